@@ -73,12 +73,12 @@ struct CacheChecks: Sendable {
     }
 
     /// Handles another folder at the path: as after a start, files may be missing, and others may be left over.
-    mutating func noteOtherFolder() {
+    mutating func recordOtherFolder() {
         isSearched = false
         suspect(isComplete: true)
     }
 
-    mutating func notePublication() {
+    mutating func recordPublication() {
         look = .stale
     }
 

@@ -26,36 +26,38 @@ extension Reconciler {
             } else if evictionDoubt != nil {
                 // New lists are being read: report nothing until they are.
                 told.eviction
-            } else if let hold = retention.brake.heldNow {
+            } else if let hold = book.retention.brake.heldNow {
                 .held(hold.since)
             } else {
                 .active
             }
         return ToldConditions(
-            eviction: eviction, failure: publishing.failure, isBlocked: space.waitsFor != nil,
-            sources: sources.knownStates(at: lastTime))
+            eviction: eviction, failure: book.publishing.failure, isBlocked: book.space.waitsFor != nil,
+            sources: book.sources.knownStates(at: turn.now))
     }
 
-    mutating func noteConditions() {
+    mutating func emitConditions() {
         let now = conditions
         guard now != told else { return }
         if now.failure != told.failure, let reason = now.failure {
-            events.append(.publicationFailed(reason: reason, isInDoubt: publishing.isInDoubt))
+            turn.emit(.publicationFailed(reason: reason, isInDoubt: book.publishing.isInDoubt))
         }
         if now.isBlocked != told.isBlocked {
-            events.append(
-                space.waitsFor.map { .downloadsBlocked($0.code, reason: $0.reason) } ?? .downloadsUnblocked)
+            turn.emit(
+                book.space.waitsFor.map { .downloadsBlocked($0.code, reason: $0.reason) } ?? .downloadsUnblocked)
         }
         if now.eviction != told.eviction {
             let reason = evictionStatus.reason ?? ""
             switch now.eviction {
-            case .active: events.append(.evictionActive)
-            case .suspended: events.append(.evictionSuspended(reason: reason))
-            case .held: events.append(.evictionHeld(reason: reason))
+            case .active: turn.emit(.evictionActive)
+            case .suspended: turn.emit(.evictionSuspended(reason: reason))
+            case .held: turn.emit(.evictionHeld(reason: reason))
             }
         }
         if now.sources != told.sources {
-            events += sources.changes(since: told.sources, at: lastTime).map(AgentEvent.upstreamChanged)
+            for change in book.sources.changes(since: told.sources, at: turn.now) {
+                turn.emit(.upstreamChanged(change.0, change.1, reason: change.reason))
+            }
         }
         told = now
     }

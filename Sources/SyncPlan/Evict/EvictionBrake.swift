@@ -49,7 +49,7 @@ package struct EvictionBrake: Equatable, Sendable {
     package var end: Timestamp? { heldNow.map { $0.since + holdFor } }
 
     /// Records a change of the lists that retired some of `total` images; `generation` is the newest before it.
-    package mutating func noteChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
+    package mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
         guard threshold.isExceeded(by: images, of: total) else { return }
         hold = Hold(since: now, generation: generation, images: images, total: total)
     }
@@ -60,11 +60,11 @@ package struct EvictionBrake: Equatable, Sendable {
     }
 
     /// Extends the hold by a sleep of the system, during which no user could see it.
-    package mutating func noteSleep(_ time: Duration) {
+    package mutating func recordSleep(_ time: Duration) {
         if let hold { self.hold?.since = hold.since + time }
     }
 
-    package mutating func noteTime(_ now: Timestamp) {
+    package mutating func advance(to now: Timestamp) {
         if let end, end <= now { confirm() }
     }
 

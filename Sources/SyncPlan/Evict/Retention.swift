@@ -88,18 +88,18 @@ struct Retention: Sendable {
         ledger.publish(manifest, newDocuments: newDocuments, moved: moved, at: now)
     }
 
-    mutating func noteMissing(_ images: Set<Digest>) {
-        ledger.noteMissing(images)
+    mutating func recordMissing(_ images: Set<Digest>) {
+        ledger.recordMissing(images)
     }
 
     /// Records that an image's file, or the one that a URL's name leads to, is damaged.
-    mutating func noteDamage(of image: AppListDocument.Image, shownBy url: IconURL) {
+    mutating func recordDamage(of image: AppListDocument.Image, shownBy url: IconURL) {
         damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
         damagedURLs.insert(url)
     }
 
     /// Adopts another cache folder at the path; what is known about the old one no longer applies.
-    mutating func take(_ ledger: RetirementLedger) {
+    mutating func adopt(_ ledger: RetirementLedger) {
         self.ledger = ledger
         (unreleased, stuck, damaged, damagedURLs) = ([:], nil, [], [])
     }
@@ -107,13 +107,13 @@ struct Retention: Sendable {
     // MARK: Time
 
     /// Extends grace periods and the hold by a sleep of the system.
-    mutating func noteSleep(_ time: Duration) {
-        ledger.noteSleep(time)
-        brake.noteSleep(time)
+    mutating func recordSleep(_ time: Duration) {
+        ledger.recordSleep(time)
+        brake.recordSleep(time)
     }
 
-    mutating func note(time now: Timestamp) {
-        brake.noteTime(now)
+    mutating func advance(to now: Timestamp) {
+        brake.advance(to: now)
         if let stuck, stuck.until <= now { self.stuck = nil }
     }
 
@@ -245,8 +245,8 @@ struct Retention: Sendable {
     ///   - newest: The newest generation.
     ///   - catalog: The lists and icons.
     ///   - now: The current time.
-    mutating func noteChange(
-        losing lost: Set<IconURL>, _ kept: [PreviousImage], replacing replaced: Set<IconURL>, shown: Int, newest: Int,
+    mutating func recordLoss(
+        of lost: Set<IconURL>, _ kept: [PreviousImage], replacing replaced: Set<IconURL>, shown: Int, newest: Int,
         in catalog: Catalog, at now: Timestamp
     ) {
         self.replaced.subtract(lost)
@@ -259,11 +259,11 @@ struct Retention: Sendable {
         orphans.formUnion(kept.compactMap(\.image.digest))
         let retired = orphans.count { !catalog.needs($0) }
         reviewHold(in: catalog)
-        brake.noteChange(retiring: retired, of: shown, generation: newest, at: now)
+        brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
     }
 
     /// Checks once what an earlier run retired, which may have ended before it could.
-    mutating func noteStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
+    mutating func recordStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
         guard brake.hold == nil else { return }
@@ -271,7 +271,7 @@ struct Retention: Sendable {
         let images = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
             .union(ledger.retiredPrevious(except: replaced, in: catalog))
         let retired = images.count { !catalog.needs($0) }
-        brake.noteChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
+        brake.recordChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
     }
 
     /// Ends a hold if its icons have come back or are gone.

@@ -145,7 +145,7 @@ package struct RetirementLedger: Sendable {
     /// Whether no document names the URL, whose `by-url/` name is still to be removed.
     private func isUnnamed(_ url: IconURL) -> Bool { urls[url]?.documents == 0 }
 
-    package mutating func noteMissing(_ digests: some Sequence<Digest>) {
+    package mutating func recordMissing(_ digests: some Sequence<Digest>) {
         for digest in digests { note(digest, isOnDisk: false) }
     }
 
@@ -236,7 +236,7 @@ package struct RetirementLedger: Sendable {
     }
 
     /// Extends grace periods and leases by a sleep of the system, during which no reader runs.
-    package mutating func noteSleep(_ time: Duration) {
+    package mutating func recordSleep(_ time: Duration) {
         supersessions = supersessions.mapValues { $0 + time }
     }
 

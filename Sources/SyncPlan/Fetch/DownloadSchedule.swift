@@ -16,7 +16,7 @@ struct DownloadSchedule: Sendable {
 
     @Shared private var settings: Settings.Fetch
     /// Whether nothing is retried, so that a single run ends however many servers fail.
-    private let triesOnce: Bool
+    let triesOnce: Bool
     private(set) var queue: FetchQueue
     private var dueTimes = Heap<DueTime<IconURL>>()
     /// The origins that failed recently.
@@ -84,13 +84,12 @@ struct DownloadSchedule: Sendable {
     ///
     /// Returns whether the download was invalidated.
     mutating func finish(
-        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, ofOrigin isOrigin: Bool, at now: Timestamp,
-        using generator: inout SeededGenerator, noting unstored: inout UnstoredChanges
+        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, ofOrigin isOrigin: Bool, in turn: inout Turn
     ) -> Bool {
         if case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
-            if isOrigin { note(outcome, of: origin, at: now, using: &generator, &unstored) }
+            if isOrigin { record(outcome, of: origin, in: &turn) }
         }
         return invalidated.remove(url) != nil
     }
@@ -100,17 +99,17 @@ struct DownloadSchedule: Sendable {
     /// Schedules an icon's next check; `noted` gives an icon's current due time.
     ///
     /// Outdated entries are removed once they are the majority. `count` is the number of scheduled icons.
-    mutating func note(_ url: IconURL, dueAt time: Timestamp, amongst count: Int, noted: (IconURL) -> Timestamp?) {
+    mutating func schedule(_ url: IconURL, at time: Timestamp, amongst count: Int, due: (IconURL) -> Timestamp?) {
         dueTimes.insert(DueTime(time: time, key: url))
         guard dueTimes.count > 2 * count + 32 else { return }
-        dueTimes = Self.swept(dueTimes) { noted($0.key) == $0.time }
+        dueTimes = Self.swept(dueTimes) { due($0.key) == $0.time }
     }
 
-    mutating func note(_ icons: [(url: IconURL, time: Timestamp)]) {
+    mutating func schedule(_ icons: [(url: IconURL, time: Timestamp)]) {
         dueTimes.insert(contentsOf: icons.map { DueTime(time: $0.time, key: $0.url) })
     }
 
-    mutating func takeDue(at now: Timestamp) -> (url: IconURL, time: Timestamp)? {
+    mutating func popDue(at now: Timestamp) -> (url: IconURL, time: Timestamp)? {
         guard !triesOnce, let due = dueTimes.min, due.time <= now else { return nil }
         dueTimes.removeMin()
         return (due.key, due.time)
@@ -126,32 +125,29 @@ struct DownloadSchedule: Sendable {
 
     // MARK: Origins
 
-    private mutating func note(
-        _ outcome: FetchOutcome, of origin: String, at now: Timestamp, using generator: inout SeededGenerator,
-        _ unstored: inout UnstoredChanges
-    ) {
+    private mutating func record(_ outcome: FetchOutcome, of origin: String, in turn: inout Turn) {
         switch outcome {
         case .cancelled, .noRoom: break
-        case .image, .notModified: noteAnswer(of: origin, at: now, &unstored)
+        case .image, .notModified: recordAnswer(of: origin, in: &turn)
         case .failed(let failure):
             switch failure.blame {
-            case .origin: note(failure, ofOrigin: origin, at: now, using: &generator, &unstored)
-            case .resource: noteAnswer(of: origin, at: now, &unstored)
+            case .origin: record(failure, ofOrigin: origin, in: &turn)
+            case .resource: recordAnswer(of: origin, in: &turn)
             case .agent: break
             }
         }
     }
 
-    private mutating func noteAnswer(of origin: String, at now: Timestamp, _ unstored: inout UnstoredChanges) {
+    private mutating func recordAnswer(of origin: String, in turn: inout Turn) {
         guard var health = origins[origin] else {
             queue.trust(origin)
             return
         }
-        health.noteAnswer()
-        if health.isWaiting(at: now) {
-            setHealth(of: origin, health, at: now, &unstored)
+        health.recordAnswer()
+        if health.isWaiting(at: turn.now) {
+            setHealth(of: origin, health, in: &turn)
         } else {
-            setHealth(of: origin, nil, at: now, &unstored)
+            setHealth(of: origin, nil, in: &turn)
             queue.trust(origin)
         }
     }
@@ -160,40 +156,32 @@ struct DownloadSchedule: Sendable {
     ///
     /// The requested origin's slots are the ones in use. A delay that the other origin asks for applies to its own
     /// URLs.
-    private mutating func note(
-        _ failure: FetchFailure, ofOrigin origin: String, at now: Timestamp, using generator: inout SeededGenerator,
-        _ unstored: inout UnstoredChanges
-    ) {
+    private mutating func record(_ failure: FetchFailure, ofOrigin origin: String, in turn: inout Turn) {
         var own = failure
         if let other = failure.origin, other != origin {
             own.retryAfter = nil
             own.persistence = .passing
             if failure.wait != nil, origins[other] != nil || queue.hasWork(of: other) {
-                add(failure, to: other, at: now, using: &generator, &unstored)
+                add(failure, to: other, in: &turn)
             }
         }
-        add(own, to: origin, at: now, using: &generator, &unstored)
+        add(own, to: origin, in: &turn)
     }
 
-    private mutating func add(
-        _ failure: FetchFailure, to origin: String, at now: Timestamp, using generator: inout SeededGenerator,
-        _ unstored: inout UnstoredChanges
-    ) {
+    private mutating func add(_ failure: FetchFailure, to origin: String, in turn: inout Turn) {
         var health = origins[origin] ?? OriginHealth()
-        health.noteFailure(failure, backoff: backoff, at: now, using: &generator)
-        setHealth(of: origin, health, at: now, &unstored)
+        health.recordFailure(failure, backoff: backoff, at: turn.now, using: &turn.generator)
+        setHealth(of: origin, health, in: &turn)
         guard origins.count > originLimit else { return }
-        for (origin, health) in origins where health.isForgettable(at: now) {
-            setHealth(of: origin, nil, at: now, &unstored)
+        for (origin, health) in origins where health.isForgettable(at: turn.now) {
+            setHealth(of: origin, nil, in: &turn)
         }
         originLimit = max(originLimit, 2 * origins.count)
     }
 
-    private mutating func setHealth(
-        of origin: String, _ health: OriginHealth?, at now: Timestamp, _ unstored: inout UnstoredChanges
-    ) {
-        unstored.note(origin: origin, at: now)
-        apply(health, to: origin, at: now)
+    private mutating func setHealth(of origin: String, _ health: OriginHealth?, in turn: inout Turn) {
+        turn.memos.mark(origin: origin, at: turn.now)
+        apply(health, to: origin, at: turn.now)
     }
 
     private mutating func apply(_ health: OriginHealth?, to origin: String, at now: Timestamp) {
@@ -210,8 +198,8 @@ struct DownloadSchedule: Sendable {
     }
 
     /// Forgets the failures of some origins, so that they are requested again at once.
-    mutating func forgive(_ origins: Set<String>, at now: Timestamp, noting unstored: inout UnstoredChanges) {
-        for origin in origins where self.origins[origin] != nil { setHealth(of: origin, nil, at: now, &unstored) }
+    mutating func forgive(_ origins: Set<String>, in turn: inout Turn) {
+        for origin in origins where self.origins[origin] != nil { setHealth(of: origin, nil, in: &turn) }
     }
 
     mutating func wakeOrigins(at now: Timestamp) {
@@ -224,12 +212,13 @@ struct DownloadSchedule: Sendable {
     }
 
     /// Restores the stored state of origins, limited to plausible values.
-    mutating func restore(_ memos: [OriginMemo], at now: Timestamp, noting unstored: inout UnstoredChanges) {
+    mutating func restore(_ memos: [OriginMemo], in turn: inout Turn) {
+        let now = turn.now
         let latest = now + max(Backoff.longestWait, settings.retryMax)
         for memo in memos {
             var health = memo.health
             guard health.failures >= 0, !health.isForgettable(at: now) else {
-                unstored.note(origin: memo.origin, at: now)
+                turn.memos.mark(origin: memo.origin, at: now)
                 continue
             }
             health.failures = min(health.failures, 1000)

@@ -33,7 +33,7 @@ package struct OriginHealth: Hashable, Sendable {
         return failures == 0 ? limit : max(1, min(limit, Self.threshold - failures))
     }
 
-    package mutating func noteFailure(
+    package mutating func recordFailure(
         _ failure: FetchFailure, backoff: Backoff, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         if isForgettable(at: now) { failures = 0 }
@@ -53,7 +53,7 @@ package struct OriginHealth: Hashable, Sendable {
     /// Records a response.
     ///
     /// A requested delay still holds: a response that was on its way does not end the wait.
-    package mutating func noteAnswer() {
+    package mutating func recordAnswer() {
         failures = 0
     }
 }

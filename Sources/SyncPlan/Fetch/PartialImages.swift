@@ -21,7 +21,7 @@ struct PartialImages: Sendable {
     /// Records what a download may have left behind; returns whether the partial file is useless and must be removed.
     ///
     /// `isUseful` tells whether the icon is wanted and the bytes can be trusted.
-    mutating func note(_ url: IconURL, after outcome: FetchOutcome, isUseful: Bool) -> Bool {
+    mutating func record(_ outcome: FetchOutcome, of url: IconURL, isUseful: Bool) -> Bool {
         let mayBeLeft =
             switch outcome {
             case .cancelled: true

@@ -42,18 +42,18 @@ package struct SpaceGate: Sendable {
     // MARK: Shortages
 
     /// Records that an image did not fit; `url` is `nil` if the image is no longer wanted.
-    package mutating func note(_ shortage: Shortage, of url: IconURL?, at now: Timestamp) {
+    package mutating func record(_ shortage: Shortage, of url: IconURL?, at now: Timestamp) {
         if let url { needs[url] = shortage.bytes }
-        note(shortage, at: now)
+        record(shortage, at: now)
     }
 
     /// Records that a publication did not fit; its images, if any, are lost.
-    package mutating func noteLost(_ shortage: Shortage, hadImages: Bool, at now: Timestamp) {
+    package mutating func recordLost(_ shortage: Shortage, hadImages: Bool, at now: Timestamp) {
         if hadImages { lost = (shortage.bytes, now + Self.pace.longest) }
-        note(shortage, at: now)
+        record(shortage, at: now)
     }
 
-    private mutating func note(_ shortage: Shortage, at now: Timestamp) {
+    private mutating func record(_ shortage: Shortage, at now: Timestamp) {
         let wasOpen = isOpen
         if wasOpen || shortage.isGeneral { self.shortage = shortage }
         var delay = Self.pace.usual
@@ -73,7 +73,7 @@ package struct SpaceGate: Sendable {
         if documents.isEmpty { nextLook = nil }
     }
 
-    package mutating func notePublished() {
+    package mutating func recordPublished() {
         closings = 0
         lost = nil
     }
@@ -86,7 +86,7 @@ package struct SpaceGate: Sendable {
     }
 
     /// Begins a check if it is due, and returns the size of the trial file to write, in bytes.
-    package mutating func look(at now: Timestamp) -> Int? {
+    package mutating func takeTrial(at now: Timestamp) -> Int? {
         guard let due = nextLook, due <= now else { return nil }
         nextLook = nil
         isLooking = true
@@ -126,7 +126,7 @@ package struct SpaceGate: Sendable {
 
     // MARK: Documents
 
-    package mutating func note(_ shortage: Shortage, ofDocuments sizes: [ListName: Int], at now: Timestamp) {
+    package mutating func record(_ shortage: Shortage, ofDocuments sizes: [ListName: Int], at now: Timestamp) {
         documents.merge(sizes) { $1 }
         documentShortage = documents.isEmpty ? nil : shortage
         if !documents.isEmpty, nextLook == nil, !isLooking { nextLook = now + Self.pace.usual }

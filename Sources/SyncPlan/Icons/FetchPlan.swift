@@ -23,7 +23,7 @@ package enum FetchPlan: Equatable, Sendable {
             self = .unreferenced
             return
         }
-        guard icon.phase == .idle, icon.staged == nil else {
+        guard case .idle = icon.phase else {
             self = .underWay
             return
         }

@@ -5,16 +5,21 @@ package import Fleet
 package import HTTPRules
 
 /// Everything known of one URL.
+///
+/// Only ``apply(_:)`` changes it.
 package struct IconRecord: Equatable, Sendable {
-    /// Where the URL is between being planned and being on disk.
-    package enum Phase: Hashable, Sendable {
+    /// What is being done for the URL.
+    ///
+    /// Large payloads are indirect, because there are very many records.
+    package enum Phase: Equatable, Sendable {
         case idle
-        /// It waits for its turn, or for its origin; with what its URL was read as. Apart, because there are very many
-        /// records.
+        /// Waits for a slot, or for its origin.
         indirect case queued(IconSource, origin: String)
         case fetching
-        /// There was no room for its image: it waits until there is.
-        case waitingForSpace
+        /// Its new image waits to be published.
+        indirect case staged(StagedImage, Answer)
+        /// Waits for disk space.
+        case blocked
     }
 
     package typealias Failure = RepeatedFailure
@@ -22,37 +27,31 @@ package struct IconRecord: Equatable, Sendable {
     /// What a server said of an image.
     package struct Answer: Equatable, Sendable {
         package var response: StoredResponse
-        /// Until when no request is sent for the image.
+        /// No request is sent before this time.
         package var freshUntil: Timestamp
     }
 
     /// The lists that name it; none if it is retired.
-    package var lists: [ListName] = []
-    /// The digest that lists give for the image, by list; for those that give one.
-    package var expected: [ListName: Digest] = [:]
-    /// The image on disk that the newest generation names or that an older one left.
-    @Boxed package var image: AppListDocument.Image?
-    /// The image that waits to be published.
-    @Boxed package var staged: StagedImage?
-    /// What the server said of the image that waits to be published.
-    @Boxed package var stagedAnswer: Answer?
-    @Boxed package var failure: Failure?
-    /// What the server said of the image on disk, if that is known.
-    @Boxed package var response: StoredResponse?
-    /// Until when no request is sent for an image that is on disk.
-    package var freshUntil = Timestamp.distantPast
-    /// The way that the last download took, if it was not straight.
-    ///
-    /// The icon's own URL is left out of it.
-    package var trail: FetchTrail?
-    package var phase = Phase.idle
-    /// When it is noted to be looked at again.
-    package var noted: Timestamp?
+    package fileprivate(set) var lists: [ListName] = []
+    /// The digests that lists give for the image.
+    package fileprivate(set) var expected: [ListName: Digest] = [:]
+    /// The image on disk.
+    @Boxed package fileprivate(set) var image: AppListDocument.Image?
+    @Boxed package fileprivate(set) var failure: Failure?
+    /// The response that brought or confirmed the image on disk, if it is known.
+    @Boxed package fileprivate(set) var response: StoredResponse?
+    /// No request is sent for the image on disk before this time.
+    package fileprivate(set) var freshUntil = Timestamp.distantPast
+    /// The hops of the last download, if there is something to tell of them; without the icon's own URL.
+    package fileprivate(set) var trail: FetchTrail?
+    package fileprivate(set) var phase = Phase.idle
+    /// When the icon is considered again.
+    package fileprivate(set) var due: Timestamp?
     /// Whether the image was on disk once, and was found missing.
-    package var wasMissing = false
-    /// Why no upstream would have it soon, when it was looked at last.
-    package var sourceLack: SourceLack?
-    /// Whether the URL carries the image itself, so that there never is another one.
+    package fileprivate(set) var wasMissing = false
+    /// Why no upstream has the image, as of the last decision.
+    package fileprivate(set) var sourceLack: SourceLack?
+    /// Whether the URL contains the image itself, so that it never changes.
     package let isInline: Bool
 
     package init(isInline: Bool = false) {
@@ -64,26 +63,164 @@ package struct IconRecord: Equatable, Sendable {
     /// Whether an image is what the lists say: where they give digests, it must have one of them.
     package func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
 
-    /// Whether an image of it is on disk although no list names it.
+    /// Whether its image is on disk although no list names it.
     package var isRetired: Bool { !isReferenced && hasImage }
 
-    /// Whether it waits for its turn, or for its origin.
     package var isQueued: Bool { if case .queued = phase { true } else { false } }
 
+    /// The image that waits to be published.
+    package var staged: StagedImage? { if case .staged(let image, _) = phase { image } else { nil } }
+
+    var stagedAnswer: Answer? { if case .staged(_, let answer) = phase { answer } else { nil } }
+
     var hasImage: Bool { _image.isFull }
-    var hasStaged: Bool { _staged.isFull }
+    var hasStaged: Bool { if case .staged = phase { true } else { false } }
     var hasFailed: Bool { _failure.isFull }
 
-    /// The image on disk, in the box that it is kept in.
-    var boxedImage: Boxed<AppListDocument.Image> {
-        get { _image }
-        set { _image = newValue }
-    }
+    /// The image on disk, in the box that it is shared in.
+    var boxedImage: Boxed<AppListDocument.Image> { _image }
 
-    /// The state as a list document has it, once what is staged is published.
+    /// The state in a list document, once a staged image is published.
     package var state: AppListDocument.State {
         if let image = staged?.image ?? image { return .ready(image) }
         if let failure { return .failed(error: failure.code.rawValue) }
         return .pending
+    }
+
+    /// What decides the state in a list document: an image's digest stands for all of it.
+    private struct DocumentState: Equatable {
+        var image: Digest?
+        var failure: FetchFailure.Code?
+    }
+
+    private var documentState: DocumentState {
+        let image = staged?.image.sha256 ?? _image.digest
+        return DocumentState(image: image, failure: image == nil ? failure?.code : nil)
+    }
+}
+
+// MARK: Changes
+
+/// What follows from a change of an icon.
+package struct IconChange: Equatable, Sendable {
+    /// Something to emit an event for.
+    package enum News: Equatable, Sendable {
+        case ready(bytes: Int, generation: Int)
+        case changed(bytes: Int, generation: Int)
+        case failed(IconRecord.Failure)
+        case stale(IconRecord.Failure)
+        case fresh
+        /// No list named it any more when its image was published.
+        case retired
+    }
+
+    /// The documents of its lists are outdated.
+    package var changesDocuments = false
+    /// What is stored for the next start is outdated.
+    package var changesMemo = false
+    /// It is to be decided anew whether the icon is requested, and whether its record is still needed.
+    package var needsDecision = false
+    package var news: News?
+}
+
+extension IconRecord {
+    /// Changes the record: the only way to do so.
+    package mutating func apply(_ event: IconEvent) -> IconChange {
+        var change = IconChange()
+        change.needsDecision = event.needsDecision
+        change.changesMemo = event.changesMemo
+        guard event.mayChangeDocuments else {
+            update(with: event)
+            return change
+        }
+        let before = documentState
+        change.news = news(of: event)
+        update(with: event)
+        change.changesDocuments = documentState != before
+        return change
+    }
+
+    private mutating func update(with event: IconEvent) {
+        switch event {
+        case .listed(let list, let alone, let digest, let image):
+            if lists.last != list { lists = lists.isEmpty ? alone : lists + alone }
+            if let digest, expected[list] == nil { expected[list] = digest }
+            if let image { _image = image }
+        case .named(let alone): lists = lists.isEmpty ? alone : lists + alone
+        case .unnamed(let list): lists.removeAll { $0 == list }
+        case .expected(let digest, let list): expected[list] = digest
+
+        case .queued(let source, let origin): phase = .queued(source, origin: origin)
+        case .started: phase = .fetching
+        case .dequeued, .unstaged, .cancelled: phase = .idle
+        case .blocked: phase = .blocked
+        case .ended(let end, let trail):
+            self.trail = trail
+            phase = .idle
+            update(with: end)
+
+        case .failed(let failure): (phase, self.failure) = (.idle, failure)
+        case .confirmed(let answer): confirm(answer)
+        case .published(let image, _):
+            guard let answer = stagedAnswer else { preconditionFailure("only staged images are published") }
+            phase = .idle
+            _image = image
+            confirm(answer)
+        case .found(let image, let time):
+            _image = image
+            wasMissing = false
+            freshUntil = time
+        case .lost:
+            (image, response, wasMissing) = (nil, nil, true)
+        case .evicted:
+            (image, response) = (nil, nil)
+        case .purged:
+            (image, response, failure, trail, wasMissing) = (nil, nil, nil, nil, false)
+            freshUntil = .distantPast
+            if phase == .blocked { phase = .idle }
+
+        case .scheduled(let time): due = time
+        case .retried(let now): failure?.nextAttempt = now
+        case .requested(let now, let isRefresh):
+            failure?.nextAttempt = now
+            if isRefresh { freshUntil = min(freshUntil, now) }
+        case .expires(let time): freshUntil = time
+        case .lacking(let lack): sourceLack = lack
+        case .remembered(let response, let freshUntil, let failure, let trail):
+            self.trail = trail
+            if let freshUntil { (self.response, self.freshUntil) = (response, freshUntil) }
+            if let failure { self.failure = failure }
+        }
+    }
+
+    private mutating func update(with end: IconEvent.End) {
+        switch end {
+        case .staged(let image, let answer): phase = .staged(image, answer)
+        case .confirmed(let answer): confirm(answer)
+        case .contradicted(let now): (response, freshUntil) = (nil, now)
+        case .failed(let failure): self.failure = failure
+        case .blocked: phase = .blocked
+        case .discarded: break
+        }
+    }
+
+    private mutating func confirm(_ answer: Answer) {
+        (response, freshUntil) = (answer.response, answer.freshUntil)
+        (failure, wasMissing) = (nil, false)
+    }
+
+    private func news(of event: IconEvent) -> IconChange.News? {
+        switch event {
+        case .failed(let failure), .ended(.failed(let failure), _):
+            guard isReferenced, self.failure?.code != failure.code else { return nil }
+            return hasImage ? .stale(failure) : .failed(failure)
+        case .confirmed, .ended(.confirmed, _): return isReferenced && hasFailed ? .fresh : nil
+        case .published(let image, let generation):
+            guard let generation, let bytes = image.wrappedValue?.bytes else { return nil }
+            if !isReferenced { return .retired }
+            return hasImage
+                ? .changed(bytes: bytes, generation: generation) : .ready(bytes: bytes, generation: generation)
+        default: return nil
+        }
     }
 }

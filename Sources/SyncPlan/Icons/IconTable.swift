@@ -42,11 +42,6 @@ package struct IconTable: Sendable {
         table.update(url, default: Element(url: url, icon: new())) { change(&$0.icon) }
     }
 
-    /// Changes a record in place, of which it is known where it is.
-    mutating func update<Result>(at index: Int, _ change: (inout IconRecord) -> Result) -> Result {
-        table.update(at: index) { change(&$0.icon) }
-    }
-
     /// Takes a record out; the last one takes its place.
     ///
     /// - Returns: `nil` if there was none.

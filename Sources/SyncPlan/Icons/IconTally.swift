@@ -28,7 +28,7 @@ package struct IconTally: Equatable, Sendable {
         if icon.isStaged { staged += sign }
         if icon.isUnpublished { unpublished += sign }
         switch icon.phase {
-        case .idle, .waitingForSpace: break
+        case .idle, .staged, .blocked: break
         case .fetching: fetching += sign
         case .queued(_, let origin): queued.count(origin, sign)
         }
@@ -70,7 +70,7 @@ struct IconMark: Equatable {
     /// Why no upstream will have it soon, if it waits for one, and lists name it.
     var sourceLack: SourceLack?
     /// Whether it is noted to be looked at again.
-    var isNoted: Bool
+    var isScheduled: Bool
 
     init(_ icon: IconRecord) {
         lists = icon.lists
@@ -81,7 +81,7 @@ struct IconMark: Equatable {
         isStale = icon.isStale
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
         sourceLack = standing == .pending && phase == .idle && !lists.isEmpty ? icon.sourceLack : nil
-        isNoted = icon.noted != nil
+        isScheduled = icon.due != nil
         failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
         refreshFailure = isStale && !lists.isEmpty ? icon.failure?.code : nil
     }
@@ -101,7 +101,7 @@ package struct CatalogTally: Equatable, Sendable {
     /// How many icons without an image wait for an upstream to have it.
     package private(set) var awaited = 0
     /// How many icons are noted to be looked at again, whether lists name them or not.
-    package private(set) var noted = 0
+    package private(set) var scheduled = 0
     /// The icons without an image that failed, by code.
     package private(set) var failures: [FetchFailure.Code: IconGroup] = [:]
     /// The icons whose last refresh failed, by code.
@@ -135,7 +135,7 @@ package struct CatalogTally: Equatable, Sendable {
     }
 
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
-        if icon.isNoted { noted += sign }
+        if icon.isScheduled { scheduled += sign }
         guard !icon.lists.isEmpty else { return }
         all.count(icon, at: url, sign)
         if icon.isStale { stale += sign }
@@ -143,8 +143,8 @@ package struct CatalogTally: Equatable, Sendable {
         guard icon.standing == .pending else { return }
         switch icon.phase {
         case .idle: awaited += sign
-        case .fetching: break
-        case .waitingForSpace: waitingForSpace += sign
+        case .fetching, .staged: break
+        case .blocked: waitingForSpace += sign
         case .queued(_, let origin): blank.count(origin, sign)
         }
     }

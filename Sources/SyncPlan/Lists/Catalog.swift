@@ -140,24 +140,16 @@ package struct Catalog: Sendable {
     mutating func restore(_ name: ListName, _ list: ListRecord, images: [Boxed<AppListDocument.Image>?]) {
         lists[name] = list
         let alone = [name]
-        var isRepeating = false
         for (entry, image) in zip(list.entries, images) {
-            updateIcon(entry.icon) {
-                if $0.lists.last == name {
-                    isRepeating = true
-                } else {
-                    $0.lists = $0.lists.isEmpty ? alone : $0.lists + alone
-                }
-                if let digest = entry.expected, $0.expected[name] == nil { $0.expected[name] = digest }
-                if let image { $0.boxedImage = image }
-            }
+            _ = apply(.listed(by: name, alone: alone, expected: entry.expected, image: image), to: entry.icon)
         }
-        guard isRepeating || list.entries.isEmpty else { return }
+        let isRepeating = tallies[name].map { $0.icons.total < list.entries.count } ?? true
+        guard isRepeating else { return }
         tallies[name, default: IconTally()].setRepeats(in: list.entries) { [icons] in icons[$0]?.standing }
     }
 
     private mutating func apply(_ diff: IconDiff, to list: ListName, entries: [AppEntry]) {
-        for url in diff.removed { updateIcon(url) { $0.lists.removeAll { $0 == list } } }
+        for url in diff.removed { _ = apply(.unnamed(by: list), to: url) }
         // A new list that names nothing twice adds as many URLs as it has entries.
         let mayRepeat = diff.added.count < entries.count
         tallies[list, default: IconTally()].setRepeats(in: mayRepeat ? entries : []) { [icons] url in
@@ -165,8 +157,8 @@ package struct Catalog: Sendable {
         }
         // Most icons are named by one list alone: there is one such array for all of them.
         let alone = [list]
-        for url in diff.added { updateIcon(url) { $0.lists = $0.lists.isEmpty ? alone : $0.lists + alone } }
-        for (url, digest) in diff.expected { updateIcon(url) { $0.expected[list] = digest } }
+        for url in diff.added { _ = apply(.named(by: alone), to: url) }
+        for (url, digest) in diff.expected { _ = apply(.expected(digest, by: list), to: url) }
     }
 
     // MARK: Previous images
@@ -219,24 +211,16 @@ package struct Catalog: Sendable {
         if shown[image.digest]?.icons == 0 { shown.remove(image.digest) }
     }
 
-    /// Changes an icon's record, which is made if there is none.
-    package mutating func updateIcon(_ url: IconURL, _ change: (inout IconRecord) -> Void) {
-        let (before, after) = icons.update(url, default: IconRecord(isInline: DataURL(url.text) != nil)) { icon in
+    /// Changes an icon by an event; a URL that is not known gets a record.
+    package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange {
+        let (before, change, after) = icons.update(url, default: IconRecord(isInline: DataURL(url.text) != nil)) {
+            icon in
             let before = Counted(icon)
-            change(&icon)
-            return (before, Counted(icon))
+            let change = icon.apply(event)
+            return (before, change, Counted(icon))
         }
         recount(url, before, after)
-    }
-
-    /// The same for an icon of which it is known where its record is.
-    package mutating func updateIcon(at index: Int, _ change: (inout IconRecord) -> Void) {
-        let (before, after) = icons.update(at: index) { icon in
-            let before = Counted(icon)
-            change(&icon)
-            return (before, Counted(icon))
-        }
-        recount(icons[index].url, before, after)
+        return change
     }
 
     /// What is counted of an icon, or kept beside its record.

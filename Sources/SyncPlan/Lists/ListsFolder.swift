@@ -58,7 +58,7 @@ struct ListsFolder: Sendable {
     var missing: Set<ListName> { absent.names }
 
     /// Records a scan; returns the lists that are gone, `nil` if the scan says nothing about the lists.
-    mutating func note(_ scan: ListScan, known: some Sequence<ListName>, at now: Timestamp) -> Set<ListName>? {
+    mutating func record(_ scan: ListScan, known: some Sequence<ListName>, at now: Timestamp) -> Set<ListName>? {
         isScanned = true
         lastScan = now
         isLookWanted = false
@@ -80,11 +80,11 @@ struct ListsFolder: Sendable {
         return absent.note(Set(known.filter { !present.contains($0) }), at: min(found.listed ?? now, now))
     }
 
-    mutating func note(doubt: ListDoubt?) {
+    mutating func record(doubt: ListDoubt?) {
         self.doubt = doubt
     }
 
-    mutating func note(shortage: String) {
+    mutating func record(shortage: String) {
         guard doubt?.isPassing ?? true else { return }
         doubt = .unreadable("some lists could not be read: \(shortage)")
     }

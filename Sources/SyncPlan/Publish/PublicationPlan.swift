@@ -62,7 +62,7 @@ struct PublicationPlan: Sendable {
         self.newest = newest
         damaged = outdated
         self.named = named
-        for list in outdated { window.noteChange(of: list, at: now) }
+        for list in outdated { window.markChanged(list, at: now) }
     }
 
     mutating func configure(_ settings: Settings.Publish) { self.settings = settings }
@@ -75,16 +75,16 @@ struct PublicationPlan: Sendable {
         return lastBeat + settings.heartbeat
     }
 
-    mutating func noteChange(of list: ListName, at now: Timestamp) {
-        window.noteChange(of: list, at: now)
+    mutating func markChanged(_ list: ListName, at now: Timestamp) {
+        window.markChanged(list, at: now)
     }
 
-    mutating func noteChange(at now: Timestamp) {
-        window.noteChange(at: now)
+    mutating func markChanged(at now: Timestamp) {
+        window.markChanged(at: now)
     }
 
     /// Records that a list changed; its published document is outdated until the next publication.
-    mutating func noteRewritten(_ list: ListName) {
+    mutating func prioritize(_ list: ListName) {
         rewritten.insert(list)
     }
 
@@ -111,7 +111,7 @@ struct PublicationPlan: Sendable {
     }
 
     /// Records that icons show an image that is not staged; the next generation sets their names.
-    mutating func noteNames(of icons: Set<IconURL>) {
+    mutating func addNames(of icons: Set<IconURL>) {
         unnamed.formUnion(icons)
     }
 
@@ -145,7 +145,7 @@ struct PublicationPlan: Sendable {
     /// Records missing or damaged images, which no manifest may name until they are back.
     ///
     /// `lists` name icons with one of them. Returns the lists to publish regardless of cost.
-    mutating func noteDamage(
+    mutating func recordDamage(
         of images: Set<Digest>, shownBy lists: Set<ListName>, in catalog: Catalog, _ ledger: RetirementLedger,
         at now: Timestamp
     ) -> Set<ListName> {
@@ -155,7 +155,7 @@ struct PublicationPlan: Sendable {
                 !document.images.isDisjoint(with: images)
             else { continue }
             if rewritten.contains(list) {
-                noteChange(of: list, at: now)
+                markChanged(list, at: now)
                 lists.insert(list)
             }
             // If the publication in flight fails, the published document still names them.
@@ -171,18 +171,18 @@ struct PublicationPlan: Sendable {
     mutating func renew(_ list: ListName, at now: Timestamp) {
         window.prioritize(list)
         damaged.insert(list)
-        noteChange(of: list, at: now)
+        markChanged(list, at: now)
     }
 
     /// Adopts another cache folder with this manifest; `nil` if it has none.
-    mutating func take(_ manifest: Manifest?, at now: Timestamp) {
+    mutating func adopt(_ manifest: Manifest?, at now: Timestamp) {
         self.manifest = manifest
         unnamed.formUnion(named.keys)
         named = [:]
-        noteChange(at: now)
+        markChanged(at: now)
     }
 
-    mutating func noteNewest(_ generation: Int) {
+    mutating func raiseNewest(to generation: Int) {
         newest = max(newest, generation)
     }
 
@@ -204,7 +204,7 @@ struct PublicationPlan: Sendable {
         let jump = offset - clockOffset
         clockOffset = offset
         guard let last = manifest?.published else { return }
-        if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { noteChange(at: now) }
+        if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { markChanged(at: now) }
     }
 
     mutating func deferLists(_ lists: Set<ListName>) {
@@ -217,7 +217,7 @@ struct PublicationPlan: Sendable {
     }
 
     /// Records a sleep of the system, which does not count as time spent publishing.
-    mutating func noteSleep(_ time: Duration) {
+    mutating func recordSleep(_ time: Duration) {
         if let begun = inFlight?.begun { inFlight?.begun = begun + time }
     }
 
@@ -233,7 +233,7 @@ struct PublicationPlan: Sendable {
         window.begin(lists)
         guard changesManifest || !lists.isEmpty else { return nil }
         for (list, time) in contents.changesToHold(self, catalog, ledger, during: traffic) {
-            noteChange(of: list, at: time)
+            markChanged(list, at: time)
         }
         newest += 1
         let mended = damaged.intersection(lists)
@@ -282,7 +282,7 @@ struct PublicationPlan: Sendable {
         return (names, later)
     }
 
-    mutating func takeInFlight() -> InFlight {
+    mutating func endInFlight() -> InFlight {
         guard let done = inFlight else { preconditionFailure("nothing was being published") }
         inFlight = nil
         return done
@@ -318,13 +318,13 @@ struct PublicationPlan: Sendable {
     }
 
     /// Returns an aborted publication's changes to pending.
-    mutating func takeBack(_ done: InFlight, in catalog: Catalog, at now: Timestamp) {
+    mutating func restore(_ done: InFlight, in catalog: Catalog, at now: Timestamp) {
         for list in done.lists where catalog.lists[list] != nil {
-            noteChange(of: list, at: now)
+            markChanged(list, at: now)
             rewritten.insert(list)
         }
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
         unnamed.formUnion(done.unnamed)
-        if done.changesManifest { noteChange(at: now) }
+        if done.changesManifest { markChanged(at: now) }
     }
 }

@@ -56,13 +56,13 @@ package struct PublicationWindow: Sendable {
 
     // MARK: Changes
 
-    package mutating func noteChange(of list: ListName, at now: Timestamp) {
+    package mutating func markChanged(_ list: ListName, at now: Timestamp) {
         guard changes[list].map({ $0 > now }) ?? true else { return }
         changes[list] = now
-        for traffic in Traffic.allCases { noteDue(of: list, since: now, during: traffic) }
+        for traffic in Traffic.allCases { trackDue(of: list, since: now, during: traffic) }
     }
 
-    package mutating func noteChange(at now: Timestamp) {
+    package mutating func markChanged(at now: Timestamp) {
         if manifestChange == nil { manifestChange = now }
     }
 
@@ -127,7 +127,7 @@ package struct PublicationWindow: Sendable {
         }
     }
 
-    private mutating func noteDue(of list: ListName, since: Timestamp, during traffic: Traffic) {
+    private mutating func trackDue(of list: ListName, since: Timestamp, during traffic: Traffic) {
         guard !deferred.contains(list) else { return }
         // At shutdown nothing waits to be gathered.
         let start = traffic == .ending ? .distantPast : since + Self.gathering(during: traffic)
@@ -138,7 +138,7 @@ package struct PublicationWindow: Sendable {
     private mutating func findFirstDue() {
         for traffic in Traffic.allCases {
             firstDue[traffic.rawValue] = nil
-            for (list, since) in changes { noteDue(of: list, since: since, during: traffic) }
+            for (list, since) in changes { trackDue(of: list, since: since, during: traffic) }
         }
     }
 
@@ -180,8 +180,8 @@ package struct PublicationWindow: Sendable {
     package mutating func fail(_ lists: some Sequence<ListName>, at now: Timestamp) {
         failures += 1
         notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
-        for list in lists { noteChange(of: list, at: now) }
-        noteChange(at: now)
+        for list in lists { markChanged(list, at: now) }
+        markChanged(at: now)
     }
 
     /// Ends the delay after failures, because their cause may be gone.

@@ -8,120 +8,112 @@ package import Reports
 extension Reconciler {
     /// What happened.
     package enum Event: Sendable {
-        /// The lists folder was looked at.
+        /// The lists folder was listed.
         case scanned(ListScan)
-        /// A download ended; with the way there if it was not straight, and whether all its answers came over HTTP/2 if that
-        /// is known.
+        /// A download ended; with its hops if there is something to tell of them, and whether all responses came over
+        /// HTTP/2 if that is known.
         case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
         /// A poll of a source ended.
         case polled(SourceReply)
         /// A publication ended.
         case published(PublicationResult)
-        /// The evictor tried to take the files of generations away; some are kept for readers that hold a lease on them, and
-        /// some could not be removed.
+        /// The evictor tried to release generations; some stay for readers that hold a lease, and some could not be
+        /// removed.
         case released(ReleaseResult)
-        /// The evictor has removed what it was given, but for what it could not remove.
+        /// The evictor has removed what it was given, but for the files that failed.
         case removed(failed: RetirementPlan = RetirementPlan())
-        /// The cache's file system was looked at; a failure tells why the trial could not be written.
+        /// The free space was measured; a failure tells why the trial file could not be written.
         case space(Result<DiskSpace, Shortage>)
-        /// Downloads are to be begun no more, or again; what is under way goes on.
+        /// Pause or resume new downloads. Running ones finish.
         case paused(Bool)
-        /// The cache folder was looked at.
+        /// The cache folder was inspected.
         case inspected(CacheInspection)
         /// Something may be missing in the cache folder.
         case suspected
-        /// Images on disk are not what they were.
+        /// Images on disk are damaged.
         case damaged(Set<Digest>)
-        /// A URL is to be kept although no list names it, or no more.
+        /// Pin or unpin a URL.
         case pin(url: IconURL, isPinned: Bool)
-        /// What is retired is to go without its grace; if it is confirmed, also what is held.
+        /// Evict retired images now, without waiting for the grace period; if confirmed, also held ones.
         case evict(isConfirmed: Bool)
-        /// Somebody waits for icons: those that are queued go before all others.
+        /// A user waits for icons: queued ones go before all others.
         case awaited([IconURL])
-        /// Icons are to be requested now that failed; for a refresh, also those that are fresh.
+        /// A user requests failed icons now; for a refresh, also those with an image.
         case request([IconURL], isRefresh: Bool)
-        /// Everything is to be forgotten, removed and downloaded anew, but for the lists.
+        /// Remove everything but the lists, and download it anew.
         case purge
-        /// The agent is to end: no download is begun any more, and what was downloaded is published.
+        /// The agent is about to end: no download starts any more, and downloaded images are published.
         case stopping
-        /// Other settings are in force.
+        /// New settings are in force.
         case configured(Settings, needRestart: [String] = [])
         /// The configuration could not be reloaded; the settings are what they were.
         case misconfigured(reason: String)
-        /// What was remembered for the next start is lost, and is to be stored again.
+        /// What was stored for the next start is lost; everything is stored again.
         case memoryLost(StateLoss)
-        /// The system slept for so long since the last event.
+        /// The system slept for this time since the last event.
         case slept(Duration)
-        /// The wall clock was set: it is so far ahead of the agent's now.
+        /// The wall clock was set: it is this far ahead of the agent's.
         case clockSet(offset: Duration)
         /// Time has passed.
         case tick
     }
 
-    mutating func apply(_ event: Event, now: Timestamp, to actions: inout [Action]) {
+    mutating func apply(_ event: Event) {
         switch event {
-        case .scanned(let scan):
-            applyScan(scan, now: now, to: &actions)
+        case .scanned(let scan): applyScan(scan)
         case .fetched(let url, let outcome, let trail, let isMultiplexed):
-            applyFetch(outcome, trail, isMultiplexed: isMultiplexed, of: url, now: now, to: &actions)
-        case .polled(let answer):
-            applyPoll(answer, now: now)
-        case .published(let result):
-            applyPublication(result, now: now, to: &actions)
+            // Before the first inspection, files that no generation names would be removed by it.
+            book.applyFetch(
+                outcome, trail, isMultiplexed: isMultiplexed, of: url, mayWriteAhead: cache.isSearched, in: &turn)
+        case .polled(let reply): book.applyPoll(reply, in: &turn)
+        case .published(let result): applyPublication(result)
         case .released(let result):
-            retention.end(result, at: now)
-            if !result.removed.isEmpty { unstored.note(generations: result.removed, at: now) }
+            book.retention.end(result, at: turn.now)
+            if !result.removed.isEmpty { turn.memos.mark(generations: result.removed, at: turn.now) }
         case .removed(let failed):
-            retention.end(failed: failed, in: catalog, at: now)
-            space.prioritize(at: now)
-        case .inspected(let found):
-            applyInspection(found, now: now, to: &actions)
-        case .suspected:
-            cache.suspect(isComplete: true)
+            book.retention.end(failed: failed, in: book.catalog, at: turn.now)
+            book.space.prioritize(at: turn.now)
+        case .inspected(let found): applyInspection(found)
+        case .suspected: cache.suspect(isComplete: true)
         case .damaged(let images):
-            if noteDamage(images, now: now) {
-                events.append(.cacheHealed(.damagedImages, summary: counted(images.count, "image")))
+            if recordDamage(images) {
+                turn.emit(.cacheHealed(.damagedImages, summary: counted(images.count, "image")))
             }
-        case .pin(let url, let isPinned):
-            pin(url, isPinned, now: now, to: &actions)
-        case .evict(let isConfirmed):
-            retention.waiveGrace(isConfirmed: isConfirmed, in: catalog)
-        case .space(let found):
-            applySpace(found, now: now)
+        case .pin(let url, let isPinned): pin(url, isPinned)
+        case .evict(let isConfirmed): book.retention.waiveGrace(isConfirmed: isConfirmed, in: book.catalog)
+        case .space(let found): book.applySpace(found, in: &turn)
         case .stopping:
-            // What is held is older by the time that this run took.
-            if retention.brake.heldNow != nil { unstored.renewValues() }
-            if !isStopping { events.append(.agentStopping) }
-            actions += downloads.stop().map { .cancel(url: $0) }
+            // The hold is older by the time that this run took.
+            if book.retention.brake.heldNow != nil { turn.memos.renewValues() }
+            if !isStopping { turn.emit(.agentStopping) }
+            turn.actions += book.downloads.stop().map { .cancel(url: $0) }
         case .paused(let isPaused):
-            if downloads.isPaused != isPaused { events.append(isPaused ? .paused : .resumed) }
-            downloads.isPaused = isPaused
-            if !isPaused { resumeSources(now: now) }
+            if book.downloads.isPaused != isPaused { turn.emit(isPaused ? .paused : .resumed) }
+            book.downloads.isPaused = isPaused
+            if !isPaused { book.resumeSources(in: &turn) }
         case .awaited(let urls):
-            for url in urls { downloads.raise(url) }
-            if sources.hasWaiting { sources.pollNow(at: now) }
-            // What made a publication fail may be over, and somebody waits to know.
-            publishing.retry(at: now)
+            for url in urls { book.downloads.raise(url) }
+            if book.sources.hasWaiting { book.sources.pollNow(at: turn.now) }
+            // What made a publication fail may be over, and a user waits to know.
+            book.publishing.retry(at: turn.now)
         case .configured(let settings, let needRestart):
-            configure(settings, now: now)
+            configurationError = nil
+            folder.configure(settings.lists)
+            book.configure(settings, in: &turn)
             settingsNeedingRestart = needRestart
-        case .misconfigured(let reason):
-            configurationError = reason
-        case .request(let urls, let isRefresh):
-            request(urls, isRefresh: isRefresh, now: now)
-        case .purge:
-            beginPurge(now: now, to: &actions)
+        case .misconfigured(let reason): configurationError = reason
+        case .request(let urls, let isRefresh): book.request(urls, isRefresh: isRefresh, in: &turn)
+        case .purge: beginPurge()
         case .memoryLost(let loss):
-            events.append(.stateReplaced(loss, isKnown: true))
-            unstored.noteLoss(self, at: now)
+            turn.emit(.stateReplaced(loss, isKnown: true))
+            turn.memos.markAll(self, at: turn.now)
         case .slept(let time):
-            retention.noteSleep(time)
-            publishing.noteSleep(time)
+            book.retention.recordSleep(time)
+            book.publishing.recordSleep(time)
         case .clockSet(let offset):
-            publishing.setClock(offset, at: now)
-            setSourceClock(offset, now: now)
-        case .tick:
-            break
+            book.publishing.setClock(offset, at: turn.now)
+            book.setSourceClock(offset, in: &turn)
+        case .tick: break
         }
     }
 }

@@ -15,103 +15,80 @@ extension Reconciler {
     /// Whether a purge is under way: no download is begun meanwhile.
     package var isPurging: Bool { purge != nil }
 
-    /// Forgets images, validators, failures, pins and the pause.
+    /// Forgets images, validators, failures, pins and the pause; refused while eviction is suspended.
     ///
-    /// What the newest manifest names stays on disk until the next one is durable. If nothing may be evicted, nothing is
-    /// forgotten.
-    mutating func beginPurge(now: Timestamp, to actions: inout [Action]) {
+    /// What the newest manifest names stays on disk until the next one is durable.
+    mutating func beginPurge() {
         if let lastingDoubt {
             let refusal = PurgeReport(.refused, reason: Self.suspension(lastingDoubt))
             purgeReport = refusal
-            events.append(.purgeFailed(refusal))
-            return
+            return turn.emit(.purgeFailed(refusal))
         }
-        purge = .publishing(failures: publishing.window.failures)
+        purge = .publishing(failures: book.publishing.window.failures)
         purgeReport = PurgeReport(.underWay)
-        downloads.isHeld = true
-        downloads.isPaused = false
-        downloads.forgive(Set(downloads.origins.keys), at: now, noting: &unstored)
-        unpinAll(now: now, to: &actions)
-        dropStaged(now: now, to: &actions)
-        if let partials = partials.forget(where: { _ in true }) {
-            actions.append(.background(.discardPartials(partials)))
+        book.downloads.isHeld = true
+        book.downloads.isPaused = false
+        book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
+        unpinAll()
+        book.dropStaged(in: &turn)
+        if let partials = book.partials.forget(where: { _ in true }) { turn.run(.discardPartials(partials)) }
+        book.dropPrevious(nil, in: &turn)
+        for url in Array(book.catalog.icons.keys) {
+            if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }
+            book.apply(.purged, to: url, in: &turn)
         }
-        dropPrevious(nil, now: now)
-        for url in Array(catalog.icons.keys) { forgetImage(of: url, now: now) }
-        // Also where nothing was ready: the manifest of before may name older documents.
-        publishing.noteChange(at: now)
+        // Also where nothing was ready: the last manifest may name older documents.
+        book.publishing.markChanged(at: turn.now)
         // What made publications fail may be over.
-        publishing.retry(at: now)
+        book.publishing.retry(at: turn.now)
     }
 
-    private mutating func forgetImage(of url: IconURL, now: Timestamp) {
-        guard let place = catalog.icons.index(of: url) else { return }
-        let before = catalog.icons[place].icon.state
-        if catalog.icons[place].icon.phase == .waitingForSpace { space.forget(url) }
-        catalog.updateIcon(at: place) {
-            $0.image = nil
-            $0.response = nil
-            $0.failure = nil
-            $0.freshUntil = .distantPast
-            $0.wasMissing = false
-            $0.trail = nil
-            if $0.phase == .waitingForSpace { $0.phase = .idle }
-        }
-        unstored.note(icon: url, at: now)
-        noteState(of: url, was: before, now: now)
-        consider(url, now: now)
-        forgetIfDone(url, now: now)
+    private mutating func unpinAll() {
+        guard book.catalog.lists[Self.pinList] != nil else { return }
+        let diff = book.catalog.removeList(Self.pinList)
+        book.forgetDocument(of: Self.pinList)
+        book.publishing.markChanged(at: turn.now)
+        book.applyDiff(diff, in: &turn)
     }
 
-    private mutating func unpinAll(now: Timestamp, to actions: inout [Action]) {
-        guard catalog.lists[Self.pinList] != nil else { return }
-        let diff = catalog.removeList(Self.pinList)
-        forgetChanges(of: Self.pinList)
-        publishing.noteChange(at: now)
-        take(diff, now: now, to: &actions)
-    }
-
-    /// Takes the purge on when what it waits for is done.
+    /// Takes the next step of a purge.
     ///
-    /// What readers hold a lease on goes later, and nothing waits for it. Nor does anything for a publication that fails:
-    /// what is on disk then stays until one succeeds, and its grace is over.
-    mutating func advancePurge(now: Timestamp, to actions: inout [Action]) {
+    /// It does not wait for leases of readers, nor for a publication after one that failed: what is on disk then stays
+    /// until one succeeds, and its grace period is over.
+    mutating func advancePurge() {
         guard let phase = purge, folder.isScanned, isStoreIdle else { return }
         switch phase {
         case .publishing(let failures):
-            let window = publishing.window
-            if window.failures > failures { return endPurge(publicationFailure, to: &actions) }
-            // Documents that there is no room for wait for it.
+            let window = book.publishing.window
+            if window.failures > failures { return endPurge(publicationFailure) }
+            // Documents for which there is no room wait for it.
             guard window.isEmpty || !window.deferred.isEmpty else { return }
-            // The generation before is superseded only now.
-            retention.waiveGrace(isConfirmed: true, in: catalog)
+            // The last generation is superseded only now.
+            book.retention.waiveGrace(isConfirmed: true, in: book.catalog)
             purge = .removing
-            useStore(now: now, to: &actions)
-            advancePurge(now: now, to: &actions)
+            useStore()
+            advancePurge()
         case .removing:
-            if publishing.failure != nil { return endPurge(publicationFailure, to: &actions) }
-            if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping"), to: &actions) }
-            if let lastingDoubt {
-                return endPurge(PurgeReport(.failed, reason: Self.suspension(lastingDoubt)), to: &actions)
-            }
-            guard mayEvict, retention.isSettled(in: catalog, at: now) else { return }
-            let (files, reason) = retention.unremoved
-            endPurge(
-                files == 0 ? PurgeReport(.done) : PurgeReport(.failed, reason: reason, files: files), to: &actions)
+            if book.publishing.failure != nil { return endPurge(publicationFailure) }
+            if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping")) }
+            if let lastingDoubt { return endPurge(PurgeReport(.failed, reason: Self.suspension(lastingDoubt))) }
+            guard mayEvict, book.retention.isSettled(in: book.catalog, at: turn.now) else { return }
+            let (files, reason) = book.retention.unremoved
+            endPurge(files == 0 ? PurgeReport(.done) : PurgeReport(.failed, reason: reason, files: files))
         }
     }
 
     private static func suspension(_ doubt: String) -> String { "eviction is suspended: \(doubt)" }
 
     private var publicationFailure: PurgeReport {
-        PurgeReport(.failed, reason: "publishing failed: \(publishing.failure ?? "the reason is not known")")
+        PurgeReport(.failed, reason: "publishing failed: \(book.publishing.failure ?? "the reason is not known")")
     }
 
-    private mutating func endPurge(_ report: PurgeReport, to actions: inout [Action]) {
+    private mutating func endPurge(_ report: PurgeReport) {
         purge = nil
         purgeReport = report
-        events.append(report.state == .done ? .purged : .purgeFailed(report))
-        downloads.isHeld = false
-        if space.isOpen { startDownloads(to: &actions) }
+        turn.emit(report.state == .done ? .purged : .purgeFailed(report))
+        book.downloads.isHeld = false
+        book.startDownloads(in: &turn)
     }
 }

@@ -83,9 +83,9 @@ struct RestoredCatalog: Sendable {
                 for app in documents[list.sha256]?.apps ?? [] { restoreOlder(app, missing: missing) }
             }
         }
-        ledger.noteMissing(missing)
+        ledger.recordMissing(missing)
         // Most of the time there are none.
-        if !catalog.retired.isEmpty { noteReplaced(manifests, documents) }
+        if !catalog.retired.isEmpty { findReplaced(manifests, documents) }
     }
 
     /// Gives the catalog and the ledger away: what has two owners is copied when it changes.
@@ -106,7 +106,7 @@ struct RestoredCatalog: Sendable {
             images: images)
         guard !missing.isEmpty else { return }
         for app in document.apps {
-            if let image = app.ownImage, missing.contains(image.sha256) { noteMissing(app.icon) }
+            if let image = app.ownImage, missing.contains(image.sha256) { recordMissing(app.icon) }
         }
     }
 
@@ -128,7 +128,7 @@ struct RestoredCatalog: Sendable {
     }
 
     /// Notes the icons of older generations that no list names any more, as far as their apps have others.
-    private mutating func noteReplaced(_ manifests: [Manifest], _ documents: [Digest: AppListDocument]) {
+    private mutating func findReplaced(_ manifests: [Manifest], _ documents: [Digest: AppListDocument]) {
         for (manifest, newer) in zip(manifests, manifests.dropFirst()) {
             for (name, list) in manifest.lists {
                 guard let next = newer.lists[name], next.sha256 != list.sha256, let old = documents[list.sha256],
@@ -162,15 +162,15 @@ struct RestoredCatalog: Sendable {
             return
         }
         guard known?.hasImage != true, known?.wasMissing != true, !catalog.previous.has(app.icon) else { return }
-        if missing.contains(image.sha256) { return noteMissing(app.icon) }
+        if missing.contains(image.sha256) { return recordMissing(app.icon) }
         guard let boxed = ledger.boxed(image.sha256) else { return }
-        catalog.updateIcon(app.icon) { $0.boxedImage = boxed }
+        _ = catalog.apply(.found(boxed, freshUntil: .distantPast), to: app.icon)
         doubtfulImages.insert(image.sha256)
         outdatedLists.formUnion(known?.lists ?? [])
     }
 
-    private mutating func noteMissing(_ url: IconURL) {
-        catalog.updateIcon(url) { $0.wasMissing = true }
+    private mutating func recordMissing(_ url: IconURL) {
+        if catalog.icons[url]?.hasImage != true { _ = catalog.apply(.lost, to: url) }
         outdatedLists.formUnion(catalog.icons[url]?.lists ?? [])
     }
 }
@@ -183,54 +183,57 @@ extension AppEntry {
 }
 
 extension Reconciler {
-    /// Takes in what is remembered beside the generations.
-    mutating func restore(_ state: consuming RestoredState, now: Timestamp) {
-        downloads.restore(state.memory.origins, at: now, noting: &unstored)
-        for memo in state.memory.icons { restore(memo, now: now) }
-        noteFreshness(since: min(state.manifests.first?.published ?? now, now))
+    /// Restores what an earlier run remembered beside the cache.
+    mutating func restore(_ state: consuming RestoredState) {
+        book.downloads.restore(state.memory.origins, in: &turn)
+        for memo in state.memory.icons { book.restore(memo, at: turn.now) }
+        book.setMissingFreshness(since: min(state.manifests.first?.published ?? turn.now, turn.now), in: &turn)
         for memo in state.memory.lists {
-            guard memo.rules == folder.rules, catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
-                unstored.note(list: memo.list, at: now)
+            guard memo.rules == folder.rules, book.catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
+                turn.memos.mark(list: memo.list, at: turn.now)
                 continue
             }
-            catalog.updateList(memo.list) { $0.isRead = true }
+            book.catalog.updateList(memo.list) { $0.isRead = true }
         }
         for memo in state.memory.rejections { rejections[memo.list] = memo }
-        for url in catalog.icons.filter({ !$0.icon.isReferenced }).map(\.url) { forgetIfDone(url, now: now) }
-        if state.isDamaged { publishing.noteChange(at: now) }
-        let known = Set(state.memory.superseded.keys).union(retention.ledger.supersessions.keys)
-        unstored.noteStart(values: remembered, generations: known)
+        let unreferenced = book.catalog.icons.filter { !$0.icon.isReferenced }.map(\.url)
+        for url in unreferenced { book.decide(url, in: &turn) }
+        if state.isDamaged { book.publishing.markChanged(at: turn.now) }
+        let known = Set(state.memory.superseded.keys).union(book.retention.ledger.supersessions.keys)
+        turn.memos.recordStart(values: remembered, generations: known)
     }
+}
 
-    /// An image of which nothing is remembered was fresh when it was published.
-    private mutating func noteFreshness(since published: Timestamp) {
+extension IconBook {
+    /// Sets the freshness of images of which nothing is remembered, as if they had come with the oldest generation.
+    fileprivate mutating func setMissingFreshness(since published: Timestamp, in turn: inout Turn) {
         for index in catalog.icons.indices where catalog.icons[index].icon.freshUntil == .distantPast {
-            let freshUntil = published + settings.refresh.default.jittered(using: &generator)
-            catalog.updateIcon(at: index) { if $0.hasImage { $0.freshUntil = freshUntil } }
+            let freshUntil = published + settings.refresh.default.jittered(using: &turn.generator)
+            guard catalog.icons[index].icon.hasImage else { continue }
+            _ = catalog.apply(.expires(freshUntil), to: catalog.icons[index].url)
         }
     }
 
-    private mutating func restore(_ memo: IconMemo, now: Timestamp) {
-        // What lies further ahead than the rules put anything was set by a clock that was wrong.
-        let latestFresh = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
-        let latest = memo.failure.map { now + downloads.backoff.longest(after: $0.code) }
-        let trail = catalog.share(memo.trail)
-        // The text of the URL that the list has, or the settings.
-        let response = memo.response.map { sources.sharing($0.sharing(catalog.icons.spelling(of: memo.url).text)) }
-        catalog.updateIcon(memo.url) {
-            $0.trail = trail
-            // Validators vouch for bytes: without the image they must not be sent.
-            if let image = $0.image?.sha256, image == memo.image {
-                $0.response = response
-                let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
-                $0.freshUntil = isAhead ? now : min(memo.freshUntil, latestFresh)
-            }
-            guard var failure = memo.failure, let latest else { return }
-            // What depends on settings is judged again: they may be others now.
-            failure.nextAttempt =
-                failure.code.dependsOnSettings || failure.attempts == 0
-                ? now : failure.nextAttempt.map { min($0, latest) }
-            $0.failure = failure
+    fileprivate mutating func restore(_ memo: IconMemo, at now: Timestamp) {
+        var known: (response: StoredResponse?, freshUntil: Timestamp)?
+        // Validators vouch for bytes: without the image they must not be sent.
+        if let image = catalog.icons[memo.url]?.boxedImage.digest, image == memo.image {
+            // Times further ahead than the rules allow were set by a wrong clock.
+            let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
+            let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
+            // The text of the URL that the list or the settings have in memory.
+            let spelling = catalog.icons.spelling(of: memo.url).text
+            let response = memo.response.map { sources.sharing($0.sharing(spelling)) }
+            known = (response, isAhead ? now : min(memo.freshUntil, latest))
         }
+        var failure = memo.failure
+        if let last = memo.failure {
+            let latest = now + downloads.backoff.longest(after: last.code)
+            // What depends on settings is decided anew: they may be others now.
+            let isOpen = last.code.dependsOnSettings || last.attempts == 0
+            failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { min($0, latest) }
+        }
+        let trail = catalog.share(memo.trail)
+        _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), to: memo.url)
     }
 }

@@ -23,35 +23,35 @@ struct UnstoredChanges: Sendable {
 
     // MARK: What changed
 
-    mutating func note(icon url: IconURL, at now: Timestamp) {
+    mutating func mark(icon url: IconURL, at now: Timestamp) {
         icons.insert(url)
-        noteChange(at: now)
+        markDue(at: now)
     }
 
-    mutating func note(origin: String, at now: Timestamp) {
+    mutating func mark(origin: String, at now: Timestamp) {
         origins.insert(origin)
-        noteChange(at: now)
+        markDue(at: now)
     }
 
     /// Whether a list need be parsed again has changed, as long as its file is as it is.
-    mutating func note(list: ListName, at now: Timestamp) {
+    mutating func mark(list: ListName, at now: Timestamp) {
         lists.insert(list)
-        noteChange(at: now)
+        markDue(at: now)
     }
 
     /// What events have told of a list's file has changed.
-    mutating func note(rejectionOf list: ListName, at now: Timestamp) {
+    mutating func mark(rejectionOf list: ListName, at now: Timestamp) {
         rejections.insert(list)
-        noteChange(at: now)
+        markDue(at: now)
     }
 
-    mutating func note(generations numbers: some Sequence<Int>, at now: Timestamp) {
+    mutating func mark(generations numbers: some Sequence<Int>, at now: Timestamp) {
         generations.formUnion(numbers)
-        noteChange(at: now)
+        markDue(at: now)
     }
 
     /// Has the single values stored at once if they have changed: somebody may have been told so.
-    mutating func note(values: RememberedValues, at now: Timestamp) {
+    mutating func mark(values: RememberedValues, at now: Timestamp) {
         if values != self.values { due = now }
     }
 
@@ -61,23 +61,23 @@ struct UnstoredChanges: Sendable {
     }
 
     /// What a start found is stored, but for the times of these generations, which can wait for the next changes.
-    mutating func noteStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
+    mutating func recordStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
         self.values = values
         generations.formUnion(numbers)
     }
 
     /// Has everything stored anew: what was stored is lost.
-    mutating func noteLoss(_ plan: Reconciler, at now: Timestamp) {
-        icons.formUnion(plan.catalog.icons.keys)
-        origins.formUnion(plan.downloads.origins.keys)
-        lists.formUnion(plan.catalog.lists.keys)
+    mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
+        icons.formUnion(plan.book.catalog.icons.keys)
+        origins.formUnion(plan.book.downloads.origins.keys)
+        lists.formUnion(plan.book.catalog.lists.keys)
         rejections.formUnion(plan.rejections.keys)
-        generations.formUnion(plan.retention.ledger.supersessions.keys)
+        generations.formUnion(plan.book.retention.ledger.supersessions.keys)
         values = nil
         due = now
     }
 
-    private mutating func noteChange(at now: Timestamp) {
+    private mutating func markDue(at now: Timestamp) {
         if due == nil { due = now + Self.delay }
     }
 
@@ -86,10 +86,10 @@ struct UnstoredChanges: Sendable {
     /// Takes what changed, as it is now.
     ///
     /// What is known of a list is stored once it is published: it is the document that says what was in it.
-    mutating func take(from plan: Reconciler) -> MemoChanges {
+    mutating func drain(from plan: Reconciler) -> MemoChanges {
         var changes = MemoChanges()
         for url in icons {
-            if let icon = plan.catalog.icons[url] {
+            if let icon = plan.book.catalog.icons[url] {
                 changes.remembered.append(IconMemo(url: url, icon))
             } else {
                 changes.forgotten.append(url)
@@ -97,16 +97,16 @@ struct UnstoredChanges: Sendable {
         }
         icons = []
         for origin in origins {
-            if let health = plan.downloads.origins[origin] {
+            if let health = plan.book.downloads.origins[origin] {
                 changes.origins.append(OriginMemo(origin: origin, health: health))
             } else {
                 changes.forgottenOrigins.append(origin)
             }
         }
         origins = []
-        let unpublished = lists.filter(plan.publishing.isToBePublished)
+        let unpublished = lists.filter(plan.book.publishing.isToBePublished)
         for name in lists.subtracting(unpublished) {
-            if let known = plan.catalog.lists[name]?.known {
+            if let known = plan.book.catalog.lists[name]?.known {
                 changes.lists.append(ListMemo(list: name, sha256: known.sha256, rules: plan.folder.rules))
             } else {
                 changes.forgottenLists.append(name)
@@ -122,7 +122,7 @@ struct UnstoredChanges: Sendable {
         }
         rejections = []
         for generation in generations {
-            if let time = plan.retention.ledger.supersessions[generation] {
+            if let time = plan.book.retention.ledger.supersessions[generation] {
                 changes.superseded[generation] = time
             } else {
                 changes.released.append(generation)

@@ -76,29 +76,29 @@ extension Reconciler {
     /// It has no icons if the requested one has no image. O(*n*) in the number of superseded generations and retired
     /// icons.
     package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
-        let icon = url.flatMap { catalog.icons[$0] }
+        let icon = url.flatMap { book.catalog.icons[$0] }
         let icons: [IconURL: Boxed<AppListDocument.Image>]
         if let url {
             let image =
                 icon?.hasImage == true
-                ? icon?.boxedImage : catalog.previous.shown(for: url)?.image ?? catalog.orphan(of: url)
+                ? icon?.boxedImage : book.catalog.previous.shown(for: url)?.image ?? book.catalog.orphan(of: url)
             icons = image.map { [url: $0] } ?? [:]
         } else {
-            icons = catalog.retiredImages
+            icons = book.catalog.retiredImages
         }
         return EvictionSnapshot(
             icons: icons, lists: icon?.lists ?? [],
-            isShown: url != nil && icons.values.first?.digest.map(catalog.needs) == true,
-            namings: retention.ledger.namings,
-            expiries: retention.ledger.expiries(grace: settings.cache.grace),
-            status: evictionStatus, doubt: evictionDoubt, hold: retention.brake.heldNow,
-            holdFor: settings.eviction.holdFor,
+            isShown: url != nil && icons.values.first?.digest.map(book.catalog.needs) == true,
+            namings: book.retention.ledger.namings,
+            expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
+            status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
+            holdFor: book.settings.eviction.holdFor,
             isSettled: isEvictionSettled(at: now), now: now)
     }
 
     /// Whether everything that can be evicted now is gone.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }
-        return !mayEvict || retention.isSettled(in: catalog, at: now)
+        return !mayEvict || book.retention.isSettled(in: book.catalog, at: now)
     }
 }

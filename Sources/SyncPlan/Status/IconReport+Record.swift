@@ -54,13 +54,13 @@ extension IconReport {
         case .unreferenced: "no request: no list names it"
         case .underWay:
             switch icon.phase {
-            case .idle: "waiting to be published"
+            case .idle, .staged: "waiting to be published"
             case .queued where queue.isPaused: "download when downloads are resumed"
             case .queued:
                 wait.map { "download at \($0), when its server is asked again" }
                     ?? "queued for download" + (queue.ready > 1 ? ", with \(grouped(queue.ready - 1)) others" : "")
             case .fetching: "downloading"
-            case .waitingForSpace: "a download when there is enough disk space (see syncagent status)"
+            case .blocked: "a download when there is enough disk space (see syncagent status)"
             }
         }
     }

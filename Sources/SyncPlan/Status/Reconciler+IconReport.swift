@@ -7,27 +7,27 @@ package import Reports
 
 extension Reconciler {
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
-        let shown = catalog.previous.isEmpty ? [:] : catalog.previous.showing(imageOf: url)
-        var record = catalog.icons[url]
-        if record == nil, let image = catalog.previous.image(of: url) ?? catalog.orphan(of: url) {
+        let shown = book.catalog.previous.isEmpty ? [:] : book.catalog.previous.showing(imageOf: url)
+        var record = book.catalog.icons[url]
+        if record == nil, let image = book.catalog.previous.image(of: url) ?? book.catalog.orphan(of: url) {
             record = IconRecord()
-            record?.boxedImage = image
+            _ = record?.apply(.found(image, freshUntil: .distantPast))
         }
         guard let icon = record else { return nil }
         var report = IconReport(
-            url: url, icon: icon, health: { downloads.origins[$0] },
-            queue: (downloads.queue.readyCount, downloads.isPaused), now: now)
+            url: url, icon: icon, health: { book.downloads.origins[$0] },
+            queue: (book.downloads.queue.readyCount, book.downloads.isPaused), now: now)
         report.holds = holds(of: icon, origin: report.origin, now: now)
         switch FetchPlan(for: icon, now: now) {
-        case .fresh(let time): report.rule = icon.response.map { refreshPolicy.reason(for: $0, askingAt: time) }
-        case .waiting: report.rule = icon.failure.map(downloads.backoff.reason)
+        case .fresh(let time): report.rule = icon.response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
+        case .waiting: report.rule = icon.failure.map(book.downloads.backoff.reason)
         default: break
         }
         if !icon.isInline { tell(of: icon, in: &report, now: now) }
-        if let last = catalog.previous.shown(for: url), let image = last.image.wrappedValue {
+        if let last = book.catalog.previous.shown(for: url), let image = last.image.wrappedValue {
             report.previous = IconReport.Previous(
                 url: last.url, path: image.path, since: last.since?.description,
-                lists: catalog.previous.lists(for: url))
+                lists: book.catalog.previous.lists(for: url))
         }
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report
@@ -35,16 +35,16 @@ extension Reconciler {
 
     private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
         if let response = icon.response,
-            let (source, freshness) = sources.provenance(of: response, path: icon.image?.path, at: now)
+            let (source, freshness) = book.sources.provenance(of: response, path: icon.image?.path, at: now)
         {
             report.source = source
             report.response?.freshness = freshness
             report.rule = freshness
         }
-        guard !sources.isEmpty else { return }
-        report.upstreams = sources.opinions(on: icon.sought(at: report.url), at: now)
-        if case .fetch = FetchPlan(for: icon, now: now), let next = sources.next(for: report.url) {
-            report.next = next + (downloads.isPaused ? ", if downloads are resumed by then" : "")
+        guard !book.sources.isEmpty else { return }
+        report.upstreams = book.sources.opinions(on: icon.sought(at: report.url), at: now)
+        if case .fetch = FetchPlan(for: icon, now: now), let next = book.sources.next(for: report.url) {
+            report.next = next + (book.downloads.isPaused ? ", if downloads are resumed by then" : "")
         }
         if icon.failure?.attempts == 0, case .waiting = FetchPlan(for: icon, now: now) {
             report.next += IconSources.untilAnotherState
@@ -53,20 +53,20 @@ extension Reconciler {
     }
 
     private func holds(of icon: IconRecord, origin: IconReport.Origin?, now: Timestamp) -> [IconReport.Hold] {
-        guard icon.isReferenced, icon.staged == nil, !icon.isInline || icon.image == nil else { return [] }
+        guard icon.isReferenced, !icon.isInline || icon.image == nil else { return [] }
         let isWanted: Bool
         switch icon.phase {
-        case .fetching: return []
-        case .queued, .waitingForSpace: isWanted = true
+        case .fetching, .staged: return []
+        case .queued, .blocked: isWanted = true
         case .idle: isWanted = icon.image == nil || icon.failure != nil
         }
         guard isWanted else { return [] }
         var holds: [IconReport.Hold] = []
-        if downloads.isPaused {
+        if book.downloads.isPaused {
             holds.append(IconReport.Hold(code: "paused", reason: "downloads are paused: run syncagent resume"))
         }
-        if let reason = space.reason, icon.phase == .waitingForSpace || !space.isOpen {
-            holds.append(IconReport.Hold(code: space.code?.rawValue ?? "disk-full", reason: reason))
+        if let reason = book.space.reason, icon.phase == .blocked || !book.space.isOpen {
+            holds.append(IconReport.Hold(code: book.space.code?.rawValue ?? "disk-full", reason: reason))
         }
         if let origin, let time = origin.waitsUntil {
             let cause =

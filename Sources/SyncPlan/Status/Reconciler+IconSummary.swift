@@ -5,29 +5,29 @@ package import Reports
 
 extension Reconciler {
     /// Changes whenever ``mentions`` does.
-    package var mentionsVersion: Int { catalog.version }
+    package var mentionsVersion: Int { book.catalog.version }
 
     /// O(*n* log *n*) in the number of lists, and O(*n*) in that of retired icons: entries are not copied.
     package var mentions: IconMentions {
         IconMentions(
-            version: catalog.version,
-            lists: catalog.lists.map { ($0.key, $0.value.entries) }.sorted { $0.0 < $1.0 },
-            retired: Array(catalog.retired.keys))
+            version: book.catalog.version,
+            lists: book.catalog.lists.map { ($0.key, $0.value.entries) }.sorted { $0.0 < $1.0 },
+            retired: Array(book.catalog.retired.keys))
     }
 
     /// The rows of some icons, without names; unknown icons are left out.
     package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
         urls.compactMap { url in
-            catalog.icons[url].map {
-                IconSummary(url: url, $0, previous: catalog.previous.shown(for: url), now: now)
+            book.catalog.icons[url].map {
+                IconSummary(url: url, $0, previous: book.catalog.previous.shown(for: url), now: now)
             }
         }
     }
 
     /// The number of icons that one list or any list names, optionally in one state; retired ones count only for any.
     package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) -> Int {
-        let tally = list.map { catalog.tallies[$0] ?? IconTally() } ?? catalog.tally.all
-        let retired = list == nil ? catalog.retired.count : 0
+        let tally = list.map { book.catalog.tallies[$0] ?? IconTally() } ?? book.catalog.tally.all
+        let retired = list == nil ? book.catalog.retired.count : 0
         return switch state {
         case .ready: tally.icons.ready - tally.unpublished
         case .pending: tally.icons.pending + tally.unpublished
@@ -37,7 +37,7 @@ extension Reconciler {
         }
     }
 
-    package func knows(list: ListName) -> Bool { catalog.lists[list] != nil }
+    package func knows(list: ListName) -> Bool { book.catalog.lists[list] != nil }
 }
 
 extension IconSummary {

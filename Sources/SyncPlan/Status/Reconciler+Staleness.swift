@@ -4,8 +4,8 @@ package import CacheFormat
 extension Reconciler {
     /// The icons of a list whose last refresh failed; O(*n*) in the number of icons while any refresh fails, else O(1).
     package func staleIcons(of list: ListName) -> Set<IconURL> {
-        guard catalog.tally.stale > 0 else { return [] }
-        return Set(catalog.icons.lazy.filter { $0.icon.isStale && $0.icon.lists.contains(list) }.map(\.url))
+        guard book.catalog.tally.stale > 0 else { return [] }
+        return Set(book.catalog.icons.lazy.filter { $0.icon.isStale && $0.icon.lists.contains(list) }.map(\.url))
     }
 
     /// When the icon became stale that has been stale for longest because of failed refreshes; `nil` if no refresh
@@ -13,9 +13,9 @@ extension Reconciler {
     ///
     /// O(*n*) in the number of icons while a refresh fails, else O(1).
     package func oldestStaleTime(now: Timestamp) -> Timestamp? {
-        guard catalog.tally.stale > 0 else { return nil }
+        guard book.catalog.tally.stale > 0 else { return nil }
         var oldest: Timestamp?
-        for element in catalog.icons {
+        for element in book.catalog.icons {
             guard element.icon.isStale, element.icon.isReferenced,
                 case let end = element.icon.freshUntil, end > .distantPast, end <= oldest ?? now
             else { continue }

@@ -8,24 +8,25 @@ package import Reports
 
 extension Reconciler {
     /// Whether the newest generation matches the lists, as far as they have been read.
-    package var isPublished: Bool { folder.isSettled && folder.unavailable == nil && publishing.isSettled }
+    package var isPublished: Bool { folder.isSettled && folder.unavailable == nil && book.publishing.isSettled }
 
-    package var spaceReserve: SpaceReserve { settings.cache.minFree }
+    package var spaceReserve: SpaceReserve { book.settings.cache.minFree }
 
-    package var shownImages: Int { catalog.shownImages }
+    package var shownImages: Int { book.catalog.shownImages }
 
     /// O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed recently.
     package var status: StatusReport {
-        let queue = downloads.queue
-        var report = StatusReport(state: downloads.isPaused ? .paused : .running)
-        report.generation = publishing.manifest?.generation
-        report.published = publishing.manifest?.published.description
+        let queue = book.downloads.queue
+        var report = StatusReport(state: book.downloads.isPaused ? .paused : .running)
+        report.generation = book.publishing.manifest?.generation
+        report.published = book.publishing.manifest?.published.description
         report.inSync =
-            isPublished && queue.activeCount == 0 && queue.readyCount == 0 && space.needs.isEmpty && !cache.isInDoubt
-        report.lists = catalog.lists.keys.sorted().compactMap { name in
-            guard let list = catalog.lists[name] else { return nil }
+            isPublished && queue.activeCount == 0 && queue.readyCount == 0 && book.space.needs.isEmpty
+            && !cache.isInDoubt
+        report.lists = book.catalog.lists.keys.sorted().compactMap { name in
+            guard let list = book.catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)
-            let previous = catalog.previous.entries[name] ?? [:]
+            let previous = book.catalog.previous.entries[name] ?? [:]
             row.count(entries(of: name, list, showing: previous))
             row.previous = previous.count
             row.error = list.rejection?.message
@@ -33,41 +34,41 @@ extension Reconciler {
             row.problems = list.problems.count
             return row
         }
-        let tally = catalog.tally
+        let tally = book.catalog.tally
         report.icons.count(tally.all.icons)
         report.icons.stale = tally.stale
-        report.icons.retired = catalog.retiredCount
-        report.icons.previous = catalog.previous.icons.count
-        report.icons.previousSince = catalog.previous.since?.description
-        if let example = catalog.previous.icons.min() {
+        report.icons.retired = book.catalog.retiredCount
+        report.icons.previous = book.catalog.previous.icons.count
+        report.icons.previousSince = book.catalog.previous.since?.description
+        if let example = book.catalog.previous.icons.min() {
             report.icons.previousExample = IconURL("\(LogURL(example))")
-            report.icons.previousList = catalog.previous.lists(for: example).first
+            report.icons.previousList = book.catalog.previous.lists(for: example).first
         }
         report.failures = rows(of: tally.failures)
         report.refreshFailures = rows(of: tally.refreshFailures)
         report.downloads.waiting = queue.heldCount + tally.retried
         let held = heldOrigins
         report.downloads.blocked =
-            tally.waitingForSpace + (downloads.isPaused ? tally.awaited : 0)
-            + (downloads.isPaused || !space.isOpen
+            tally.waitingForSpace + (book.downloads.isPaused ? tally.awaited : 0)
+            + (book.downloads.isPaused || !book.space.isOpen
                 ? tally.blank.values.reduce(0, +) : held.reduce(0) { $0 + $1.icons })
         report.downloads.origins = held
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
-        report.downloads.reason = space.reason
-        report.downloads.code = space.code?.rawValue
+        report.downloads.reason = book.space.reason
+        report.downloads.code = book.space.code?.rawValue
         report.cache = StatusReport.Cache(
-            bytes: retention.ledger.holdings.bytes, images: retention.ledger.holdings.images)
+            bytes: book.retention.ledger.holdings.bytes, images: book.retention.ledger.holdings.images)
         report.cache.lastRepair = cache.lastRepair
         // Reading new lists suspends eviction too, but is not worth reporting.
-        report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? retention.brake.status
+        report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? book.retention.brake.status
         report.watch.lastScan = folder.lastScan?.description
-        report.publication.error = publishing.failure
+        report.publication.error = book.publishing.failure
         report.configuration.error = configurationError
         report.configuration.needRestart = settingsNeedingRestart
-        report.upstreams = sources.status(isPaused: !downloads.mayStart, at: lastTime)
-        report.downloads.awaitingUpstream = sources.waitingCount
-        if sources.isRead {
+        report.upstreams = book.sources.status(isPaused: !book.downloads.mayStart, at: turn.now)
+        report.downloads.awaitingUpstream = book.sources.waitingCount
+        if book.sources.isRead {
             report.downloads.unlisted = tally.sourceLacks[.unlisted].map(missing)
             report.downloads.failedUpstream = tally.sourceLacks[.failed].map(missing)
         }
@@ -77,15 +78,17 @@ extension Reconciler {
     private func missing(_ icons: IconGroup) -> StatusReport.Downloads.Missing {
         StatusReport.Downloads.Missing(
             icons: icons.count, example: IconURL("\(LogURL(icons.example))"), list: list(naming: icons.example),
-            isTemporary: !sources.waitsForGood)
+            isTemporary: !book.sources.waitsForGood)
     }
 
     private func entries(
         of name: ListName, _ list: ListRecord, showing previous: [Int: PreviousImage]
     ) -> IconCounts {
-        var counts = catalog.tallies[name]?.entries ?? IconCounts()
+        var counts = book.catalog.tallies[name]?.entries ?? IconCounts()
         for entry in previous.keys {
-            guard let standing = catalog.icons[list.entries[entry].icon]?.standing, standing != .ready else { continue }
+            guard let standing = book.catalog.icons[list.entries[entry].icon]?.standing, standing != .ready else {
+                continue
+            }
             counts.add(standing, times: -1)
             counts.add(.ready)
         }
@@ -94,17 +97,19 @@ extension Reconciler {
 
     /// The waiting origins, with the number of queued icons without an image for each.
     private var heldOrigins: [StatusReport.Downloads.Origin] {
-        guard downloads.queue.heldCount > 0 else { return [] }
+        guard book.downloads.queue.heldCount > 0 else { return [] }
         // Only origins that failed have to wait.
-        return downloads.origins.compactMap { name, health in
-            guard downloads.queue.isHeld(origin: name), let icons = catalog.tally.blank[name] else { return nil }
+        return book.downloads.origins.compactMap { name, health in
+            guard book.downloads.queue.isHeld(origin: name), let icons = book.catalog.tally.blank[name] else {
+                return nil
+            }
             return StatusReport.Downloads.Origin(name: name, icons: icons, until: health.waitsUntil.description)
         }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
     }
 
     private func rows(of failures: [FetchFailure.Code: IconGroup]) -> [StatusReport.Failure] {
         failures.compactMap { code, failed in
-            let icon = catalog.icons[failed.example]
+            let icon = book.catalog.icons[failed.example]
             return StatusReport.Failure(
                 code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(failed.example))"),
                 list: list(naming: failed.example),
@@ -114,13 +119,13 @@ extension Reconciler {
 
     /// A list that names an icon; the pins only if there is no other one.
     private func list(naming url: IconURL) -> ListName? {
-        let lists = catalog.icons[url]?.lists ?? []
+        let lists = book.catalog.icons[url]?.lists ?? []
         return lists.first { $0 != Self.pinList } ?? lists.first
     }
 
     package var evictionStatus: StatusReport.Eviction {
         if let doubt = evictionDoubt { return .suspended(doubt) }
-        return retention.brake.status
+        return book.retention.brake.status
     }
 }
 

@@ -9,26 +9,27 @@ extension Reconciler {
     ///
     /// O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
     package func syncReport(of names: [ListName]) -> SyncReport {
-        var report = SyncReport(missing: names.filter { catalog.lists[$0] == nil })
-        let lists = names.isEmpty ? Array(catalog.lists.keys) : Set(names).filter { catalog.lists[$0] != nil }
+        var report = SyncReport(missing: names.filter { book.catalog.lists[$0] == nil })
+        let lists = names.isEmpty ? Array(book.catalog.lists.keys) : Set(names).filter { book.catalog.lists[$0] != nil }
         let (icons, isOnItsWay) = progress(of: names)
         (report.ready, report.pending, report.failed) = (icons.ready, icons.pending, icons.failed)
         report.rejected = lists.sorted().compactMap { name in
-            catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
+            book.catalog.lists[name]?.rejection.map { SyncReport.Rejection(list: name, message: $0.message) }
         }
-        let deferred = lists.contains(where: publishing.window.deferred.contains) ? space.reason : nil
+        let deferred = lists.contains(where: book.publishing.window.deferred.contains) ? book.space.reason : nil
         let isPublished =
             names.isEmpty
-            ? publishing.inFlight == nil && !publishing.window.isManifestChanged && lists.allSatisfy(isUpToDate)
+            ? book.publishing.inFlight == nil && !book.publishing.window.isManifestChanged
+                && lists.allSatisfy(isUpToDate)
             : names.allSatisfy(isUpToDate)
         // A missing list may come back in a moment; otherwise it is gone then.
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
         // A failure for other lists does not affect published ones, unless the cache's state is unknown.
-        let failure = names.isEmpty || !isPublished || !cache.isKnown ? publishing.failure : nil
+        let failure = names.isEmpty || !isPublished || !cache.isKnown ? book.publishing.failure : nil
         report.error = folder.unavailable ?? failure ?? deferred
         report.lists = lists.count
         report.publishedLists = lists.count(where: isUpToDate)
-        report.downloadedBytes = downloads.receivedBytes
+        report.downloadedBytes = book.downloads.receivedBytes
         if icons.pending > 0 { report.hold = syncHold(icons) }
         report.isDone =
             folder.isScanned && !isPurging
@@ -38,47 +39,47 @@ extension Reconciler {
     }
 
     private func syncHold(_ icons: IconCounts) -> String? {
-        if downloads.isPaused { return "downloads are paused" }
-        if let reason = space.reason { return reason }
-        guard downloads.queue.activeCount + downloads.queue.readyCount == 0 else { return nil }
-        if sources.hasWaiting { return sources.reasonToWait(images: icons.pending) }
-        guard downloads.queue.heldCount > 0 else { return nil }
+        if book.downloads.isPaused { return "downloads are paused" }
+        if let reason = book.space.reason { return reason }
+        guard book.downloads.queue.activeCount + book.downloads.queue.readyCount == 0 else { return nil }
+        if book.sources.hasWaiting { return book.sources.reasonToWait(images: icons.pending) }
+        guard book.downloads.queue.heldCount > 0 else { return nil }
         return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait"
     }
 
-    private func isUpToDate(_ list: ListName) -> Bool { publishing.isUpToDate(list, in: catalog) }
+    private func isUpToDate(_ list: ListName) -> Bool { book.publishing.isUpToDate(list, in: book.catalog) }
 
     /// The number of icons in each state, and whether work in progress may bring another image.
     func progress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
-        let tallies = names.isEmpty ? [catalog.tally.all] : Set(names).compactMap { catalog.tallies[$0] }
+        let tallies = names.isEmpty ? [book.catalog.tally.all] : Set(names).compactMap { book.catalog.tallies[$0] }
         return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains(where: isUnderWay))
     }
 
     /// The icons of some lists, to be downloaded before others; empty without lists.
     package func urls(of names: [ListName]) -> [IconURL] {
-        Set(names).flatMap { catalog.lists[$0]?.entries.map(\.icon) ?? [] }
+        Set(names).flatMap { book.catalog.lists[$0]?.entries.map(\.icon) ?? [] }
     }
 
     /// Whether work in progress may change an icon's state.
     package func isComing(_ url: IconURL) -> Bool {
-        guard let icon = catalog.icons[url] else { return false }
-        guard icon.staged == nil else { return true }
+        guard let icon = book.catalog.icons[url] else { return false }
         return switch icon.phase {
-        case .idle: mayDownload && sources.isPolling && sources.isWaiting(url)
-        case .waitingForSpace: false
-        case .queued(_, let origin): mayDownload && !downloads.queue.isHeld(origin: origin)
-        case .fetching: true
+        case .idle: book.mayDownload && book.sources.isPolling && book.sources.isWaiting(url)
+        case .blocked: false
+        case .queued(_, let origin): book.mayDownload && !book.downloads.queue.isHeld(origin: origin)
+        case .fetching, .staged: true
         }
     }
 
     private func isUnderWay(_ icons: IconTally) -> Bool {
         if icons.fetching > 0 { return true }
-        guard mayDownload else { return false }
-        return icons.queued.keys.contains { !downloads.queue.isHeld(origin: $0) }
-            || icons.icons.pending > 0 && sources.isPolling && sources.hasWaiting
+        guard book.mayDownload else { return false }
+        return icons.queued.keys.contains { !book.downloads.queue.isHeld(origin: $0) }
+            || icons.icons.pending > 0 && book.sources.isPolling && book.sources.hasWaiting
     }
 
     package var pinReport: PinReport {
-        PinReport(pins: pins, isPublished: arePinsPublished && !publishing.isInDoubt, error: publishing.failure)
+        PinReport(
+            pins: pins, isPublished: arePinsPublished && !book.publishing.isInDoubt, error: book.publishing.failure)
     }
 }

@@ -55,7 +55,7 @@ struct CacheChecksTests {
         var checks = Self.searched()
         for event in events {
             switch event {
-            case "publication": checks.notePublication()
+            case "publication": checks.recordPublication()
             case "quick": checks.suspect(isComplete: false)
             default: checks.suspect(isComplete: true)
             }
@@ -103,7 +103,7 @@ struct CacheChecksTests {
     @Test("another folder is searched as after a start")
     func otherFolder() {
         var checks = Self.searched()
-        checks.noteOtherFolder()
+        checks.recordOtherFolder()
         #expect(!checks.isSearched && checks.begin().removesOthers)
     }
 }

@@ -20,7 +20,7 @@ struct EvictionBrakeTests {
         ])
     func threshold(retired: Int, total: Int, isHeld: Bool) {
         var brake = Self.brake()
-        brake.noteChange(retiring: retired, of: total, generation: 7, at: Self.start)
+        brake.recordChange(retiring: retired, of: total, generation: 7, at: Self.start)
         let hold = EvictionBrake.Hold(since: Self.start, generation: 7, images: retired, total: total)
         #expect(brake.heldNow == (isHeld ? hold : nil))
         #expect(brake.end == (isHeld ? Self.start + .seconds(86_400) : nil))
@@ -29,22 +29,22 @@ struct EvictionBrakeTests {
     @Test("it ends when it is confirmed, when it is old, and when nothing of it is left")
     func end() {
         var held = Self.brake()
-        held.noteChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        held.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
         var brake = held
         brake.confirm()
         #expect(brake.heldNow == nil && brake.hold != nil)
 
         brake = held
-        brake.noteTime(Self.start + .seconds(86_399))
+        brake.advance(to: Self.start + .seconds(86_399))
         #expect(brake.heldNow != nil)
-        brake.noteTime(Self.start + .seconds(86_400))
+        brake.advance(to: Self.start + .seconds(86_400))
         #expect(brake.heldNow == nil)
 
         brake = held
-        brake.noteSleep(.seconds(3600))
-        brake.noteTime(Self.start + .seconds(89_999))
+        brake.recordSleep(.seconds(3600))
+        brake.advance(to: Self.start + .seconds(89_999))
         #expect(brake.heldNow != nil)
-        brake.noteTime(Self.start + .seconds(90_000))
+        brake.advance(to: Self.start + .seconds(90_000))
         #expect(brake.heldNow == nil)
 
         brake = held
@@ -55,11 +55,11 @@ struct EvictionBrakeTests {
     @Test("a change that comes after a confirmed one waits for its own confirmation")
     func another() {
         var brake = Self.brake()
-        brake.noteChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        brake.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
         brake.confirm()
-        brake.noteChange(retiring: 5, of: 40, generation: 2, at: Self.start)
+        brake.recordChange(retiring: 5, of: 40, generation: 2, at: Self.start)
         #expect(brake.heldNow == nil)
-        brake.noteChange(retiring: 30, of: 40, generation: 3, at: Self.start + .seconds(1))
+        brake.recordChange(retiring: 30, of: 40, generation: 3, at: Self.start + .seconds(1))
         #expect(brake.heldNow?.generation == 3)
     }
 

@@ -76,7 +76,7 @@ struct RetentionTests {
         if isAsked {
             retention.waiveGrace(isConfirmed: false, in: Catalog())
         } else {
-            retention.note(time: now + .seconds(60))
+            retention.advance(to: now + .seconds(60))
         }
         #expect(Self.removal(retention.begin(in: Catalog(), now: now + .seconds(60)))?.images == plan.images)
     }
@@ -84,8 +84,8 @@ struct RetentionTests {
     @Test("damaged files go once nothing waits to be published, unless there is a new image in their place")
     func damage() {
         var retention = Self.retention([["a": "x"]])
-        retention.noteDamage(of: Sample.image("x"), shownBy: "a")
-        retention.noteMissing([Sample.image("x").sha256])
+        retention.recordDamage(of: Sample.image("x"), shownBy: "a")
+        retention.recordMissing([Sample.image("x").sha256])
         #expect(retention.beginDamaged(in: Catalog(), isPublished: false) == nil)
         var replaced = retention
         let plan = retention.beginDamaged(in: Catalog(), isPublished: true)
@@ -99,7 +99,7 @@ struct RetentionTests {
     @Test("time asleep is no grace")
     func sleep() {
         var retention = Self.retention([["a": "x"], ["a": "y"]])
-        retention.noteSleep(.seconds(3600))
+        retention.recordSleep(.seconds(3600))
         #expect(retention.nextStep == Sample.start + .seconds(3610) + Self.grace)
     }
 }

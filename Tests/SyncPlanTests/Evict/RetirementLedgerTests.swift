@@ -57,7 +57,7 @@ struct RetirementLedgerTests {
         ledger.release(1)
         var catalog = Catalog()
         _ = catalog.setList("2.plist", Sample.list(["a"]))
-        catalog.updateIcon("a") { $0.image = Sample.image("x") }
+        _ = catalog.apply(.found("x"), to: "a")
         let plan = ledger.removable(in: catalog)
         #expect(plan.images.isEmpty && plan.urls.isEmpty && plan.documents.count == 1)
         ledger.remove(plan)
@@ -175,7 +175,7 @@ struct RetirementLedgerTests {
         Self.publish(4, [], at: 3, in: &ledger)
         var catalog = Catalog()
         _ = catalog.setList("2.plist", Sample.list(["b"]))
-        catalog.updateIcon("b") { $0.image = Sample.image("y") }
+        _ = catalog.apply(.found("y"), to: "b")
         ledger.waiveGrace(in: catalog)
         // A list has what the third one names, the first and the second name something else.
         #expect(
@@ -188,7 +188,7 @@ struct RetirementLedgerTests {
         var ledger = RetirementLedger()
         Self.publish(1, [], at: 0, in: &ledger)
         Self.publish(2, [], at: 100, in: &ledger)
-        ledger.noteSleep(.seconds(8 * 3600))
+        ledger.recordSleep(.seconds(8 * 3600))
         let awake = 8 * 3600 + 700
         #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(awake))
         #expect(ledger.expired(under: Self.rule, now: Self.start + .seconds(awake - 1)).isEmpty)
@@ -211,7 +211,7 @@ struct RetirementLedgerTests {
         Self.publish(1, [document], at: 0, in: &ledger)
         #expect(ledger.holdings == (2, bytes.0 + bytes.1))
         for _ in 0..<2 {
-            ledger.noteMissing([Sample.image("x").sha256, .of("nobody knows it")])
+            ledger.recordMissing([Sample.image("x").sha256, .of("nobody knows it")])
             #expect(ledger.holdings == (1, bytes.1) && !ledger.isOnDisk(Sample.image("x").sha256))
         }
         var manifest = Manifest(generation: 2, published: Self.start, lists: [:])
@@ -219,7 +219,7 @@ struct RetirementLedgerTests {
             sha256: .of(document.json), apps: 2, ready: 2, pending: 0, failed: 0)
         ledger.publish(manifest, newDocuments: [:], moved: [Sample.image("x").sha256], at: Self.start)
         #expect(ledger.holdings == (2, bytes.0 + bytes.1) && ledger.isOnDisk(Sample.image("x").sha256))
-        ledger.noteMissing([Sample.image("x").sha256])
+        ledger.recordMissing([Sample.image("x").sha256])
         Self.publish(3, [], at: 1, in: &ledger)
         for generation in 1...2 { ledger.release(generation) }
         #expect(ledger.holdings == (1, bytes.1))
@@ -256,7 +256,7 @@ struct RetirementLedgerTests {
         ledger.release(1)
         var catalog = Catalog()
         _ = catalog.setList("1.plist", Sample.list(["a"]))
-        catalog.updateIcon("a") { $0.image = Sample.image("x") }
+        _ = catalog.apply(.found("x"), to: "a")
         let first = ledger.removable(in: catalog)
         #expect(first.urls.isEmpty && first.images.isEmpty && !first.documents.isEmpty)
         ledger.remove(first)
@@ -286,7 +286,7 @@ struct RetirementLedgerTests {
         for (images, named, limits) in cases {
             var catalog = Catalog()
             _ = catalog.setList("1.plist", Sample.list(named))
-            for (url, word) in images { catalog.updateIcon(url) { $0.image = Sample.image(word) } }
+            for (url, word) in images { _ = catalog.apply(.found(word), to: url) }
             let result = limits.indices.map { ledger.retires(moreThan: $0, through: 1, in: catalog) }
             #expect(result == limits, "\(images), \(named)")
         }

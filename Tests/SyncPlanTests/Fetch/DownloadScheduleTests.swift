@@ -16,8 +16,7 @@ struct DownloadScheduleTests {
     /// A schedule, and what its calls need beside it.
     private struct World {
         var schedule: DownloadSchedule
-        var generator = SeededGenerator(seed: 1)
-        var unstored = UnstoredChanges()
+        var turn = Turn(at: Sample.start, seed: 1)
 
         init(triesOnce: Bool = false) {
             schedule = DownloadSchedule(Settings(), triesOnce: triesOnce)
@@ -28,10 +27,8 @@ struct DownloadScheduleTests {
         }
 
         mutating func finish(_ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0) -> Bool {
-            schedule.finish(
-                url, outcome, isMultiplexed: false, ofOrigin: true, at: Sample.start + .seconds(seconds),
-                using: &generator,
-                noting: &unstored)
+            turn.now = Sample.start + .seconds(seconds)
+            return schedule.finish(url, outcome, isMultiplexed: false, ofOrigin: true, in: &turn)
         }
     }
 
@@ -67,32 +64,32 @@ struct DownloadScheduleTests {
     @Test("icons come out when they are due, in the order of their times")
     func due() {
         var world = World()
-        world.schedule.note([("a", Sample.start + .seconds(2)), ("b", Sample.start + .seconds(1))])
+        world.schedule.schedule([("a", Sample.start + .seconds(2)), ("b", Sample.start + .seconds(1))])
         #expect(world.schedule.nextWake == Sample.start + .seconds(1))
-        #expect(world.schedule.takeDue(at: Sample.start) == nil)
-        #expect(world.schedule.takeDue(at: Sample.start + .seconds(2))?.url == "b")
-        #expect(world.schedule.takeDue(at: Sample.start + .seconds(2))?.url == "a")
-        #expect(world.schedule.takeDue(at: Sample.start + .seconds(2)) == nil && world.schedule.nextWake == nil)
+        #expect(world.schedule.popDue(at: Sample.start) == nil)
+        #expect(world.schedule.popDue(at: Sample.start + .seconds(2))?.url == "b")
+        #expect(world.schedule.popDue(at: Sample.start + .seconds(2))?.url == "a")
+        #expect(world.schedule.popDue(at: Sample.start + .seconds(2)) == nil && world.schedule.nextWake == nil)
     }
 
     @Test("times that hold no longer are forgotten once they are the most")
     func sweep() {
         var world = World()
-        var noted = Sample.start
+        var due = Sample.start
         for second in 0..<1000 {
-            noted = Sample.start + .seconds(second)
-            world.schedule.note("a", dueAt: noted, amongst: 1) { [noted] _ in noted }
+            due = Sample.start + .seconds(second)
+            world.schedule.schedule("a", at: due, amongst: 1) { [due] _ in due }
         }
         var count = 0
-        while world.schedule.takeDue(at: Self.later) != nil { count += 1 }
+        while world.schedule.popDue(at: Self.later) != nil { count += 1 }
         #expect(count <= 2 * 1 + 33)
     }
 
     @Test("a run that tries once wakes up for nothing")
     func once() {
         var world = World(triesOnce: true)
-        world.schedule.note([("a", Sample.start)])
-        #expect(world.schedule.nextWake == nil && world.schedule.takeDue(at: Self.later) == nil)
+        world.schedule.schedule([("a", Sample.start)])
+        #expect(world.schedule.nextWake == nil && world.schedule.popDue(at: Self.later) == nil)
     }
 
     @Test("an origin that fails five times waits, is asked once more, and is forgotten when it answers")
@@ -108,7 +105,7 @@ struct DownloadScheduleTests {
         let health = try #require(world.schedule.origins[Self.origin])
         #expect(health.isBroken && world.schedule.start().isEmpty)
         let wake = try #require(world.schedule.nextWake)
-        #expect(wake == health.waitsUntil && world.unstored.due != nil)
+        #expect(wake == health.waitsUntil && world.turn.memos.due != nil)
         world.schedule.wakeOrigins(at: wake)
         let probe = world.schedule.start()
         #expect(probe.count == 1)
@@ -122,10 +119,9 @@ struct DownloadScheduleTests {
         let far = OriginHealth(failures: 1 << 40, waitsUntil: Sample.start + .seconds(1 << 30))
         let old = OriginHealth(failures: 5, waitsUntil: Sample.start + .seconds(-(1 << 30)))
         world.schedule.restore(
-            [OriginMemo(origin: "far", health: far), OriginMemo(origin: "old", health: old)], at: Sample.start,
-            noting: &world.unstored)
+            [OriginMemo(origin: "far", health: far), OriginMemo(origin: "old", health: old)], in: &world.turn)
         #expect(world.schedule.origins["far"]?.failures == 1000 && world.schedule.origins["old"] == nil)
         let wait = world.schedule.origins["far"].map { $0.waitsUntil - Sample.start }
-        #expect(wait == Backoff.longestWait && world.unstored.due != nil)
+        #expect(wait == Backoff.longestWait && world.turn.memos.due != nil)
     }
 }

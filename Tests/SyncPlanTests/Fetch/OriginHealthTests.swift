@@ -12,7 +12,7 @@ struct OriginHealthTests {
 
     private mutating func fail(_ health: inout OriginHealth, _ failure: FetchFailure = .status(503), at now: Timestamp)
     {
-        health.noteFailure(failure, backoff: Self.backoff, at: now, using: &generator)
+        health.recordFailure(failure, backoff: Self.backoff, at: now, using: &generator)
     }
 
     /// The origin after so many failures, each of them when the wait for the one before was over.
@@ -64,7 +64,7 @@ struct OriginHealthTests {
         var health = health(after: 4)
         fail(&health, .status(429, retryAfter: .seconds(100)), at: Self.now)
         #expect(health.waitsUntil >= Self.now + .seconds(100) && health.waitsUntil <= Self.now + .seconds(110))
-        health.noteAnswer()
+        health.recordAnswer()
         #expect(health.failures == 0 && health.isWaiting(at: Self.now + .seconds(99)))
         #expect(health.slots(of: 4, at: Self.now + .seconds(111)) == 4)
     }

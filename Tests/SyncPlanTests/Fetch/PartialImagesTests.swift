@@ -23,7 +23,7 @@ struct PartialImagesTests {
         ] as [(Bool, FetchOutcome, Bool, Bool, Bool)])
     func ends(hadPart: Bool, outcome: FetchOutcome, isUseful: Bool, isKept: Bool, isRemoved: Bool) {
         var partials = PartialImages(hadPart ? [Self.url] : [])
-        #expect(partials.note(Self.url, after: outcome, isUseful: isUseful) == isRemoved)
+        #expect(partials.record(outcome, of: Self.url, isUseful: isUseful) == isRemoved)
         #expect(partials.urls.contains(Self.url) == isKept)
     }
 

@@ -24,12 +24,12 @@ struct SpaceGateTests {
     @Test("an image that alone does not fit shuts nothing, and waits until it does")
     func alone() {
         var gate = SpaceGate()
-        gate.note(Self.tooLarge(500_000), of: "a", at: Self.start)
+        gate.record(Self.tooLarge(500_000), of: "a", at: Self.start)
         #expect(gate.isOpen && gate.reason == "500000 do not fit")
         for (second, room, admitted) in [(5, 100_000, [] as [IconURL]), (10, 499_999, []), (15, 500_000, ["a"])] {
             let now = Self.start + .seconds(second)
-            #expect(gate.nextLook == now && gate.look(at: now + .milliseconds(-1)) == nil)
-            #expect(gate.look(at: now) == 500_000 && gate.nextLook == nil)
+            #expect(gate.nextLook == now && gate.takeTrial(at: now + .milliseconds(-1)) == nil)
+            #expect(gate.takeTrial(at: now) == 500_000 && gate.nextLook == nil)
             #expect(gate.apply(Self.room(room), above: Self.reserve, at: now) == admitted && gate.isOpen)
         }
         #expect(gate.reason == nil && gate.nextLook == nil)
@@ -38,21 +38,21 @@ struct SpaceGateTests {
     @Test("where nothing fits it is shut, is looked at every 5 s, and opens as soon as an image of usual size does")
     func shut() {
         var gate = SpaceGate()
-        gate.note(Self.full, of: "a", at: Self.start)
-        gate.note(Self.tooLarge(80_000), of: "b", at: Self.start + .seconds(1))
+        gate.record(Self.full, of: "a", at: Self.start)
+        gate.record(Self.tooLarge(80_000), of: "b", at: Self.start + .seconds(1))
         #expect(!gate.isOpen && gate.reason == "full")
         var now = Self.start
         for room in Array(repeating: 0, count: 100) + [DiskSpace.usual - 1] {
             now = now + .seconds(5)
-            #expect(gate.look(at: now) == 100)
+            #expect(gate.takeTrial(at: now) == 100)
             #expect(gate.apply(Self.room(room), above: Self.reserve, at: now).isEmpty && !gate.isOpen)
         }
         now = now + .seconds(5)
-        #expect(gate.look(at: now) == 100)
+        #expect(gate.takeTrial(at: now) == 100)
         #expect(gate.apply(Self.room(DiskSpace.usual), above: Self.reserve, at: now) == ["a"])
         #expect(gate.isOpen && gate.reason?.contains("do not fit") == true)
         now = now + .seconds(5)
-        #expect(gate.look(at: now) == 80_000)
+        #expect(gate.takeTrial(at: now) == 80_000)
         #expect(gate.apply(Self.room(80_000), above: Self.reserve, at: now) == ["b"])
         #expect(gate.reason == nil && gate.nextLook == nil)
     }
@@ -60,9 +60,9 @@ struct SpaceGateTests {
     @Test("a trial that fails keeps it shut, whatever the file system says of itself")
     func quota() {
         var gate = SpaceGate()
-        gate.note(Self.full, of: "a", at: Self.start)
+        gate.record(Self.full, of: "a", at: Self.start)
         let now = Self.start + .seconds(5)
-        _ = gate.look(at: now)
+        _ = gate.takeTrial(at: now)
         let failure = Shortage(bytes: 100, isGeneral: true, reason: "quota exceeded")
         #expect(gate.apply(.failure(failure), above: Self.reserve, at: now).isEmpty)
         #expect(!gate.isOpen && gate.reason == "quota exceeded" && gate.nextLook == now + .seconds(5))
@@ -72,10 +72,10 @@ struct SpaceGateTests {
     func together() {
         var gate = SpaceGate()
         for (url, bytes): (IconURL, Int) in [("a", 300_000), ("b", 100_000), ("c", 200_000), ("d", 0)] {
-            gate.note(Self.tooLarge(bytes), of: url, at: Self.start)
+            gate.record(Self.tooLarge(bytes), of: url, at: Self.start)
         }
         let now = Self.start + .seconds(5)
-        _ = gate.look(at: now)
+        _ = gate.takeTrial(at: now)
         #expect(gate.apply(Self.room(599_999), above: Self.reserve, at: now) == ["d", "b", "c"])
         #expect(gate.isOpen && gate.needs == ["a": 300_000] && gate.reason != nil && gate.nextLook == now + .seconds(5))
     }
@@ -85,14 +85,14 @@ struct SpaceGateTests {
         var gate = SpaceGate()
         var now = Self.start
         for delay in [5, 10, 20, 40, 60, 60] {
-            gate.note(Self.full, of: "a", at: now)
+            gate.record(Self.full, of: "a", at: now)
             #expect(gate.nextLook == now + .seconds(delay))
             now = now + .seconds(delay)
-            _ = gate.look(at: now)
+            _ = gate.takeTrial(at: now)
             #expect(gate.apply(Self.room(100_000), above: Self.reserve, at: now) == ["a"])
         }
-        gate.notePublished()
-        gate.note(Self.full, of: "a", at: now)
+        gate.recordPublished()
+        gate.record(Self.full, of: "a", at: now)
         #expect(gate.nextLook == now + .seconds(5))
     }
 
@@ -100,26 +100,26 @@ struct SpaceGateTests {
     func lost() {
         var gate = SpaceGate()
         let lost = Shortage(bytes: 1_000_000, isGeneral: true, reason: "full")
-        gate.noteLost(lost, hadImages: true, at: Self.start)
-        gate.note(Shortage(bytes: 6000, isGeneral: true, reason: "full"), of: "a", at: Self.start)
+        gate.recordLost(lost, hadImages: true, at: Self.start)
+        gate.record(Shortage(bytes: 6000, isGeneral: true, reason: "full"), of: "a", at: Self.start)
         var now = Self.start + .seconds(5)
-        #expect(gate.look(at: now) == 1_000_000)
+        #expect(gate.takeTrial(at: now) == 1_000_000)
         #expect(gate.apply(Self.room(999_999), above: Self.reserve, at: now).isEmpty && !gate.isOpen)
         now = Self.start + .seconds(60)
-        #expect(gate.look(at: now) == 6000)
+        #expect(gate.takeTrial(at: now) == 6000)
         #expect(gate.apply(Self.room(999_999), above: Self.reserve, at: now) == ["a"])
     }
 
     @Test("what is not wanted any more is not waited for")
     func forget() {
         var gate = SpaceGate()
-        gate.note(Self.tooLarge(100), of: "a", at: Self.start)
-        gate.note(Self.tooLarge(200), of: "b", at: Self.start)
+        gate.record(Self.tooLarge(100), of: "a", at: Self.start)
+        gate.record(Self.tooLarge(200), of: "b", at: Self.start)
         gate.forget("a")
         #expect(gate.reason != nil && gate.nextLook != nil)
         gate.forget("b")
         #expect(gate.reason == nil && gate.nextLook == nil)
-        gate.note(Self.full, of: nil, at: Self.start)
+        gate.record(Self.full, of: nil, at: Self.start)
         #expect(!gate.isOpen && gate.needs.isEmpty)
     }
 
@@ -128,18 +128,18 @@ struct SpaceGateTests {
         var gate = SpaceGate()
         gate.prioritize(at: Self.start)
         #expect(gate.nextLook == nil)
-        gate.note(Self.full, of: "a", at: Self.start)
+        gate.record(Self.full, of: "a", at: Self.start)
         gate.prioritize(at: Self.start + .seconds(1))
-        #expect(gate.look(at: Self.start + .seconds(1)) != nil)
+        #expect(gate.takeTrial(at: Self.start + .seconds(1)) != nil)
     }
 
     @Test("what does not fit while it is looked at does not begin another look")
     func meanwhile() {
         var gate = SpaceGate()
-        gate.note(Self.tooLarge(100), of: "a", at: Self.start)
+        gate.record(Self.tooLarge(100), of: "a", at: Self.start)
         let now = Self.start + .seconds(5)
-        _ = gate.look(at: now)
-        gate.note(Self.full, of: "b", at: now)
+        _ = gate.takeTrial(at: now)
+        gate.record(Self.full, of: "b", at: now)
         #expect(gate.nextLook == nil && !gate.isOpen)
         #expect(gate.apply(Self.room(0), above: Self.reserve, at: now).isEmpty)
         #expect(gate.nextLook == now + .seconds(5))

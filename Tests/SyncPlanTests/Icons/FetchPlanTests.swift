@@ -2,24 +2,21 @@
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Whether an icon is asked for")
 struct FetchPlanTests {
     private static let now = Sample.start
     private static let later = now + .seconds(1)
 
-    private static func icon(isInline: Bool = false, _ change: (inout IconRecord) -> Void) -> IconRecord {
-        var icon = IconRecord(isInline: isInline)
-        icon.lists = ["a.plist"]
-        change(&icon)
-        return icon
+    /// An icon that a list names, to which these events have happened.
+    private static func icon(isInline: Bool = false, _ events: IconEvent...) -> IconRecord {
+        IconRecord(isInline: isInline, [.named(by: ["a.plist"])] + events)
     }
 
-    private static let queued = (try? IconSource("https://h/a")).map {
-        IconRecord.Phase.queued($0, origin: "https://h:443")
-    }
+    private static let queued = (try? IconSource("https://h/a")).map { IconEvent.queued($0, origin: "https://h:443") }
 
     private static func failure(next: Timestamp?) -> IconRecord.Failure {
         IconRecord.Failure(code: .http(404), message: "gone", attempts: 1, nextAttempt: next)
@@ -31,57 +28,28 @@ struct FetchPlanTests {
     }
 
     private static let table: [(IconRecord, FetchPlan)] = [
-        (icon { _ in }, .fetch(.notCached)),
-        (icon { $0.wasMissing = true }, .fetch(.missingOnDisk)),
-        (icon { $0.lists = [] }, .unreferenced),
-        (icon { $0.phase = queued ?? .idle }, .underWay),
-        (icon { $0.phase = .fetching }, .underWay),
-        (icon { $0.staged = StagedImage(name: "1", image: Sample.image("x")) }, .underWay),
+        (icon(), .fetch(.notCached)),
+        (icon(.lost), .fetch(.missingOnDisk)),
+        (IconRecord(), .unreferenced),
+        (icon(queued ?? .started), .underWay),
+        (icon(.started), .underWay),
+        (icon(.staged("x")), .underWay),
+        (icon(.found("x", freshUntil: later)), .fresh(until: later)),
+        (icon(.found("x", freshUntil: now)), .fetch(.expired)),
         (
-            icon {
-                $0.image = Sample.image("x")
-                $0.freshUntil = later
-            }, .fresh(until: later)
+            icon(
+                .found("x", freshUntil: later), .expected(.of("x"), by: "a.plist"), .expected(.of("y"), by: "b.plist")),
+            .fresh(until: later)
         ),
-        (
-            icon {
-                $0.image = Sample.image("x")
-                $0.freshUntil = now
-            }, .fetch(.expired)
-        ),
-        (
-            icon {
-                $0.image = Sample.image("x")
-                $0.freshUntil = later
-                $0.expected = ["a.plist": .of("x"), "b.plist": .of("y")]
-            }, .fresh(until: later)
-        ),
-        (
-            icon {
-                $0.image = Sample.image("x")
-                $0.freshUntil = later
-                $0.expected = ["a.plist": .of("y")]
-            }, .fetch(.expired)
-        ),
-        (icon { $0.freshUntil = later }, .fetch(.notCached)),
-        (icon(isInline: true) { _ in }, .fetch(.notCached)),
-        (icon(isInline: true) { $0.image = Sample.image("x") }, .inline),
-        (icon { $0.failure = failure(next: later) }, .waiting(until: later)),
-        (icon { $0.failure = failure(next: now) }, .fetch(.retry)),
-        (icon { $0.failure = failure(next: nil) }, .refused),
-        (
-            icon {
-                $0.image = Sample.image("x")
-                $0.freshUntil = now
-                $0.failure = failure(next: later)
-            }, .waiting(until: later)
-        ),
-        (
-            icon {
-                $0.lists = []
-                $0.phase = .fetching
-            }, .unreferenced
-        ),
+        (icon(.found("x", freshUntil: later), .expected(.of("y"), by: "a.plist")), .fetch(.expired)),
+        (icon(.expires(later)), .fetch(.notCached)),
+        (icon(isInline: true), .fetch(.notCached)),
+        (icon(isInline: true, .found("x")), .inline),
+        (icon(.failed(failure(next: later))), .waiting(until: later)),
+        (icon(.failed(failure(next: now))), .fetch(.retry)),
+        (icon(.failed(failure(next: nil))), .refused),
+        (icon(.found("x", freshUntil: now), .failed(failure(next: later))), .waiting(until: later)),
+        (IconRecord([.started]), .unreferenced),
     ]
 
     @Test("the plan follows from what is known", arguments: table)
@@ -92,18 +60,9 @@ struct FetchPlanTests {
     @Test("an icon with an image is ready, whatever failed since")
     func states() {
         let image = Sample.image("old")
-        let staged = StagedImage(name: "1", image: Sample.image("new"))
-        #expect(Self.icon { _ in }.state == .pending)
-        #expect(Self.icon { $0.failure = Self.failure(next: nil) }.state == .failed(error: "http-404"))
-        #expect(
-            Self.icon {
-                $0.image = image
-                $0.failure = Self.failure(next: nil)
-            }.state == .ready(image))
-        #expect(
-            Self.icon {
-                $0.image = image
-                $0.staged = staged
-            }.state == .ready(staged.image))
+        #expect(Self.icon().state == .pending)
+        #expect(Self.icon(.failed(Self.failure(next: nil))).state == .failed(error: "http-404"))
+        #expect(Self.icon(.found("old"), .failed(Self.failure(next: nil))).state == .ready(image))
+        #expect(Self.icon(.found("old"), .staged("new")).state == .ready(Sample.image("new")))
     }
 }

@@ -15,7 +15,7 @@ struct IconTableTests {
             let url: IconURL = "https://h.example/\(Int.random(in: 0..<100, using: &generator))"
             if Bool.random(using: &generator) {
                 let isMissing = step % 3 == 0
-                table.update(url, default: IconRecord()) { $0.wasMissing = isMissing }
+                table.update(url, default: IconRecord()) { _ = $0.apply(isMissing ? .lost : .purged) }
                 model[url] = isMissing
             } else {
                 #expect(table.remove(url)?.wasMissing == model.removeValue(forKey: url))

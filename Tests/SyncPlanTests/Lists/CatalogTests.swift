@@ -31,16 +31,16 @@ struct CatalogTests {
         _ = catalog.setList("1.plist", Sample.list(["a"]))
         _ = catalog.setList("2.plist", Sample.list(["b"]))
         #expect(!catalog.needs(image.sha256) && !catalog.needs(url: "a"))
-        catalog.updateIcon("a") { $0.image = image }
-        catalog.updateIcon("b") { $0.image = image }
+        _ = catalog.apply(.found("x"), to: "a")
+        _ = catalog.apply(.found("x"), to: "b")
         #expect(catalog.needs(image.sha256) && catalog.needs(url: "a"))
         _ = catalog.removeList("1.plist")
         #expect(catalog.needs(image.sha256) && !catalog.needs(url: "a"))
-        catalog.updateIcon("b") { $0.image = other }
+        _ = catalog.apply(.found("y"), to: "b")
         #expect(!catalog.needs(image.sha256) && catalog.needs(other.sha256))
         _ = catalog.setList("3.plist", Sample.list(["a"]))
         #expect(catalog.needs(image.sha256) && catalog.needs(url: "a"))
-        catalog.updateIcon("a") { $0.image = nil }
+        _ = catalog.apply(.lost, to: "a")
         #expect(!catalog.needs(image.sha256) && !catalog.needs(url: "a"))
         #expect(!catalog.needs(url: "never named"))
     }
@@ -68,10 +68,9 @@ struct CatalogTests {
     func document() throws {
         var catalog = Catalog()
         _ = catalog.setList("1.plist", Sample.list(["b", "a", "c", "b"]))
-        catalog.updateIcon("a") { $0.image = Sample.image("x") }
-        catalog.updateIcon("c") {
-            $0.failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: 1, nextAttempt: nil)
-        }
+        _ = catalog.apply(.found("x"), to: "a")
+        let failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: 1, nextAttempt: nil)
+        _ = catalog.apply(.failed(failure), to: "c")
         let document = try #require(catalog.document(of: "1.plist"))
         #expect(document.apps.map(\.icon) == ["b", "a", "c", "b"])
         #expect(

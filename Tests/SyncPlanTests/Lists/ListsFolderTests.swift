@@ -31,7 +31,7 @@ struct ListsFolderTests {
     func looks(scan: ListScan, counts: Bool, isRead: Bool) {
         var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
         #expect(!folder.isScanned && !folder.isRead)
-        let gone = folder.note(scan, known: ["a.plist", "b.plist"], at: Sample.start)
+        let gone = folder.record(scan, known: ["a.plist", "b.plist"], at: Sample.start)
         #expect((gone != nil) == counts && folder.isRead == isRead)
         #expect(folder.isScanned && folder.lastScan == Sample.start)
         #expect((folder.unavailable == nil) == counts)
@@ -40,23 +40,23 @@ struct ListsFolderTests {
     @Test("a list is gone when a later look misses it too, and that is asked for once")
     func missing() {
         var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
-        #expect(folder.note(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: Sample.start) == [])
+        #expect(folder.record(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: Sample.start) == [])
         #expect(folder.missing == ["b.plist"] && !folder.isSettled)
         let due = Sample.start + AbsentLists.shortest
         #expect(folder.nextLook == due && !folder.takeLook(at: due + .milliseconds(-1)))
         #expect(folder.takeLook(at: due) && !folder.takeLook(at: due) && folder.nextLook == nil)
-        #expect(folder.note(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: due) == ["b.plist"])
+        #expect(folder.record(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: due) == ["b.plist"])
         #expect(folder.isSettled)
     }
 
     @Test("what was missed before the folder vanished says nothing of it")
     func vanished() {
         var folder = ListsFolder(Settings().lists, identity: nil)
-        _ = folder.note(Self.listed([]), known: ["a.plist"], at: Sample.start)
+        _ = folder.record(Self.listed([]), known: ["a.plist"], at: Sample.start)
         #expect(folder.unavailable != nil, "an empty folder of which nothing is known is in doubt")
-        _ = folder.note(Self.listed(["b.plist"]), known: ["a.plist", "b.plist"], at: Sample.start)
+        _ = folder.record(Self.listed(["b.plist"]), known: ["a.plist", "b.plist"], at: Sample.start)
         #expect(folder.missing == ["a.plist"] && folder.identity == Sample.folder.identity)
-        _ = folder.note(.unavailable(reason: "gone"), known: ["a.plist", "b.plist"], at: Sample.start)
+        _ = folder.record(.unavailable(reason: "gone"), known: ["a.plist", "b.plist"], at: Sample.start)
         #expect(folder.missing.isEmpty && folder.nextLook == nil)
     }
 }

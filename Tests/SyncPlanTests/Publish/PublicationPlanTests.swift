@@ -18,12 +18,12 @@ struct PublicationPlanTests {
             let published = catalog.lists[list]?.published
             let diff = catalog.setList(list, Sample.list(urls))
             catalog.updateList(list) { $0.published = published }
-            if !diff.removed.isEmpty { plan.noteRewritten(list) }
-            plan.noteChange(of: list, at: Sample.start)
+            if !diff.removed.isEmpty { plan.prioritize(list) }
+            plan.markChanged(list, at: Sample.start)
         }
 
         mutating func stage(_ url: IconURL, _ word: String) {
-            catalog.updateIcon(url) { $0.staged = StagedImage(name: word, image: Sample.image(word)) }
+            _ = catalog.apply(.staged(word), to: url)
             plan.stage(url)
         }
 
@@ -39,7 +39,7 @@ struct PublicationPlanTests {
 
         /// Has what is being published be in force.
         mutating func succeed(doubt: String? = nil) {
-            let done = plan.takeInFlight()
+            let done = plan.endInFlight()
             var manifest = Manifest(
                 generation: done.publication.generation, published: Sample.start, lists: done.publication.kept)
             var documents: [Digest: AppListDocument] = [:]
@@ -53,10 +53,7 @@ struct PublicationPlanTests {
             let images = Set(done.staged.values.map(\.image.sha256))
             ledger.publish(manifest, newDocuments: documents, moved: images, at: Sample.start)
             for (url, staged) in done.staged {
-                catalog.updateIcon(url) {
-                    $0.staged = nil
-                    $0.image = staged.image
-                }
+                _ = catalog.apply(.published(Boxed(wrappedValue: staged.image), generation: nil), to: url)
             }
             plan.finish(done, manifest, written: WrittenBytes(), doubt: doubt, at: Sample.start)
         }
@@ -89,7 +86,7 @@ struct PublicationPlanTests {
         #expect(first.moves.count == 1 && first.discards.count == 1 && first.links.count == 2)
         world.succeed()
         world.stage("c", "x")
-        world.plan.noteChange(of: "1.plist", at: Sample.start)
+        world.plan.markChanged("1.plist", at: Sample.start)
         let second = try world.publication(at: 60)
         #expect(second.moves.isEmpty && second.discards.map(\.name) == ["x"] && second.links.count == 1)
     }
@@ -104,13 +101,13 @@ struct PublicationPlanTests {
         world.succeed()
         world.stage("a", "y")
         // The other list has not changed, and is not published.
-        world.plan.noteChange(of: "1.plist", at: Sample.start)
+        world.plan.markChanged("1.plist", at: Sample.start)
         let alone = try world.publication(at: 60)
         #expect(alone.moves.isEmpty && alone.documents.map(\.list) == ["1.plist"])
         #expect(alone.documents.first?.apps.first?.state == .ready(Sample.image("x")))
         world.succeed()
         #expect(world.plan.staged == ["a"] && world.plan.window.isChanged("1.plist"))
-        world.plan.noteChange(of: "2.plist", at: Sample.start)
+        world.plan.markChanged("2.plist", at: Sample.start)
         let both = try world.publication(at: 120)
         #expect(both.moves.count == 1 && both.documents.count == 2)
     }
@@ -120,7 +117,7 @@ struct PublicationPlanTests {
         var world = World()
         world.set("1.plist", ["a"])
         _ = world.begin()
-        world.plan.fail(world.plan.takeInFlight(), because: "no", in: world.catalog, at: Sample.start)
+        world.plan.fail(world.plan.endInFlight(), because: "no", in: world.catalog, at: Sample.start)
         #expect(world.plan.failure == "no" && world.plan.window.isChanged("1.plist") && !world.plan.isInDoubt)
         _ = try world.publication(at: 60)
         world.succeed(doubt: "perhaps not")
@@ -134,9 +131,9 @@ struct PublicationPlanTests {
     func takeBack() {
         var world = World()
         world.set("1.plist", ["a"])
-        world.plan.noteChange(at: Sample.start)
+        world.plan.markChanged(at: Sample.start)
         _ = world.begin()
-        world.plan.takeBack(world.plan.takeInFlight(), in: world.catalog, at: Sample.start)
+        world.plan.restore(world.plan.endInFlight(), in: world.catalog, at: Sample.start)
         #expect(world.plan.failure == nil && world.plan.window.isManifestChanged)
         #expect(world.plan.window.isChanged("1.plist") && world.plan.rewritten == ["1.plist"])
     }
@@ -151,10 +148,10 @@ struct PublicationPlanTests {
         world.set("1.plist", [])
         _ = try world.publication(at: 60)
         let lost: Set = [Sample.image("x").sha256]
-        let lists = world.plan.noteDamage(
+        let lists = world.plan.recordDamage(
             of: lost, shownBy: [], in: world.catalog, world.ledger, at: Sample.start + .seconds(60))
         #expect(lists.isEmpty, "the document that is being published does not name it")
-        world.plan.fail(world.plan.takeInFlight(), because: "no", in: world.catalog, at: Sample.start)
+        world.plan.fail(world.plan.endInFlight(), because: "no", in: world.catalog, at: Sample.start)
         let next = try world.publication(at: 120)
         #expect(next.ignoresRoom)
     }
@@ -167,9 +164,9 @@ struct PublicationPlanTests {
         let first = try world.publication()
         #expect(first.generation == 42)
         world.succeed()
-        world.plan.noteNewest(100)
-        world.plan.noteNewest(7)
-        world.plan.noteChange(at: Sample.start)
+        world.plan.raiseNewest(to: 100)
+        world.plan.raiseNewest(to: 7)
+        world.plan.markChanged(at: Sample.start)
         let next = try world.publication(at: 60)
         #expect(next.generation == 101)
     }

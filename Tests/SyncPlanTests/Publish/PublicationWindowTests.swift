@@ -12,7 +12,7 @@ struct PublicationWindowTests {
     /// A window in which lists were published at the start, at no cost but that of their bytes.
     private static func published(_ documents: [ListName: Int]) -> PublicationWindow {
         var window = PublicationWindow()
-        for list in documents.keys { window.noteChange(of: list, at: start) }
+        for list in documents.keys { window.markChanged(list, at: start) }
         window.begin(documents.keys)
         window.finish(at: start, cost: .zero, documents: documents)
         return window
@@ -22,12 +22,12 @@ struct PublicationWindowTests {
     func unchanged() {
         var window = PublicationWindow()
         #expect(PublicationWindow.Traffic.allCases.allSatisfy { window.due(during: $0) == nil } && window.isEmpty)
-        window.noteChange(of: "a", at: Self.start)
-        window.noteChange(at: Self.start)
+        window.markChanged("a", at: Self.start)
+        window.markChanged(at: Self.start)
         #expect(!window.isEmpty && window.isChanged("a") && window.lists(dueAt: Self.start, during: .none) == ["a"])
         window.begin(["a"])
         #expect(window.due(during: .none) == nil && window.isEmpty)
-        window.noteChange(of: "a", at: Self.start)
+        window.markChanged("a", at: Self.start)
         window.forget("a")
         #expect(window.due(during: .none) == nil && window.isEmpty)
     }
@@ -37,7 +37,7 @@ struct PublicationWindowTests {
         for list: ListName? in ["a", nil] {
             var window = PublicationWindow()
             for time in [Self.start, Self.start + .milliseconds(40)] {
-                if let list { window.noteChange(of: list, at: time) } else { window.noteChange(at: time) }
+                if let list { window.markChanged(list, at: time) } else { window.markChanged(at: time) }
             }
             #expect(
                 window.due(during: .none) == Self.start && window.due(during: .ending).map { $0 <= Self.start } == true)
@@ -53,11 +53,11 @@ struct PublicationWindowTests {
         ] as [(Duration, Int, Duration, Duration)])
     func cost(cost: Duration, bytes: Int, pause: Duration, own: Duration) {
         var window = PublicationWindow()
-        window.noteChange(of: "a", at: Self.start)
+        window.markChanged("a", at: Self.start)
         window.begin(["a"])
         let end = Self.start + cost
         window.finish(at: end, cost: cost, documents: ["a": bytes])
-        window.noteChange(of: "b", at: end)
+        window.markChanged("b", at: end)
         #expect(window.due(during: .flowing) == end + max(pause, .milliseconds(50)))
         #expect(window.due(during: .none) == end)
         #expect(max(.zero, window.nextDue(of: "a", during: .flowing) - end) == own)
@@ -89,15 +89,15 @@ struct PublicationWindowTests {
     func apart() {
         var window = Self.published(["large": 16 << 20])
         let now = Self.start + .seconds(1)
-        window.noteChange(of: "large", at: now)
+        window.markChanged("large", at: now)
         #expect(window.due(during: .flowing) == Self.start + .seconds(14))
-        window.noteChange(of: "small", at: now)
+        window.markChanged("small", at: now)
         #expect(window.due(during: .flowing) == now + .milliseconds(50))
         let due = window.lists(dueAt: now + .milliseconds(50), during: .flowing)
         #expect(due == ["small"])
         window.begin(due)
         #expect(window.isChanged("large") && window.due(during: .flowing) == Self.start + .seconds(14))
-        window.noteChange(at: now)
+        window.markChanged(at: now)
         #expect(window.due(during: .flowing) == now + .milliseconds(50))
         #expect(window.lists(dueAt: now + .milliseconds(50), during: .flowing).isEmpty)
         #expect(window.lists(dueAt: Self.start + .seconds(14), during: .flowing) == ["large"])
@@ -112,7 +112,7 @@ struct PublicationWindowTests {
         var now = Self.start
         var count = 0
         while now < Self.start + .seconds(600) {
-            window.noteChange(of: "a", at: now)
+            window.markChanged("a", at: now)
             if let due = window.due(during: .none), due <= now {
                 window.begin(window.lists(dueAt: now, during: .none))
                 window.finish(at: now, cost: .zero, documents: ["a": 10 << 20])
@@ -129,7 +129,7 @@ struct PublicationWindowTests {
         var now = Self.start
         var cost = Duration.zero
         func publish(during traffic: PublicationWindow.Traffic) -> Duration {
-            window.noteChange(at: now)
+            window.markChanged(at: now)
             let due = window.due(during: traffic) ?? now
             defer { now = due + .milliseconds(100) }
             window.begin([])
@@ -150,7 +150,7 @@ struct PublicationWindowTests {
         var window = PublicationWindow()
         var now = Self.start
         for pause in [1, 2, 4, 8, 16, 32, 60, 60] as [Int] {
-            window.noteChange(of: "a", at: now)
+            window.markChanged("a", at: now)
             window.begin(["a"])
             window.fail(["a"], at: now)
             for traffic in PublicationWindow.Traffic.allCases {
@@ -160,7 +160,7 @@ struct PublicationWindowTests {
         }
         window.begin(["a"])
         window.finish(at: now, cost: .zero, documents: [:])
-        window.noteChange(at: now)
+        window.markChanged(at: now)
         window.begin([])
         window.fail([], at: now)
         #expect(window.due(during: .none) == now + .seconds(1))
@@ -169,7 +169,7 @@ struct PublicationWindowTests {
     @Test("a document without room waits, and nothing else does")
     func deferred() {
         var window = PublicationWindow()
-        for list: ListName in ["a", "b"] { window.noteChange(of: list, at: Self.start) }
+        for list: ListName in ["a", "b"] { window.markChanged(list, at: Self.start) }
         window.deferLists(["a"])
         #expect(window.lists(dueAt: Self.start, during: .ending) == ["b"])
         window.begin(["b"])

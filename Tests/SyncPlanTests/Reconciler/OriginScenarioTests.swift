@@ -35,7 +35,7 @@ struct OriginScenarioTests {
         #expect(agent.plan.isSettled && status.inSync && status.needsAttention)
         #expect(agent.plan.status.downloads.counts == [0, 0, 20, 15])
         #expect(status.icons.failed == 5 && status.icons.pending == 15)
-        #expect(agent.plan.downloads.origins[Self.origin]?.isBroken == true)
+        #expect(agent.plan.book.downloads.origins[Self.origin]?.isBroken == true)
     }
 
     @Test(
@@ -47,7 +47,7 @@ struct OriginScenarioTests {
             as [FetchOutcome])
     func answers(outcome: FetchOutcome) throws {
         let agent = try Self.broken(Self.urls, outcome)
-        #expect(agent.requests.count == 20 && agent.plan.downloads.origins[Self.origin] == nil)
+        #expect(agent.requests.count == 20 && agent.plan.book.downloads.origins[Self.origin] == nil)
         #expect(agent.plan.status.downloads.counts == [0, 0, 20, 0])
     }
 
@@ -58,7 +58,7 @@ struct OriginScenarioTests {
         for outcome in Array(repeating: Self.timeout, count: 4) + [.failed(.status(404))] {
             try agent.finishAll(outcome)
         }
-        #expect(agent.plan.downloads.origins[Self.origin] == nil)
+        #expect(agent.plan.book.downloads.origins[Self.origin] == nil)
         for _ in 0..<4 { try agent.finishAll(Self.timeout) }
         #expect(agent.downloads.count == 1)
         try agent.finishAll(Self.timeout)
@@ -91,7 +91,7 @@ struct OriginScenarioTests {
         try agent.pass(.seconds(1))
         for _ in 0..<30 {
             var wakes = 0
-            let held = try #require(agent.plan.downloads.origins[Self.origin]?.waitsUntil)
+            let held = try #require(agent.plan.book.downloads.origins[Self.origin]?.waitsUntil)
             while agent.downloads.isEmpty {
                 try agent.passToNextWake()
                 try agent.finishJobs()
@@ -115,7 +115,7 @@ struct OriginScenarioTests {
         }
         let probe = try #require(agent.downloads.keys.first)
         try agent.finish(probe, with: "x")
-        #expect(agent.downloads.count == 4 && agent.plan.downloads.origins[Self.origin] == nil)
+        #expect(agent.downloads.count == 4 && agent.plan.book.downloads.origins[Self.origin] == nil)
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
         #expect(agent.plan.status.icons.pending == 0 && agent.plan.status.downloads.blocked == 0)
         try agent.pass(.seconds(1))
@@ -167,14 +167,14 @@ struct OriginScenarioTests {
         failure.origin = "https://i.example:443"
         try agent.finish(url, .failed(failure))
         #expect(agent.downloads.count == 2)
-        #expect(agent.plan.downloads.origins[Self.origin] == OriginHealth(failures: 1, waitsUntil: agent.now))
+        #expect(agent.plan.book.downloads.origins[Self.origin] == OriginHealth(failures: 1, waitsUntil: agent.now))
         try agent.finish(direct, with: "x")
         #expect(agent.downloads.count == 1 && agent.plan.status.downloads.blocked == 1)
         #expect(try #require(agent.plan.icon(url)?.failure?.nextAttempt) >= agent.now + .seconds(500))
 
         failure.origin = "https://unknown.example:443"
         try agent.finishAll(.failed(failure))
-        #expect(agent.plan.downloads.origins["https://unknown.example:443"] == nil)
+        #expect(agent.plan.book.downloads.origins["https://unknown.example:443"] == nil)
     }
 
     @Test("broken origins and what they asked for outlive the agent")
@@ -190,9 +190,9 @@ struct OriginScenarioTests {
         try agent.finish(Self.other, .failed(.status(503, retryAfter: .seconds(300))))
         try agent.finishJobs()
         try agent.pass(.seconds(1))
-        let before = try #require(agent.plan.downloads.origins[Self.origin])
+        let before = try #require(agent.plan.book.downloads.origins[Self.origin])
         try agent.restart()
-        #expect(agent.plan.downloads.origins[Self.origin] == before && before.isBroken)
+        #expect(agent.plan.book.downloads.origins[Self.origin] == before && before.isBroken)
         try agent.drop(["1.plist": Self.urls, "2.plist": [Self.other, "https://i.example/2"]])
         #expect(agent.downloads.isEmpty || !before.isWaiting(at: agent.now) && agent.downloads.count == 1)
         try agent.pass(max(.zero, before.waitsUntil - agent.now))

@@ -159,26 +159,26 @@ struct PreviousImageScenarioTests {
         try Self.passGrace(&agent)
         try Self.passGrace(&agent)
         #expect(agent.disk.images.isEmpty)
-        #expect(agent.plan.catalog.icons["https://h.example/1.png"]?.hasImage != true)
+        #expect(agent.plan.book.catalog.icons["https://h.example/1.png"]?.hasImage != true)
     }
 
     @Test("Whoever names the last URL of an app gets the image that the app keeps, unless it is not the one expected")
     func named() throws {
         let last: IconURL = "https://h.example/1.png"
         var agent = try Self.agent([AppEntry(id: "1", icon: last)])
-        let image = try #require(agent.plan.catalog.icons[last]?.image)
+        let image = try #require(agent.plan.book.catalog.icons[last]?.image)
         try agent.drop("1.plist", apps: [AppEntry(id: "1", icon: "https://h.example/2.png")])
         try Self.fail(&agent)
         try Self.passGrace(&agent)
         try agent.drop("other.plist", apps: [AppEntry(icon: last, expected: .of("another"))])
-        #expect(agent.plan.catalog.icons[last]?.hasImage == false)
+        #expect(agent.plan.book.catalog.icons[last]?.hasImage == false)
         try agent.drop("other.plist", apps: [])
         try Self.fail(&agent)
         try agent.handle(.pin(url: last, isPinned: true))
-        #expect(agent.plan.catalog.icons[last]?.image == image)
+        #expect(agent.plan.book.catalog.icons[last]?.image == image)
         try agent.handle(.pin(url: last, isPinned: false))
         try agent.drop("new.plist", apps: [AppEntry(icon: last)])
-        #expect(agent.plan.catalog.icons[last]?.image == image)
+        #expect(agent.plan.book.catalog.icons[last]?.image == image)
         try Self.passGrace(&agent)
         #expect(agent.disk.images.count == 1)
     }

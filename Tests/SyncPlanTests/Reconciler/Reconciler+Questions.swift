@@ -9,7 +9,7 @@ extension Reconciler {
     mutating func handle(_ event: Event, now: Timestamp) -> [Action] { handle([event], now: now) }
 
     /// What is known of one icon.
-    func icon(_ url: IconURL) -> IconRecord? { catalog.icons[url] }
+    func icon(_ url: IconURL) -> IconRecord? { book.catalog.icons[url] }
 
     /// What goes and what stays.
     func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {

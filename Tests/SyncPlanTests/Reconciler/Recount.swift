@@ -11,60 +11,64 @@ extension Reconciler {
     /// What is counted otherwise than it is; `nil` if nothing is.
     var miscount: String? {
         var recounted = status
-        recounted.lists = catalog.lists.sorted { $0.key < $1.key }.map { name, list in
+        recounted.lists = book.catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
-            row.count(IconCounts(catalog.document(of: name)?.apps.map(\.state) ?? []))
-            row.previous = list.entries.indices.count { catalog.previous.of($0, in: name) != nil }
+            row.count(IconCounts(book.catalog.document(of: name)?.apps.map(\.state) ?? []))
+            row.previous = list.entries.indices.count { book.catalog.previous.of($0, in: name) != nil }
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
             return row
         }
         recounted.icons = StatusReport.Icons()
-        let kept = catalog.lists.flatMap { name, list in
+        let kept = book.catalog.lists.flatMap { name, list in
             list.entries.indices.compactMap { entry in
-                catalog.previous.of(entry, in: name).map { (icon: list.entries[entry].icon, previous: $0) }
+                book.catalog.previous.of(entry, in: name).map { (icon: list.entries[entry].icon, previous: $0) }
             }
         }
         recounted.icons.previous = Set(kept.map(\.icon)).count
         recounted.icons.previousSince = kept.compactMap(\.previous.since).min()?.description
         recounted.icons.previousExample = status.icons.previousExample
         recounted.icons.previousList = status.icons.previousList
-        recounted.icons.count(IconCounts(catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
+        recounted.icons.count(IconCounts(book.catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
-        for icon in catalog.icons.lazy.map(\.icon) {
+        for icon in book.catalog.icons.lazy.map(\.icon) {
             guard icon.isReferenced else { continue }
             if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }
-            let isHeld = icon.isHeld(in: downloads.queue)
+            let isHeld = icon.isHeld(in: book.downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
-            let isShut = icon.phase == .waitingForSpace || icon.isQueued && (downloads.isPaused || !space.isOpen)
+            let isShut = icon.phase == .blocked || icon.isQueued && (book.downloads.isPaused || !book.space.isOpen)
             if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
         }
-        let retiredImages = catalog.retiredImages
+        let retiredImages = book.catalog.retiredImages
         recounted.icons.retired = retiredImages.count
-        for (url, image) in retiredImages where image.digest.map(retention.ledger.isOnDisk) != true {
+        for (url, image) in retiredImages where image.digest.map(book.retention.ledger.isOnDisk) != true {
             return "\(url) is retired, and its image is not on disk"
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
-        for names in [[]] + catalog.lists.keys.map({ [$0] }) {
+        for names in [[]] + book.catalog.lists.keys.map({ [$0] }) {
             let (told, found) = (progress(of: names), recountedProgress(of: names))
             if told != found { return "the progress of \(names) is \(told), and should be \(found)" }
         }
         var found: [IconSummary.State: Int] = [:]
-        for icon in catalog.icons.lazy.map(\.icon) where icon.isReferenced || icon.image != nil {
+        for icon in book.catalog.icons.lazy.map(\.icon) where icon.isReferenced || icon.image != nil {
             found[IconSummary.State(icon), default: 0] += 1
         }
         for state in IconSummary.State.allCases {
             let (count, found) = (count(ofIconsIn: nil, state), found[state, default: 0])
             if count != found { return "\(count) icons are \(state), and should be \(found)" }
         }
-        let notes = catalog.icons.count { $0.icon.noted != nil }
-        if catalog.tally.noted != notes { return "\(catalog.tally.noted) icons are noted, and should be \(notes)" }
-        let retired = catalog.icons.filter(\.icon.isRetired).map { ($0.url, $0.icon.image) }
+        let notes = book.catalog.icons.count { $0.icon.due != nil }
+        if book.catalog.tally.scheduled != notes {
+            return "\(book.catalog.tally.scheduled) icons are noted, and should be \(notes)"
+        }
+        let retired = book.catalog.icons.filter(\.icon.isRetired).map { ($0.url, $0.icon.image) }
         let images = Dictionary(uniqueKeysWithValues: retired)
-        if catalog.retired.mapValues(\.wrappedValue) != images { return "what is retired is \(catalog.retired)" }
-        for (url, image) in retired where image.map({ !catalog.needs($0.sha256) }) == true && retiredImages[url] == nil
-        {
+        if book.catalog.retired.mapValues(\.wrappedValue) != images {
+            return "what is retired is \(book.catalog.retired)"
+        }
+        for (url, image) in retired
+        where image.map({ !book.catalog.needs($0.sha256) }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
         return nil
@@ -73,12 +77,12 @@ extension Reconciler {
     private func recountedProgress(of names: [ListName]) -> (icons: IconCounts, isOnItsWay: Bool) {
         var counts = IconCounts()
         var isOnItsWay = false
-        let lists = names.isEmpty ? Array(catalog.lists.keys) : names
-        for url in Set(lists.flatMap { catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
-            guard let icon = catalog.icons[url] else { continue }
+        let lists = names.isEmpty ? Array(book.catalog.lists.keys) : names
+        for url in Set(lists.flatMap { book.catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
+            guard let icon = book.catalog.icons[url] else { continue }
             counts.add(icon.state.status)
             let isUnderWay =
-                icon.phase == .fetching || icon.isQueued && mayDownload && !icon.isHeld(in: downloads.queue)
+                icon.phase == .fetching || icon.isQueued && book.mayDownload && !icon.isHeld(in: book.downloads.queue)
             isOnItsWay = isOnItsWay || isUnderWay
         }
         return (counts, isOnItsWay)

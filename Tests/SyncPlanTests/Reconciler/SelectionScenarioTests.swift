@@ -72,7 +72,7 @@ struct SelectionScenarioTests {
         #expect(agent.requests.count == 5 && agent.plan.status.downloads.waiting == 20)
         #expect(agent.countDue(selection, isRefresh: false) == 20)
         try agent.request(selection, isRefresh: false)
-        #expect(!agent.downloads.isEmpty && agent.plan.downloads.origins.isEmpty)
+        #expect(!agent.downloads.isEmpty && agent.plan.book.downloads.origins.isEmpty)
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
         try agent.finishJobs()
         #expect(agent.plan.status.icons.ready == 20)

@@ -12,7 +12,7 @@ struct UnstoredChangesTests {
     /// Nothing has changed since a start.
     private static func stored() -> UnstoredChanges {
         var unstored = UnstoredChanges()
-        unstored.noteStart(values: plan.remembered, generations: [])
+        unstored.recordStart(values: plan.remembered, generations: [])
         return unstored
     }
 
@@ -20,45 +20,45 @@ struct UnstoredChangesTests {
     func delay() {
         var unstored = Self.stored()
         #expect(unstored.due == nil)
-        unstored.note(icon: "a", at: Sample.start)
-        unstored.note(origin: "http://h:80", at: Sample.start + .milliseconds(900))
-        unstored.note(list: "1.plist", at: Sample.start + .milliseconds(900))
-        unstored.note(generations: [7], at: Sample.start + .milliseconds(900))
+        unstored.mark(icon: "a", at: Sample.start)
+        unstored.mark(origin: "http://h:80", at: Sample.start + .milliseconds(900))
+        unstored.mark(list: "1.plist", at: Sample.start + .milliseconds(900))
+        unstored.mark(generations: [7], at: Sample.start + .milliseconds(900))
         #expect(unstored.due == Sample.start + .seconds(1))
         // Nothing is known of any of them.
-        let changes = unstored.take(from: Self.plan)
+        let changes = unstored.drain(from: Self.plan)
         #expect(changes.forgotten == ["a"] && changes.forgottenOrigins == ["http://h:80"])
         #expect(changes.forgottenLists == ["1.plist"] && changes.released == [7] && changes.values == nil)
-        #expect(unstored.due == nil && unstored.take(from: Self.plan).isEmpty)
+        #expect(unstored.due == nil && unstored.drain(from: Self.plan).isEmpty)
     }
 
     @Test("a single value that has changed is due at once, and one that has not is not stored")
     func values() {
         var unstored = Self.stored()
-        unstored.note(values: Self.plan.remembered, at: Sample.start)
+        unstored.mark(values: Self.plan.remembered, at: Sample.start)
         #expect(unstored.due == nil)
         var plan = Self.plan
         _ = plan.handle(.paused(true), now: Sample.start)
-        unstored.note(values: plan.remembered, at: Sample.start)
+        unstored.mark(values: plan.remembered, at: Sample.start)
         #expect(unstored.due == Sample.start)
-        #expect(unstored.take(from: plan).values == RememberedValues(isPaused: true))
-        unstored.note(values: plan.remembered, at: Sample.start)
-        #expect(unstored.due == nil && unstored.take(from: plan).isEmpty)
+        #expect(unstored.drain(from: plan).values == RememberedValues(isPaused: true))
+        unstored.mark(values: plan.remembered, at: Sample.start)
+        #expect(unstored.due == nil && unstored.drain(from: plan).isEmpty)
     }
 
     @Test("single values are stored again if they tell of ages that have grown, or if they are lost")
     func again() {
         var unstored = Self.stored()
         unstored.renewValues()
-        #expect(unstored.due == nil && unstored.take(from: Self.plan).values == Self.plan.remembered)
-        unstored.noteLoss(Self.plan, at: Sample.start)
-        #expect(unstored.due == Sample.start && unstored.take(from: Self.plan).values == Self.plan.remembered)
+        #expect(unstored.due == nil && unstored.drain(from: Self.plan).values == Self.plan.remembered)
+        unstored.markAll(Self.plan, at: Sample.start)
+        #expect(unstored.due == Sample.start && unstored.drain(from: Self.plan).values == Self.plan.remembered)
     }
 
     @Test("the generations that a start found wait for the next changes")
     func start() {
         var unstored = UnstoredChanges()
-        unstored.noteStart(values: Self.plan.remembered, generations: [3, 4])
-        #expect(unstored.due == nil && Set(unstored.take(from: Self.plan).released) == [3, 4])
+        unstored.recordStart(values: Self.plan.remembered, generations: [3, 4])
+        #expect(unstored.due == nil && Set(unstored.drain(from: Self.plan).released) == [3, 4])
     }
 }

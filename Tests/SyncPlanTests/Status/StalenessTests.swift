@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Why an image is stale")
 struct StalenessTests {
@@ -10,17 +11,15 @@ struct StalenessTests {
 
     /// An icon whose image came two hours ago, and whose refresh failed if there is a code.
     private static func icon(_ cacheControl: String?, failure code: String?) -> IconRecord {
-        var icon = IconRecord()
-        icon.lists = ["a.plist"]
-        icon.image = Sample.image("x")
-        icon.response = cacheControl.map {
+        var icon = IconRecord([.named(by: ["a.plist"]), .found("x")])
+        let response = cacheControl.map {
             StoredResponse(
                 fields: HTTPFields([("Cache-Control", $0)]), requestTime: Sample.start, responseTime: Sample.start)
         }
-        icon.freshUntil = Sample.start + .seconds(3600)
-        icon.failure = code.flatMap(FetchFailure.Code.init(rawValue:)).map {
+        let failure = code.flatMap(FetchFailure.Code.init(rawValue:)).map {
             IconRecord.Failure(code: $0, message: "", attempts: 1, nextAttempt: now)
         }
+        _ = icon.apply(.remembered(response, freshUntil: Sample.start + .seconds(3600), failure, nil))
         return icon
     }
 
@@ -50,10 +49,10 @@ struct StalenessTests {
     func nothing() {
         #expect(Self.icon("max-age=3600", failure: nil).staleness(at: Self.now) == nil)
         var missing = Self.icon("max-age=3600", failure: "dns")
-        missing.image = nil
+        _ = missing.apply(.lost)
         #expect(missing.staleness(at: Self.now) == nil)
         var retired = Self.icon("max-age=3600", failure: "dns")
-        retired.lists = []
+        _ = retired.apply(.unnamed(by: "a.plist"))
         #expect(retired.staleness(at: Self.now) == nil)
     }
 }

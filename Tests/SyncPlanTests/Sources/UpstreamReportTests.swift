@@ -78,7 +78,7 @@ struct UpstreamReportTests {
         #expect(agent.plan.status.downloads.unlisted?.icons == 1)
         #expect(agent.plan.status.problems.first?.commands == ["syncagent list 1.plist"], "the URL may have a secret")
         try agent.drop(["1.plist": [icon, other]])
-        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.catalog.tally.sourceLacks.isEmpty)
+        #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.book.catalog.tally.sourceLacks.isEmpty)
     }
 
     @Test(

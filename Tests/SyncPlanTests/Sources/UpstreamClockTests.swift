@@ -104,12 +104,12 @@ struct UpstreamClockTests {
     func published(seconds: Int, isPublished: Bool) throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [icon: "x"]])
-        let before = try #require(agent.plan.publishing.manifest)
+        let before = try #require(agent.plan.book.publishing.manifest)
         let jump = Duration.seconds(seconds)
         try agent.handle(.clockSet(offset: jump))
         try agent.pass(.seconds(5))
         try agent.finishJobs()
-        let after = try #require(agent.plan.publishing.manifest)
+        let after = try #require(agent.plan.book.publishing.manifest)
         #expect((after.generation > before.generation) == isPublished)
         if isPublished {
             let age = agent.now + jump - after.published
@@ -119,7 +119,7 @@ struct UpstreamClockTests {
         try agent.drop(["2.plist": []])
         try agent.pass(.seconds(5))
         try agent.finishJobs()
-        let last = try #require(agent.plan.publishing.manifest)
+        let last = try #require(agent.plan.book.publishing.manifest)
         #expect(last.published >= after.published && last.generation > after.generation)
         #expect(last.published <= max(agent.now + jump, after.published))
     }

@@ -4,9 +4,9 @@ import CacheFormat
 import HTTPRules
 import Reports
 
-// An app keeps its last image until that of its present URL is on disk.
-extension Reconciler {
-    /// A version of a list that another one has taken the place of.
+// An app keeps its last image until the image of its current URL is on disk.
+extension IconBook {
+    /// A version of a list that a new one replaces.
     struct ReplacedList {
         var entries: [AppEntry]
         var previous: [Int: PreviousImage]
@@ -14,7 +14,7 @@ extension Reconciler {
         var heirs: [Int: IconURL]
     }
 
-    /// What apps lose that are gone from their lists.
+    /// Images of apps that are gone from their lists.
     struct LostApps {
         /// The URLs that no other app of the list has, and that none has taken the place of.
         var icons: Set<IconURL> = []
@@ -38,16 +38,11 @@ extension Reconciler {
             heirs: publishing.inFlight?.heirs[name] ?? [:])
     }
 
-    /// Has the apps of a new version of a list keep the images that they had in the old one.
+    /// Keeps the images of apps that a new version of a list still has.
     ///
-    /// - Parameters:
-    ///   - name: The list, of which the new version is in force.
-    ///   - old: The old version.
-    ///   - diff: What the list names now, and no more.
-    ///   - now: The present time.
-    /// - Returns: What apps lose that are gone.
+    /// - Returns: The images of apps that are gone.
     mutating func keepImages(
-        of name: ListName, from old: ReplacedList, _ diff: IconDiff, now: Timestamp
+        of name: ListName, from old: ReplacedList, _ diff: IconDiff, in turn: inout Turn
     ) -> LostApps {
         guard let entries = catalog.lists[name]?.entries else { return LostApps() }
         let match = AppMatch(from: old.entries, to: entries)
@@ -71,26 +66,26 @@ extension Reconciler {
                 if let image = kept[new] { begun.append((icon, image.url)) }
                 continue
             }
-            kept[new] = PreviousImage(last, record.boxedImage, since: now.inWholeSeconds)
+            kept[new] = PreviousImage(last, record.boxedImage, since: turn.now.inWholeSeconds)
             begun.append((icon, last))
         }
         publishing.setHeirs(heirs, in: name)
-        returnImages(to: diff.added, from: old.previous.values, now: now)
+        returnImages(to: diff.added, from: old.previous.values, in: &turn)
         catalog.setPrevious(kept, in: name)
-        emitKept(begun.sorted { ($0.icon, $0.previous) < ($1.icon, $1.previous) })
+        emitKept(begun.sorted { ($0.icon, $0.previous) < ($1.icon, $1.previous) }, in: &turn)
         return LostApps(
             icons: diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)),
             previous: match.gone.compactMap { old.previous[$0] }, replaced: replaced)
     }
 
-    /// Tells of images that apps have shown in place of their icons, and that nothing shows any more.
-    mutating func noteRetired(_ images: [PreviousImage]) {
+    /// Retires images that apps have shown in place of their icons, unless something still shows them.
+    mutating func retire(_ images: [PreviousImage], in turn: inout Turn) {
         var told: Set<IconURL> = []
         for previous in images {
             guard let image = previous.image.digest, !catalog.needs(image), told.insert(previous.url).inserted else {
                 continue
             }
-            events.append(.iconRetired(previous.url))
+            turn.emit(.iconRetired(previous.url))
             catalog.recordOrphan(previous.image, of: previous.url)
         }
     }
@@ -103,12 +98,9 @@ extension Reconciler {
 
     /// Restores the images of icons that are named again: apps may show them, or they may be orphaned.
     ///
-    /// - Parameters:
-    ///   - added: The icons.
-    ///   - kept: What apps of a list kept until now, beside what apps keep.
-    ///   - now: The present time.
+    /// `kept` are previous images of apps of a list, beside those in the catalog.
     mutating func returnImages(
-        to added: Set<IconURL>, from kept: some Collection<PreviousImage> = [], now: Timestamp
+        to added: Set<IconURL>, from kept: some Collection<PreviousImage> = [], in turn: inout Turn
     ) {
         guard !kept.isEmpty || !catalog.previous.isEmpty || catalog.hasOrphans else { return }
         let images = Dictionary(kept.lazy.map { ($0.url, $0.image) }) { a, _ in a }
@@ -119,15 +111,11 @@ extension Reconciler {
                 retention.ledger.isOnDisk(digest)
             else { continue }
             if orphan != nil, let bytes = image.wrappedValue?.bytes {
-                events.append(.iconReady(icon, bytes: bytes, generation: nil))
-            }
-            // What its server said of it is not known any more.
-            catalog.updateIcon(icon) {
-                $0.boxedImage = image
-                $0.freshUntil = now
+                turn.emit(.iconReady(icon, bytes: bytes, generation: nil))
             }
             catalog.requestNaming(icon)
-            unstored.note(icon: icon, at: now)
+            // Its response is not known any more.
+            apply(.found(image, freshUntil: turn.now), to: icon, in: &turn)
         }
     }
 
@@ -137,7 +125,7 @@ extension Reconciler {
     /// - Complexity: O(*n* log *n*) in the number of the list's documents that show previous images; if an app has no image,
     ///   also O(*n*) in that of their entries, up to ``RetirementLedger/longestSearch``.
     @discardableResult
-    mutating func showAgain(in name: ListName) -> Bool {
+    mutating func showAgain(in name: ListName, _ turn: inout Turn) -> Bool {
         guard let entries = catalog.lists[name]?.entries else { return false }
         let documents = retention.ledger.previousImages(shownBy: name)
         guard !documents.isEmpty else { return false }
@@ -152,34 +140,30 @@ extension Reconciler {
             for (place, number) in apps.match(shown.map(\.entry)) { images[place] = shown[number].image }
         }
         catalog.setPrevious(images, in: name)
-        emitKept(images.sorted { $0.key < $1.key }.map { (entries[$0.key].icon, $0.value.url) })
+        emitKept(images.sorted { $0.key < $1.key }.map { (entries[$0.key].icon, $0.value.url) }, in: &turn)
         return !images.isEmpty
     }
 
     /// Emits an event for each icon in whose place a previous image is shown, of its first one.
-    private mutating func emitKept(_ shown: [(icon: IconURL, previous: IconURL)]) {
+    private func emitKept(_ shown: [(icon: IconURL, previous: IconURL)], in turn: inout Turn) {
         var emitted: Set<IconURL> = []
         for (icon, previous) in shown where catalog.previous.has(icon) && emitted.insert(icon).inserted {
-            events.append(.iconKept(icon, previous: previous))
+            turn.emit(.iconKept(icon, previous: previous))
         }
     }
 
     /// Shows damaged previous images again that another icon has brought back.
-    mutating func showRecovered(_ images: Set<Digest>, now: Timestamp) {
+    mutating func showRecovered(_ images: Set<Digest>, in turn: inout Turn) {
         guard !images.isEmpty else { return }
-        for list in retention.ledger.lists(showing: images) where showAgain(in: list) {
-            publishing.noteChange(of: list, at: now)
+        for list in retention.ledger.lists(showing: images) where showAgain(in: list, &turn) {
+            publishing.markChanged(list, at: turn.now)
         }
     }
 
-    /// Has apps keep an image that was published when their lists had another URL for them already.
-    ///
-    /// - Parameters:
-    ///   - heirs: The entries, by list, with the URL that each had.
-    ///   - published: The URLs whose images are published.
-    ///   - now: The present time.
+    /// Keeps images that were published when their apps had another URL already; `heirs` are the entries with their last
+    /// URL.
     mutating func keepPublished(
-        by heirs: [ListName: [Int: IconURL]], among published: Set<IconURL>, now: Timestamp
+        by heirs: [ListName: [Int: IconURL]], among published: Set<IconURL>, in turn: inout Turn
     ) {
         for (list, entries) in heirs {
             var kept: [Int: PreviousImage] = [:]
@@ -187,27 +171,26 @@ extension Reconciler {
             for (entry, url) in entries where published.contains(url) {
                 guard let record = catalog.icons[url], record.hasImage else { continue }
                 let last = catalog.previous.of(entry, in: list)
-                kept[entry] = PreviousImage(url, record.boxedImage, since: last?.since ?? now.inWholeSeconds)
+                kept[entry] = PreviousImage(url, record.boxedImage, since: last?.since ?? turn.now.inWholeSeconds)
                 if let last { replaced.append(last) }
             }
             guard !kept.isEmpty else { continue }
             catalog.setPrevious(kept, in: list)
-            noteRetired(replaced)
-            publishing.noteChange(of: list, at: now)
+            retire(replaced, in: &turn)
+            publishing.markChanged(list, at: turn.now)
         }
     }
 
-    /// Takes away what apps show in place of their icons, as far as it is one of these images; their icons are requested now.
+    /// Removes previous images that apps show, and requests the icons of these apps.
     ///
-    /// - Parameters:
-    ///   - images: The images; `nil` for all.
-    ///   - now: The present time.
-    /// - Returns: The lists of these apps, and what is taken away.
+    /// - Parameter images: The images to remove; `nil` for all.
+    /// - Returns: The lists of these apps, and the images.
     @discardableResult
-    mutating func dropPrevious(_ images: Set<Digest>?, now: Timestamp) -> (lists: Set<ListName>, images: Set<Digest>) {
+    mutating func dropPrevious(
+        _ images: Set<Digest>?, in turn: inout Turn
+    ) -> (lists: Set<ListName>, images: Set<Digest>) {
         var changed: Set<ListName> = []
         var dropped: Set<Digest> = []
-        guard !catalog.previous.isEmpty else { return ([], []) }
         for (list, entries) in catalog.previous.entries {
             let kept = entries.filter { entry in
                 guard let images, let digest = entry.value.image.digest else { return false }
@@ -221,15 +204,18 @@ extension Reconciler {
                 else { continue }
                 dropped.insert(image.sha256)
                 guard images != nil else { continue }
-                retention.noteDamage(of: image, shownBy: icon)
+                retention.recordDamage(of: image, shownBy: icon)
                 catalog.recordDamagedPrevious(image.sha256)
             }
             catalog.removePrevious(of: list)
             catalog.setPrevious(kept, in: list)
-            publishing.noteChange(of: list, at: now)
+            publishing.markChanged(list, at: turn.now)
             for icon in icons {
-                catalog.updateIcon(icon) { if $0.failure?.nextAttempt != nil { $0.failure?.nextAttempt = now } }
-                consider(icon, now: now)
+                if catalog.icons[icon]?.failure?.nextAttempt != nil {
+                    apply(.retried(turn.now), to: icon, in: &turn)
+                } else {
+                    decide(icon, in: &turn)
+                }
             }
         }
         return (changed, dropped)

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import CacheFormat
+import Fleet
+import HTTPRules
+
+// From a request to its outcome.
+extension IconBook {
+    /// Requests an icon from its source, or has it wait for one.
+    mutating func supply(_ url: IconURL, _ reason: FetchReason, in turn: inout Turn) {
+        guard !sources.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
+            return enqueue(url, reason, from: nil, in: &turn)
+        }
+        let decision = sources.decide(
+            for: icon.sought(at: url), refreshSpread: settings.refresh.default, mayPoll: downloads.mayStart,
+            at: turn.now, using: &turn.generator)
+        switch decision {
+        case .take(let queue): enqueue(url, reason, from: queue, in: &turn)
+        case .origin: enqueue(url, reason, from: nil, in: &turn)
+        case .wait(let time):
+            let lack = sources.lack(of: url)
+            if icon.sourceLack != lack { apply(.lacking(lack), to: url, in: &turn) }
+            if let time { schedule(url, at: time, in: &turn) }
+        case .confirmed(let answer): apply(.confirmed(IconRecord.Answer(answer, of: url)), to: url, in: &turn)
+        case .failed(let failure, let time):
+            // No attempt of this machine failed.
+            let failure = IconRecord.Failure(
+                code: failure.code, message: failure.message, attempts: 0, nextAttempt: time)
+            apply(.failed(failure), to: url, in: &turn)
+        }
+    }
+
+    /// Queues an icon for download; `copies` is the queue of the cache that a copy comes from, `nil` stands for the origin.
+    private mutating func enqueue(
+        _ url: IconURL, _ reason: FetchReason, from copies: String?, in turn: inout Turn
+    ) {
+        do {
+            let source = try settings.network.source(of: url)
+            // A cache that copies come from has a queue of its own, also if icons come from its server, too.
+            let origin = copies ?? source.origin
+            downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
+            apply(.queued(source, origin: origin), to: url, in: &turn)
+        } catch {
+            sources.forget(url)
+            apply(.failed(repeated(error, of: url, in: &turn)), to: url, in: &turn)
+        }
+    }
+
+    mutating func startDownloads(in turn: inout Turn) {
+        guard space.isOpen else { return }
+        for url in downloads.start() {
+            guard let icon = catalog.icons[url], case .queued(let source, _) = icon.phase else {
+                preconditionFailure("the queue has the icons whose phase says so")
+            }
+            apply(.started, to: url, in: &turn)
+            var request = FetchRequest(url: url, source: source, reason: icon.fetchReason, mayResume: false)
+            if let (target, copy) = sources.request(for: url) {
+                (request.source, request.copy) = (.server(target), copy)
+            } else {
+                request.condition = icon.hasImage ? icon.response?.condition : nil
+                request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
+            }
+            turn.actions.append(.fetch(request))
+        }
+    }
+
+    // MARK: Outcomes
+
+    /// Applies the end of a download.
+    ///
+    /// - Parameter mayWriteAhead: Whether images may be written into the cache before their publication.
+    mutating func applyFetch(
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL,
+        mayWriteAhead: Bool, in turn: inout Turn
+    ) {
+        let isCopy = sources.isTaking(url)
+        let isInvalid = downloads.finish(
+            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, in: &turn)
+        guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
+            requeueBlocked(in: &turn)
+            return apply(.cancelled, to: url, in: &turn)
+        }
+        guard let icon = catalog.icons[url] else {
+            preconditionFailure("an icon is not forgotten while it is being fetched")
+        }
+        let isUseful = !isInvalid && icon.isReferenced
+        if partials.record(outcome, of: url, isUseful: isUseful) { turn.run(.discardPartials([url])) }
+        guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, answer, in: &turn) else {
+            return apply(.cancelled, to: url, in: &turn)
+        }
+        if case .image(let staged, _) = outcome {
+            if case .staged = end {
+                publishing.stage(url)
+                if mayWriteAhead, !retention.ledger.knows(staged.image.sha256) {
+                    turn.actions.append(.writeAhead(staged))
+                }
+            } else {
+                turn.run(.discard([staged.name]))
+            }
+        }
+        // The way to a copy follows from its digest.
+        let shared = isCopy ? nil : catalog.share(trail?.leavingOut(url))
+        apply(.ended(end, trail: shared), to: url, in: &turn)
+        if case .noRoom(let shortage) = outcome {
+            recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
+        }
+    }
+
+    /// What an outcome means for an icon; `nil` if its download was cancelled.
+    private func end(
+        _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, _ answer: IconRecord.Answer?,
+        in turn: inout Turn
+    ) -> IconEvent.End? {
+        switch Self.checked(outcome, of: icon) {
+        case .cancelled: return nil
+        case .failed(let failure): return .failed(repeated(failure, of: url, in: &turn))
+        case .noRoom: return icon.isReferenced ? .blocked : .discarded
+        case .notModified(let answer):
+            let freshening = icon.response?.freshened(
+                by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
+            guard case .updated(let response) = freshening else {
+                // The answer is about another image: the next request is sent at once, and without conditions.
+                return .contradicted(turn.now)
+            }
+            return .confirmed(judge(response, of: url, in: &turn))
+        case .image(let staged, let response):
+            if staged.image.sha256 == icon.boxedImage.digest {
+                return .confirmed(answer ?? judge(response, of: url, in: &turn))
+            }
+            guard icon.isReferenced else { return .discarded }
+            if isInvalid {
+                let failure = FetchFailure(.disk, "a publication failed meanwhile")
+                return .failed(repeated(failure, of: url, in: &turn))
+            }
+            // Judged now, and not when it is published: all others wait for publication.
+            return .staged(staged, answer ?? judge(response, of: url, in: &turn))
+        }
+    }
+
+    /// The end of a download, after a check of the image against the digests of the lists.
+    func checked(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome {
+        catalog.icons[url].map { Self.checked(outcome, of: $0) } ?? outcome
+    }
+
+    private static func checked(_ outcome: FetchOutcome, of icon: IconRecord) -> FetchOutcome {
+        let image: Digest? =
+            switch outcome {
+            case .image(let staged, _): staged.image.sha256
+            case .notModified: icon.boxedImage.digest
+            case .failed, .noRoom, .cancelled: nil
+            }
+        guard let image, !icon.accepts(image) else { return outcome }
+        return .failed(.digestMismatch)
+    }
+
+    var refreshPolicy: RefreshPolicy {
+        RefreshPolicy(minimum: settings.refresh.minimum, default: settings.refresh.default)
+    }
+
+    /// How long an image is fresh by its response.
+    private func judge(_ response: StoredResponse, of url: IconURL, in turn: inout Turn) -> IconRecord.Answer {
+        let check = NextCheck(for: response, under: refreshPolicy, using: &turn.generator)
+        return IconRecord.Answer(response: response.sharing(url.text), freshUntil: check.time)
+    }
+
+    /// A failure with the number of attempts, and the time of the next one.
+    func repeated(_ failure: FetchFailure, of url: IconURL, in turn: inout Turn) -> IconRecord.Failure {
+        // Failures that are likely to last are counted from their own first one.
+        let last = catalog.icons[url]?.failure
+        let continues =
+            switch failure.persistence {
+            case .passing, .throttled: true
+            case .lasting, .forbidden, .gone: last?.code == failure.code
+            case .refused: false
+            }
+        let attempts = continues ? (last?.attempts ?? 0) + 1 : 1
+        let delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
+        return IconRecord.Failure(
+            code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { turn.now + $0 })
+    }
+
+    // MARK: Staged images
+
+    /// Drops an image that was to be published: it is downloaded again, at once or when there is room.
+    mutating func drop(
+        _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
+    ) {
+        let isWanted = catalog.icons[url]?.isReferenced ?? false
+        if isOutOfSpace {
+            let shortage = Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason)
+            apply(isWanted ? .blocked : .unstaged, to: url, in: &turn)
+            recordShortage(shortage, of: url, isWanted: isWanted, at: turn.now)
+        } else {
+            apply(.failed(repeated(FetchFailure(.disk, reason), of: url, in: &turn)), to: url, in: &turn)
+        }
+    }
+
+    /// Drops everything that is not published yet.
+    ///
+    /// A flush that fails has tried to write all of it, and reports each error once: the next flush says nothing of
+    /// what this one has lost.
+    mutating func invalidateDownloads(because reason: String, isOutOfSpace: Bool = false, in turn: inout Turn) {
+        downloads.invalidateActive()
+        for url in publishing.staged {
+            guard let staged = catalog.icons[url]?.staged else { continue }
+            turn.run(.discard([staged.name]))
+            drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+        }
+        publishing.unstageAll()
+        if let lost = partials.forget(where: { [downloads] in !downloads.isInvalid($0) }) {
+            turn.run(.discardPartials(lost))
+        }
+    }
+
+    /// Drops all staged images, and requests them again.
+    mutating func dropStaged(in turn: inout Turn) {
+        for url in publishing.staged {
+            guard let staged = catalog.icons[url]?.staged else { continue }
+            turn.run(.discard([staged.name]))
+            apply(.unstaged, to: url, in: &turn)
+        }
+        publishing.unstageAll()
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import Fleet
+import HTTPRules
+import Reports
+
+// What changes of lists mean for icons.
+extension IconBook {
+    /// Applies what lists name now and what they name no more.
+    mutating func applyDiff(_ diff: IconDiff, in turn: inout Turn) {
+        returnImages(to: diff.added, in: &turn)
+        // Queued icons may be wanted by a shorter list now, or no more by the one that they counted for.
+        let queued =
+            downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
+        // What one list drops another one may have taken up: a renamed list cancels nothing.
+        for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
+        for url in diff.added { decide(url, in: &turn) }
+        for url in queued { downloads.move(url, to: catalog.shortestList(naming: url)) }
+        let unnamed = partials.forget { url in
+            guard let icon = catalog.icons[url] else { return true }
+            // A running download keeps its part until it ends.
+            return !icon.isReferenced && icon.phase != .fetching
+        }
+        if let unnamed { turn.run(.discardPartials(unnamed)) }
+    }
+
+    /// Ends what is under way for an icon that no list names any more.
+    private mutating func retire(_ url: IconURL, in turn: inout Turn) {
+        guard let icon = catalog.icons[url] else { return }
+        if let image = icon.boxedImage.digest, !catalog.needs(image) { turn.emit(.iconRetired(url)) }
+        switch icon.phase {
+        case .idle: decide(url, in: &turn)
+        case .queued:
+            downloads.remove(url)
+            apply(.dequeued, to: url, in: &turn)
+        case .fetching: turn.actions.append(.cancel(url: url))
+        case .blocked:
+            space.forget(url)
+            apply(.dequeued, to: url, in: &turn)
+        case .staged(let staged, _):
+            guard publishing.inFlight?.staged[url] == nil else { return decide(url, in: &turn) }
+            publishing.unstage(url)
+            turn.run(.discard([staged.name]))
+            apply(.unstaged, to: url, in: &turn)
+        }
+    }
+
+    /// Retries an icon whose image was not what the lists said, if that was its failure, because they say something else.
+    mutating func retryMismatch(_ url: IconURL, in turn: inout Turn) {
+        if catalog.icons[url]?.failure?.code == .fetch(.digestMismatch) {
+            apply(.retried(turn.now), to: url, in: &turn)
+        } else {
+            decide(url, in: &turn)
+        }
+    }
+
+    /// Emits an event for each icon that was retired and is named again.
+    func emitReturned(_ urls: Set<IconURL>, in turn: inout Turn) {
+        for url in urls.sorted() {
+            guard let icon = catalog.icons[url], icon.isReferenced, let image = icon.image else { continue }
+            turn.emit(.iconReady(url, bytes: image.bytes, generation: nil))
+        }
+    }
+
+    /// The retired icons that new versions of lists name.
+    func retiredIcons(in changed: [ListName: ListReading]) -> Set<IconURL> {
+        guard !catalog.retired.isEmpty else { return [] }
+        var found: Set<IconURL> = []
+        for case .success(let list) in changed.values.lazy.map(\.verdict) {
+            for entry in list.entries where catalog.retired[entry.icon] != nil { found.insert(entry.icon) }
+        }
+        return found
+    }
+
+    // MARK: Requests
+
+    /// Whether a request by a user changes anything for an icon.
+    func isDue(_ url: IconURL, isRefresh: Bool) -> Bool {
+        guard let icon = catalog.icons[url], icon.isReferenced else { return false }
+        switch icon.phase {
+        case .queued(_, let origin): return downloads.queue.isHeld(origin: origin)
+        case .fetching, .staged, .blocked: return false
+        case .idle: return icon.hasFailed || sources.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline
+        }
+    }
+
+    /// Requests icons now, because a user says so.
+    mutating func request(_ urls: [IconURL], isRefresh: Bool, in turn: inout Turn) {
+        let urls = urls.filter { isDue($0, isRefresh: isRefresh) }
+        downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
+        if !urls.isEmpty { sources.pollNow(at: turn.now) }
+        for url in urls {
+            sources.waive(url, at: turn.now)
+            apply(.requested(turn.now, isRefresh: isRefresh), to: url, in: &turn)
+            downloads.raise(url)
+        }
+    }
+
+    private func origin(of url: IconURL) -> String? {
+        if case .queued(_, let origin)? = catalog.icons[url]?.phase { return origin }
+        return (try? FetchTarget(url.text))?.origin
+    }
+}

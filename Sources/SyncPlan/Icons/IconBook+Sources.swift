@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Fleet
+import HTTPRules
+
+// Where icons come from, beside their origins.
+extension IconBook {
+    mutating func applyPoll(_ reply: SourceReply, in turn: inout Turn) {
+        for url in sources.end(reply, at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
+        requeueBlocked(in: &turn)
+    }
+
+    /// Polls after a pause, if icons wait for a source.
+    mutating func resumeSources(in turn: inout Turn) {
+        for url in sources.resume(at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
+    }
+
+    /// Applies a new offset of the wall clock: what a source confirmed may be stale by it.
+    mutating func setSourceClock(_ offset: Duration, in turn: inout Turn) {
+        let (stale, icons) = sources.setClock(offset, at: turn.now)
+        let folders = Set(stale)
+        let places = catalog.icons.indices.filter { place in
+            catalog.icons[place].icon.response?.url.map(folders.contains) ?? false
+        }
+        for url in places.map({ catalog.icons[$0].url }) { expire(url, in: &turn) }
+        for url in icons { reconsider(url, in: &turn) }
+    }
+
+    /// Ends the freshness of an icon's image now, if it has not ended.
+    private mutating func expire(_ url: IconURL, in turn: inout Turn) {
+        let end = catalog.icons[url]?.freshUntil ?? turn.now
+        apply(.expires(min(end, turn.now)), to: url, in: &turn)
+    }
+
+    /// Dequeues icons whose source has opened its circuit breaker, and decides anew where they come from.
+    mutating func requeueBlocked(in turn: inout Turn) {
+        for url in sources.takeBlocked() where catalog.icons[url]?.isQueued == true {
+            downloads.remove(url)
+            sources.drop(url)
+            apply(.dequeued, to: url, in: &turn)
+        }
+    }
+
+    /// Decides anew about an icon of which a source says something new.
+    private mutating func reconsider(_ url: IconURL, in turn: inout Turn) {
+        guard let icon = catalog.icons[url], icon.isReferenced, !icon.isInline else { return }
+        let canDeliver = sources.canDeliver(icon.sought(at: url), at: turn.now)
+        switch icon.phase {
+        case .fetching, .blocked, .staged: return
+        case .queued:
+            guard !sources.isTaking(url), canDeliver else { return }
+            downloads.remove(url)
+            apply(.dequeued, to: url, in: &turn)
+        case .idle:
+            if let failure = icon.failure {
+                // When the origin is asked again is another matter.
+                if failure.attempts > 0 { return canDeliver ? supply(url, .retry, in: &turn) : () }
+                apply(.retried(turn.now), to: url, in: &turn)
+            } else if canDeliver, let response = icon.response, sources.gave(response) {
+                expire(url, in: &turn)
+            } else {
+                decide(url, in: &turn)
+            }
+        }
+    }
+
+    /// Ends the request of a copy.
+    ///
+    /// - Returns: The outcome for the icon, and the answer in place of a server's; `nil` if its source is to be decided anew.
+    mutating func endSupply(
+        _ outcome: FetchOutcome, of url: IconURL, in turn: inout Turn
+    ) -> (outcome: FetchOutcome, answer: IconRecord.Answer?)? {
+        switch sources.finish(url, outcome, at: turn.now, using: &turn.generator) {
+        case nil:
+            switch outcome {
+            case .image, .notModified: sources.forget(url)
+            case .failed, .noRoom, .cancelled: break
+            }
+            return (outcome, nil)
+        case .image(let answer): return (outcome, IconRecord.Answer(answer, of: url))
+        case .rejected(let failure): return (.failed(failure), nil)
+        case .again, .goOn:
+            switch outcome {
+            case .noRoom, .cancelled: return (outcome, nil)
+            case .image(let staged, _): turn.run(.discard([staged.name]))
+            case .failed, .notModified: break
+            }
+            return nil
+        }
+    }
+}
+
+extension IconRecord {
+    func sought(at url: IconURL) -> SoughtIcon { SoughtIcon(url, image: boxedImage.digest, expected: expected) }
+}
+
+extension IconRecord.Answer {
+    init(_ answer: SourceAnswer, of url: IconURL) {
+        self.init(response: answer.response.sharing(url.text), freshUntil: answer.freshUntil)
+    }
+}

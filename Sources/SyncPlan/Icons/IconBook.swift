@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import CacheFormat
+import Fleet
+import HTTPRules
+import Reports
+
+/// What lists name, what is known of each icon, and what is done for it.
+///
+/// ``apply(_:to:in:)`` is the only way to change an icon: whatever follows from a change, follows there.
+struct IconBook: Sendable {
+    private(set) var settings: Settings
+    var catalog: Catalog
+    /// When each icon is requested.
+    var downloads: DownloadSchedule
+    /// Where each icon comes from.
+    var sources: IconSources
+    var partials: PartialImages
+    /// Whether there is room, and what waits for it.
+    var space = SpaceGate()
+    /// What is published, and when.
+    var publishing: PublicationPlan
+    /// What stays on disk, and what is evicted.
+    var retention: Retention
+
+    init(
+        _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
+        publishing: PublicationPlan, retention: Retention, triesOnce: Bool
+    ) {
+        (self.settings, self.catalog, self.sources) = (settings, catalog, sources)
+        (self.partials, self.publishing, self.retention) = (partials, publishing, retention)
+        downloads = DownloadSchedule(settings, triesOnce: triesOnce)
+    }
+
+    /// Goes on with other settings.
+    mutating func configure(_ new: Settings, in turn: inout Turn) {
+        let old = settings
+        settings = new
+        downloads.configure(new)
+        sources.configure(new.upstream, at: turn.now, using: &turn.generator)
+        publishing.configure(new.publish)
+        retention.configure(new)
+        if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
+        let hasOtherSources = new.upstream != old.upstream
+        if new.network != old.network || new.fetch != old.fetch || new.images != old.images || hasOtherSources {
+            decideAgain(all: hasOtherSources, in: &turn)
+        }
+    }
+
+    // MARK: The transition
+
+    /// Changes an icon, and does all that follows from it: for its lists' documents, the next start, events and requests.
+    mutating func apply(_ event: IconEvent, to url: IconURL, in turn: inout Turn) {
+        follow(catalog.apply(event, to: url), of: url, in: &turn)
+    }
+
+    private mutating func follow(_ change: IconChange, of url: IconURL, in turn: inout Turn) {
+        if change.changesMemo { turn.memos.mark(icon: url, at: turn.now) }
+        if let news = change.news { turn.emit(AgentEvent(news, of: url)) }
+        if change.changesDocuments {
+            for list in catalog.icons[url]?.lists ?? [] { publishing.markChanged(list, at: turn.now) }
+        }
+        if change.needsDecision { decide(url, in: &turn) }
+    }
+
+    /// Requests an icon if it is due, notes when it will be, or forgets it if nothing needs its record.
+    mutating func decide(_ url: IconURL, in turn: inout Turn) {
+        guard let place = catalog.icons.index(of: url) else { return }
+        switch FetchPlan(for: catalog.icons[place].icon, now: turn.now) {
+        case .fetch(let reason): supply(url, reason, in: &turn)
+        case .fresh(let time), .waiting(let time): schedule(url, at: time, in: &turn)
+        case .unreferenced: forgetIfDone(url, in: &turn)
+        case .refused, .inline, .underWay: break
+        }
+    }
+
+    /// Forgets an icon that no list names and of which nothing is on disk or under way.
+    private mutating func forgetIfDone(_ url: IconURL, in turn: inout Turn) {
+        guard let place = catalog.icons.index(of: url), !catalog.icons[place].icon.isReferenced else { return }
+        let icon = catalog.icons[place].icon
+        if !icon.isBusy { sources.forget(url) }
+        guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
+        catalog.forgetIcon(url)
+        turn.memos.mark(icon: url, at: turn.now)
+    }
+
+    // MARK: Due times
+
+    /// Sets when an icon is considered again.
+    mutating func schedule(_ url: IconURL, at time: Timestamp, in turn: inout Turn) {
+        // A list that comes and goes must not leave an entry each time.
+        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.due != time else { return }
+        apply(.scheduled(time), to: url, in: &turn)
+        downloads.schedule(url, at: time, amongst: catalog.tally.scheduled) { [catalog] in catalog.icons[$0]?.due }
+    }
+
+    /// Requests what has become due, and starts downloads as far as there are slots and room.
+    mutating func advance(in turn: inout Turn) {
+        while let due = downloads.popDue(at: turn.now) {
+            guard catalog.icons[due.url]?.due == due.time else { continue }
+            apply(.scheduled(nil), to: due.url, in: &turn)
+            decide(due.url, in: &turn)
+        }
+        downloads.wakeOrigins(at: turn.now)
+        if downloads.mayStart {
+            for poll in sources.takePolls(at: turn.now) { turn.start(.poll(poll)) }
+        }
+    }
+
+    /// Considers all icons at the start. A refused URL is checked again, because another version may allow it.
+    mutating func decideAll(in turn: inout Turn) {
+        var dueTimes: [(url: IconURL, time: Timestamp)] = []
+        dueTimes.reserveCapacity(catalog.icons.count)
+        // By number: a collection that changes during an iteration is copied.
+        for index in catalog.icons.indices {
+            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
+            switch FetchPlan(for: icon, now: turn.now) {
+            case .fresh(let time) where icon.due == nil, .waiting(let time) where icon.due == nil:
+                apply(.scheduled(time), to: url, in: &turn)
+                dueTimes.append((url, time))
+            case .refused: apply(.retried(turn.now), to: url, in: &turn)
+            case .fetch, .fresh, .waiting: decide(url, in: &turn)
+            case .inline, .unreferenced, .underWay: break
+            }
+        }
+        downloads.schedule(dueTimes)
+    }
+
+    /// Decides anew what other settings may decide otherwise: queued icons, and those that failed because of settings.
+    ///
+    /// With other sources, that is every icon that waits for something.
+    private mutating func decideAgain(all: Bool, in turn: inout Turn) {
+        for index in catalog.icons.indices {
+            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
+            if icon.isQueued {
+                downloads.remove(url)
+                sources.drop(url)
+                apply(.dequeued, to: url, in: &turn)
+            } else if icon.failure?.code.dependsOnSettings == true
+                || all && icon.phase == .idle && icon.failure?.attempts == 0
+            {
+                apply(.retried(turn.now), to: url, in: &turn)
+            } else if all, !icon.isBusy {
+                decide(url, in: &turn)
+            }
+        }
+    }
+
+    // MARK: Room
+
+    /// Records that there is no room for an icon's image, which no publication may take either.
+    mutating func recordShortage(_ shortage: Shortage, of url: IconURL, isWanted: Bool, at now: Timestamp) {
+        if isWanted || shortage.isGeneral { space.record(shortage, of: isWanted ? url : nil, at: now) }
+    }
+
+    /// Requests the icons, and publishes the documents, for which there is room now.
+    mutating func applySpace(_ found: Result<DiskSpace, Shortage>, in turn: inout Turn) {
+        let wasOpen = space.isOpen
+        if case .success(let there) = found {
+            let deferred = publishing.window.deferred
+            publishing.deferLists(space.admitDocuments(to: there, above: settings.cache.minFree))
+            if publishing.window.deferred != deferred { markStagedLists() }
+        }
+        for url in space.apply(found, above: settings.cache.minFree, at: turn.now) {
+            apply(.dequeued, to: url, in: &turn)
+        }
+        if !wasOpen, space.isOpen { publishing.retry(at: turn.now) }
+    }
+
+    /// Marks the lists with staged images, whose publication may have waited for a list that had no room.
+    mutating func markStagedLists() {
+        for url in publishing.staged where publishing.inFlight?.staged[url] == nil {
+            for list in catalog.icons[url]?.lists ?? [] { publishing.markChanged(list, at: .distantPast) }
+        }
+    }
+
+    /// Retries a list's document for which there was no room: it is another one now.
+    mutating func retryDocument(of list: ListName) {
+        guard space.documents[list] != nil else { return }
+        space.forgetDocument(of: list)
+        publishing.deferLists(Set(space.documents.keys))
+        markStagedLists()
+    }
+
+    /// Forgets what was to be published of a removed list.
+    mutating func forgetDocument(of list: ListName) {
+        space.forgetDocument(of: list)
+        if publishing.forget(list) { markStagedLists() }
+    }
+
+    // MARK: State
+
+    var triesOnce: Bool { downloads.triesOnce }
+
+    /// Whether downloads may start, and there is room for them.
+    var mayDownload: Bool { downloads.mayStart && space.isOpen }
+
+    /// Whether no download is running, and none can start now: retries and waiting origins come later.
+    var isIdle: Bool { downloads.queue.activeCount == 0 && (!mayDownload || downloads.queue.readyCount == 0) }
+
+    var traffic: PublicationWindow.Traffic {
+        guard isIdle else { return downloads.queue.isFlowing ? .flowing : .doubtful }
+        return downloads.isStopping || triesOnce ? .ending : .none
+    }
+}
+
+extension IconRecord {
+    /// Whether it is queued, downloaded, or waits for room.
+    var isBusy: Bool {
+        switch phase {
+        case .idle, .staged: false
+        case .queued, .fetching, .blocked: true
+        }
+    }
+}
+
+extension AgentEvent {
+    fileprivate init(_ news: IconChange.News, of url: IconURL) {
+        self =
+            switch news {
+            case .ready(let bytes, let generation): .iconReady(url, bytes: bytes, generation: generation)
+            case .changed(let bytes, let generation): .iconChanged(url, bytes: bytes, generation: generation)
+            case .failed(let failure): .iconFailed(url, failure)
+            case .stale(let failure): .iconStale(url, failure)
+            case .fresh: .iconFresh(url)
+            case .retired: .iconRetired(url)
+            }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import HTTPRules
+
+@testable import SyncPlan
+
+extension IconRecord {
+    /// The record of an icon to which these events have happened.
+    init(isInline: Bool = false, _ events: [IconEvent]) {
+        self.init(isInline: isInline)
+        for event in events { _ = apply(event) }
+    }
+}
+
+extension IconEvent {
+    /// The image that a word stands for is on disk.
+    static func found(_ word: String, freshUntil: Timestamp = .distantPast) -> IconEvent {
+        .found(Boxed(wrappedValue: Sample.image(word)), freshUntil: freshUntil)
+    }
+
+    /// The image that a word stands for is downloaded, and waits to be published.
+    static func staged(_ word: String, as name: String? = nil) -> IconEvent {
+        let answer = IconRecord.Answer(response: Sample.response(etag: word), freshUntil: Sample.start)
+        return .ended(.staged(StagedImage(name: name ?? word, image: Sample.image(word)), answer), trail: nil)
+    }
+
+    static func published(_ word: String) -> IconEvent {
+        .published(Boxed(wrappedValue: Sample.image(word)), generation: 1)
+    }
+}
