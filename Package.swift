@@ -90,7 +90,6 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
         .package(url: "https://github.com/swiftlang/swift-subprocess.git", from: "1.0.0"),
-        .package(url: "https://github.com/LebJe/TOMLKit.git", from: "0.6.0"),
     ],
     targets: [
         // The documents of the cache, and what they are made of: values, and no file.
@@ -115,7 +114,6 @@ let package = Package(
             name: "AgentSettings",
             dependencies: [
                 "AppLists", "CacheFormat", "Fleet", "HTTPRules", "ImageChecks",
-                .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: small
         ),

@@ -31,13 +31,7 @@ package struct EffectiveSettings: Sendable {
         flaws += file.problems
         for entry in file.entries {
             let origin = Origin.file(file.path, line: entry.line)
-            set(entry.key, from: origin) { settings throws(SettingError) in
-                if entry.key.kind == .list {
-                    try entry.key.set(elements: entry.elements, in: &settings)
-                } else {
-                    try entry.key.set(entry.elements[0], in: &settings)
-                }
-            }
+            set(entry.key, from: origin) { settings throws(SettingError) in try entry.apply(to: &settings) }
         }
     }
 

@@ -43,7 +43,7 @@ struct ConfigurationFileTests {
         BadFile(
             "[[fetch]]\nconcurrency = 8",
             "1: fetch is a table, not an array with other values than strings: begin it with a line [fetch]."),
-        // At these the parser would end the process.
+        // Names that cannot be read, and dates without a time.
         BadFile("\n[.a]\nx = 1", "2: The table has no name that can be read: write it as [fetch]."),
         BadFile("[é]", "1: The table has no name that can be read: write it as [fetch]."),
         BadFile("[[#]]", "1: The table has no name that can be read: write it as [fetch]."),
@@ -99,7 +99,7 @@ struct ConfigurationFileTests {
             "3: fetch.concurrency is set twice: remove this line, or line 2."),
         BadFile(
             "fetch.concurrency = 8\n[fetch]\nconcurrency = 9",
-            "2: This is not TOML: cannot redefine existing table 'fetch'.",
+            "2: The table [fetch] is there twice: put its keys together at line 1.",
             "3: fetch.concurrency is set twice: remove this line, or line 1."),
         BadFile(
             "[fetch]\n[cache]\n[fetch]\nconcurrency = 9",
@@ -110,20 +110,23 @@ struct ConfigurationFileTests {
             "4: There is no setting fetch.concurency: did you mean fetch.concurrency?",
             "5: There is no setting fetch.foo."),
         // Syntax.
-        BadFile("[fetch\nconcurrency = 8", "1: This is not TOML: expected ']', saw '\\n'."),
+        BadFile("[fetch\nconcurrency = 8", "1: This is not TOML: a “]” is missing after the name of the table."),
         BadFile(
             "[fetch]\nconcurrency 8",
-            "2: This is not TOML: expected '=', saw '8'. fetch.concurrency takes a whole number from 1 to 1000."),
+            "2: This is not TOML: a “=” is missing after the key. fetch.concurrency takes a whole number from 1 to 1000."
+        ),
         BadFile(
             "[fetch]\nmaxBytes = 5MiB",
-            "2: This is not TOML: expected digit, saw 'M'. fetch.maxBytes takes a string, \(size)."),
+            "2: This is not TOML: the value is not a string in quotes, a 64-bit integer, true or false. fetch.maxBytes takes a string, \(size)."
+        ),
         BadFile(
             "[fetch]\nuserAgent = \"a",
-            "2: This is not TOML: encountered end-of-file. fetch.userAgent takes a string, printable ASCII, at most 256 characters."
+            "2: This is not TOML: the quotes at the end of a string are missing. fetch.userAgent takes a string, printable ASCII, at most 256 characters."
         ),
         BadFile(
             "[fetch]\nmaxBytes = \"a\\qb\"",
-            "2: This is not TOML: unknown escape sequence '\\q'. fetch.maxBytes takes a string, \(size)."),
+            "2: This is not TOML: a backslash in double quotes begins no known escape sequence: write it twice. fetch.maxBytes takes a string, \(size)."
+        ),
         BadFile("[fetch]\nuserAgent = \"a\\u0000b\"", "2: A NUL character is not allowed."),
         BadFile(String(repeating: "a.", count: 100_000) + "a = 1", "1: The key has more than 16 parts."),
         BadFile(
@@ -144,7 +147,8 @@ struct ConfigurationFileTests {
             "3: The value has no end: a bracket or quotes are missing.",
             "4: “0” is not a value for fetch.perHost: it takes a whole number from 1 to 1000.",
             "6: There is no setting images.allowSvg: did you mean images.allowSVG?",
-            "7: This is not TOML: could not determine value type. images.maxSide takes a whole number from 1 to 65535."),
+            "7: This is not TOML: the value is not a string in quotes, a 64-bit integer, true or false. images.maxSide takes a whole number from 1 to 65535."
+        ),
     ]
 
     @Test("what a bad file gets", arguments: badFiles)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import Glibc
+import HTTPRules
 
 /// A configuration file in TOML.
 package struct ConfigurationFile: Sendable {
@@ -10,6 +11,14 @@ package struct ConfigurationFile: Sendable {
         var key: SettingKey
         var elements: [String]
         var line: Int
+
+        func apply(to settings: inout Settings) throws(SettingError) {
+            if key.kind == .list {
+                try key.set(elements: elements, in: &settings)
+            } else {
+                try key.set(elements[0], in: &settings)
+            }
+        }
     }
 
     package let path: String
@@ -18,15 +27,13 @@ package struct ConfigurationFile: Sendable {
 
     /// Reads a file; an optional one may be missing, and is then empty.
     package init(path: String, isOptional: Bool = false) {
-        self.path = path
+        self.init(path: path, text: "")
         do throws(ConfigurationProblem) {
-            guard let text = try Self.text(of: path) else {
-                if !isOptional {
-                    problems = [ConfigurationProblem(path, "The file does not exist. Create it, or name another one.")]
-                }
-                return
+            if let text = try Self.text(of: path) {
+                self.init(path: path, text: text)
+            } else if !isOptional {
+                problems = [ConfigurationProblem(path, "The file does not exist. Create it, or name another one.")]
             }
-            read(text)
         } catch {
             problems = [error]
         }
@@ -35,17 +42,8 @@ package struct ConfigurationFile: Sendable {
     /// Reads text as if it were the file's.
     package init(path: String, text: String) {
         self.path = path
-        read(text)
-    }
-
-    private mutating func read(_ text: String) {
-        var reader = ConfigurationReader(path: path, text: text)
-        reader.read()
-        entries = reader.entries
-        problems = reader.problems.sorted { $0.line < $1.line }.map(\.problem)
-        if reader.untold > 0 {
-            problems.append(ConfigurationProblem(path, "There are \(reader.untold) more errors: correct these first."))
-        }
+        let reader = ConfigurationReader(path: path, text: text)
+        (entries, problems) = (reader.entries, reader.problems)
     }
 
     /// The contents; `nil` if the file does not exist.

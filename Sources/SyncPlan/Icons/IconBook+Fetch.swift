@@ -67,9 +67,7 @@ extension IconBook {
 
     // MARK: Outcomes
 
-    /// Applies the end of a download.
-    ///
-    /// - Parameter mayWriteAhead: Whether images may be written into the cache before their publication.
+    /// Applies the end of a download; `mayWriteAhead` allows to write its image into the cache before the publication.
     mutating func applyFetch(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL,
         mayWriteAhead: Bool, in turn: inout Turn

@@ -181,9 +181,8 @@ extension IconBook {
         }
     }
 
-    /// Removes previous images that apps show, and requests the icons of these apps.
+    /// Removes these previous images, or all, and requests the icons of the apps that showed them.
     ///
-    /// - Parameter images: The images to remove; `nil` for all.
     /// - Returns: The lists of these apps, and the images.
     @discardableResult
     mutating func dropPrevious(

@@ -107,7 +107,7 @@ struct IconBook: Sendable {
         }
     }
 
-    /// Considers all icons at the start. A refused URL is checked again, because another version may allow it.
+    /// Decides about all icons at the start, also about refused URLs, which another version may allow.
     mutating func decideAll(in turn: inout Turn) {
         var dueTimes: [(url: IconURL, time: Timestamp)] = []
         dueTimes.reserveCapacity(catalog.icons.count)

@@ -8,7 +8,8 @@ extension FuzzTarget {
         let text = String(decoding: bytes, as: UTF8.self)
         let file = ConfigurationFile(path: "f", text: text)
         let lines = text.utf8.count { $0 == 0x0A } + 1
-        for problem in file.problems {
+        // The last one may count those that are not reported.
+        for problem in file.problems where problem.place != "f" || file.problems.count <= 50 {
             let line = problem.place.hasPrefix("f:") ? Int(problem.place.dropFirst(2)) : nil
             try hold(line.map { (1...lines).contains($0) } ?? false, "“\(problem)” is not in the file")
             try hold(!problem.message.isEmpty, "there is a problem without a message")
