@@ -32,34 +32,31 @@ package struct WrittenJSON {
 
     /// Reads the rest of a string.
     private mutating func rest() -> String? {
-        var end = position
-        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            guard bytes[end] >= 0x20 else { return nil }
-            if bytes[end] == UInt8(ascii: "\\") { return restWithEscapes() }
-            end += 1
-        }
-        guard end < bytes.count, let text = String(validating: bytes[position..<end], as: UTF8.self) else { return nil }
-        position = end + 1
-        return text
-    }
-
-    private mutating func restWithEscapes() -> String? {
+        // What is before the last escape, unescaped.
         var text: [UInt8] = []
+        var start = position
         var end = position
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
             guard bytes[end] >= 0x20 else { return nil }
-            if bytes[end] == UInt8(ascii: "\\") {
-                guard let (byte, length) = escape(at: end + 1) else { return nil }
-                text.append(byte)
-                end += 1 + length
-            } else {
-                text.append(bytes[end])
+            guard bytes[end] == UInt8(ascii: "\\") else {
                 end += 1
+                continue
             }
+            guard let (byte, length) = escape(at: end + 1) else { return nil }
+            if start == position { text.reserveCapacity(min(bytes.count - start, 512)) }
+            text += bytes[start..<end]
+            text.append(byte)
+            end += 1 + length
+            start = end
         }
-        guard end < bytes.count, let text = String(validating: text, as: UTF8.self) else { return nil }
+        guard end < bytes.count else { return nil }
+        if start > position { text += bytes[start..<end] }
+        let string =
+            start > position
+            ? String(validating: text, as: UTF8.self) : String(validating: bytes[start..<end], as: UTF8.self)
+        guard let string else { return nil }
         position = end + 1
-        return text
+        return string
     }
 
     /// What an escape stands for, and how many bytes it has behind the backslash.
@@ -91,7 +88,7 @@ package struct WrittenJSON {
     }
 
     /// Reads the next digest, in quotes.
-    mutating func digest() -> Digest? {
+    package mutating func digest() -> Digest? {
         guard take("\""), let digest = digits(), take("\"") else { return nil }
         return digest
     }
@@ -154,11 +151,5 @@ package struct WrittenJSON {
         guard take(", "), let key = string(), !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }), take(": ")
         else { return false }
         return string() != nil || number() != nil || take("true") || take("false") || take("null")
-    }
-
-    /// Reads the next value; `.some(nil)` if it is `null`.
-    package mutating func orNull<Value>(_ read: (inout WrittenJSON) -> Value?) -> Value?? {
-        if take("null") { return .some(nil) }
-        return read(&self).map(Optional.some)
     }
 }

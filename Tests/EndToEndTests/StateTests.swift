@@ -35,11 +35,15 @@ struct StateTests {
     @Test(
         "a state that no agent can have written is set aside, and no image is lost",
         arguments: [
-            "UPDATE hold SET elapsed = 9223372036854775807", "UPDATE hold SET since_boot = -9223372036854775808",
-            "UPDATE hold SET images = 'many'", "UPDATE superseded SET elapsed = -1",
-            "UPDATE superseded SET generation = 9223372036854775807",
-            "UPDATE icon SET response_time = -9223372036854775808", "UPDATE icon SET image = 'nothing'",
-            "INSERT INTO list VALUES ('apps.plist', 'nothing', '')",
+            "UPDATE memos SET json = json_set(json, '$.holdAge.elapsed', 9223372036854775807) WHERE kind = 'values'",
+            "UPDATE memos SET json = json_set(json, '$.holdAge.awake', -9223372036854775808) WHERE kind = 'values'",
+            "UPDATE memos SET json = json_set(json, '$.values.hold.images', 'many') WHERE kind = 'values'",
+            "UPDATE memos SET json = json_set(json, '$.elapsed', -1) WHERE kind = 'superseded'",
+            "UPDATE memos SET key = '9223372036854775807' WHERE kind = 'superseded'",
+            "UPDATE memos SET json = replace(json, ', 1', ', -1') WHERE kind = 'icon'",
+            "UPDATE memos SET json = replace(json, '[ \"', '[ \"nothing') WHERE kind = 'icon'",
+            "INSERT INTO memos VALUES ('list', 'a', json_object('list', 'a', 'sha256', 'nothing', 'rules', ''))",
+            "UPDATE memos SET kind = 'nothing' WHERE kind = 'values'",
         ])
     func unbelievable(sql: String) async throws {
         try await Self.withHeld { world, database in
@@ -60,7 +64,7 @@ struct StateTests {
             let state = world.folder.appending("state")
             try world.drop(["Mail"])
             try await world.agent.whileRunning { _ in try await world.published(["Mail"]) }
-            try Self.execute("UPDATE icon SET image = 'nothing'", in: state.appending("state.sqlite"))
+            try Self.execute("UPDATE memos SET json = '' WHERE kind = 'icon'", in: state.appending("state.sqlite"))
             let file = state.appending("state.sqlite.damaged")
             // Not only the run that finds it, and also where no agent runs.
             for _ in 0..<2 {

@@ -2,7 +2,7 @@
 package import CacheFormat
 
 /// The last accepted manifest of an upstream, stored across restarts so that no older one is accepted.
-package struct UpstreamMemo: Hashable, Sendable {
+package struct UpstreamMemo: Codable, Hashable, Sendable {
     /// How far ahead of this machine's clock a manifest may be.
     package static let tolerance: Duration = .seconds(3600)
 

@@ -3,8 +3,8 @@ import CacheFormat
 
 /// The header fields of a response, in their original order.
 ///
-/// Stored as one text with one line per field, `name: value`, the name in lower case: one allocation, and one database
-/// column. Fields that do not fit this form (an invalid name, a value with a control character) are invalid in HTTP
+/// Stored as one text with one line per field, `name: value`, the name in lower case: one allocation, and one text
+/// in the database. Fields that do not fit this form (an invalid name, a value with a control character) are invalid in HTTP
 /// too, and are dropped.
 package struct HTTPFields: Hashable, Sendable {
     package struct Line: Hashable, Sendable {

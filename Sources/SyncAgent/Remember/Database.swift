@@ -22,33 +22,19 @@ package struct DatabaseError: Error, CustomStringConvertible {
 ///
 /// It is used by one thread at a time, as its owner sees to.
 package final class Database {
-    /// A value that goes into the database or comes from it.
-    package enum Value: Equatable, Sendable {
-        case null
-        case integer(Int64)
-        case real(Double)
-        case text(String)
-        case blob([UInt8])
-
-        init(_ number: Int64?) { self = number.map(Value.integer) ?? .null }
-        init(_ number: Int?) { self = number.map { .integer(Int64($0)) } ?? .null }
-        init(_ text: String?) { self = text.map(Value.text) ?? .null }
-    }
-
     /// A row of an answer, there until the next one.
     struct Row {
-        private let statement: OpaquePointer
-        private let columns: [String]
+        fileprivate let statement: OpaquePointer
 
-        fileprivate init(_ statement: OpaquePointer, _ columns: [String]) {
-            self.statement = statement
-            self.columns = columns
-        }
+        /// The value of a column as UTF-8; none if it is NULL.
+        func bytes(_ column: Int32) -> [UInt8] { Array(buffer(column)) }
 
-        /// The value of a column; `nil` if there is no such column.
-        subscript(column: String) -> Value? {
-            // There are few: this takes less than to hash the name.
-            columns.firstIndex(of: column).map { Database.value(statement, Int32($0)) }
+        func text(_ column: Int32) -> String { String(decoding: buffer(column), as: UTF8.self) }
+
+        private func buffer(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+            let start = sqlite3_column_text(statement, column)
+            let count = start == nil ? 0 : Int(sqlite3_column_bytes(statement, column))
+            return UnsafeBufferPointer(start: start, count: count)
         }
     }
 
@@ -96,30 +82,30 @@ package final class Database {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Carries out a statement whose answer nobody wants.
-    func run(_ statement: String, _ arguments: [Value]) throws {
-        try step(statement, arguments) { _ in }
-    }
-
-    /// What is made of each row that a statement gives.
-    func rows<Result>(_ statement: String, _ body: (Row) throws -> Result) throws -> [Result] {
-        var columns: [String] = []
-        var results: [Result] = []
-        try step(statement, []) { statement in
-            if columns.isEmpty {
-                columns = (0..<sqlite3_column_count(statement)).map { index in
-                    sqlite3_column_name(statement, index).map { String(cString: $0) } ?? ""
-                }
-            }
-            results.append(try body(Row(statement, columns)))
+    /// Carries out a statement with texts for its parameters, and hands over each row of the answer.
+    func run(_ text: String, _ arguments: [String] = [], eachRow body: (Row) throws -> Void = { _ in }) throws {
+        let statement = try prepared(text)
+        defer {
+            sqlite3_reset(statement)
+            sqlite3_clear_bindings(statement)
         }
-        return results
+        for (index, argument) in arguments.enumerated() {
+            let code = sqlite_bind_text_copy(statement, Int32(index + 1), argument, Int32(argument.utf8.count))
+            guard code == SQLITE_OK else { throw failure(code) }
+        }
+        while true {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: try body(Row(statement: statement))
+            case SQLITE_DONE: return
+            case let code: throw failure(code)
+            }
+        }
     }
 
-    /// The value that a statement gives first; `nil` if it gives none.
-    func value(_ statement: String) throws -> Value? {
-        var first: Value?
-        try step(statement, []) { first = first ?? Self.value($0, 0) }
+    /// The first value of the answer to a statement; `nil` if there is none.
+    func text(_ statement: String) throws -> String? {
+        var first: String?
+        try run(statement) { first = first ?? $0.text(0) }
         return first
     }
 
@@ -136,27 +122,6 @@ package final class Database {
         }
     }
 
-    private func step(
-        _ text: String, _ arguments: [Value], _ body: (OpaquePointer) throws -> Void
-    ) throws {
-        let statement = try prepared(text)
-        defer {
-            sqlite3_reset(statement)
-            sqlite3_clear_bindings(statement)
-        }
-        for (index, value) in arguments.enumerated() {
-            let code = Self.bind(value, to: statement, Int32(index + 1))
-            guard code == SQLITE_OK else { throw failure(code) }
-        }
-        while true {
-            switch sqlite3_step(statement) {
-            case SQLITE_ROW: try body(statement)
-            case SQLITE_DONE: return
-            case let code: throw failure(code)
-            }
-        }
-    }
-
     private func prepared(_ text: String) throws(DatabaseError) -> OpaquePointer {
         if let statement = statements[text] { return statement }
         var statement: OpaquePointer?
@@ -169,51 +134,5 @@ package final class Database {
     private func failure(_ code: Int32) -> DatabaseError {
         guard let handle else { return DatabaseError(SQLITE_MISUSE, "the database is closed") }
         return DatabaseError(code, String(cString: sqlite3_errmsg(handle)))
-    }
-
-    // MARK: Values
-
-    private static func bind(_ value: Value, to statement: OpaquePointer, _ index: Int32) -> Int32 {
-        switch value {
-        case .null: sqlite3_bind_null(statement, index)
-        case .integer(let number): sqlite3_bind_int64(statement, index, number)
-        case .real(let number): sqlite3_bind_double(statement, index, number)
-        case .text(var text):
-            text.withUTF8 { bytes in
-                bytes.withMemoryRebound(to: CChar.self) {
-                    // A text without bytes has no address, which would be NULL.
-                    sqlite_bind_text_copy(statement, index, $0.baseAddress ?? Self.nothing, Int32($0.count))
-                }
-            }
-        case .blob(let bytes):
-            bytes.withUnsafeBytes {
-                sqlite_bind_blob_copy(
-                    statement, index, $0.baseAddress ?? UnsafeRawPointer(Self.nothing), Int32($0.count))
-            }
-        }
-    }
-
-    private nonisolated(unsafe) static let nothing: UnsafePointer<CChar> = {
-        let byte = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
-        byte.initialize(to: 0)
-        return UnsafePointer(byte)
-    }()
-
-    private static func value(_ statement: OpaquePointer, _ column: Int32) -> Value {
-        switch sqlite3_column_type(statement, column) {
-        case SQLITE_INTEGER: .integer(sqlite3_column_int64(statement, column))
-        case SQLITE_FLOAT: .real(sqlite3_column_double(statement, column))
-        case SQLITE_TEXT:
-            .text(String(decoding: bytes(sqlite3_column_text(statement, column), statement, column), as: UTF8.self))
-        case SQLITE_BLOB: .blob(Array(bytes(sqlite3_column_blob(statement, column), statement, column)))
-        default: .null
-        }
-    }
-
-    /// The bytes of a text or a blob, which are there until the next step.
-    private static func bytes(
-        _ start: UnsafeRawPointer?, _ statement: OpaquePointer, _ column: Int32
-    ) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(statement, column)))
     }
 }

@@ -5,16 +5,21 @@ import SyncPlan
 extension StateStore {
     /// Stores changes, all of them or none.
     func write(_ changes: MemoChanges) throws {
+        let rows = MemoRows(database)
         try database.transaction {
-            try StoredIcons.store(changes, in: database)
-            try StoredOrigins.store(changes, in: database)
-            try StoredLists.store(changes, in: database)
-            try StoredRejections.store(changes, in: database)
-            try StoredGenerations.store(changes, in: database, clock: clock)
-            if let values = changes.values {
-                try StoredValue.store(values, in: database, clock: clock)
-                try StoredUpstreams.store(values.upstreams, in: database)
+            for memo in changes.remembered { try rows.put(.icon, memo.url.text, memo.json) }
+            for url in changes.forgotten { try rows.delete(.icon, url.text) }
+            for memo in changes.origins { try rows.put(.origin, memo.origin, memo) }
+            for origin in changes.forgottenOrigins { try rows.delete(.origin, origin) }
+            for memo in changes.lists { try rows.put(.list, memo.list.text, memo) }
+            for list in changes.forgottenLists { try rows.delete(.list, list.text) }
+            for memo in changes.rejections { try rows.put(.rejection, memo.list.text, memo) }
+            for list in changes.forgottenRejections { try rows.delete(.rejection, list.text) }
+            for (generation, time) in changes.superseded {
+                try rows.put(.superseded, "\(generation)", StoredAge(of: time, clock: clock))
             }
+            for generation in changes.released { try rows.delete(.superseded, "\(generation)") }
+            if let values = changes.values { try rows.put(.values, "", StoredValues(values, clock: clock)) }
         }
     }
 }
@@ -22,19 +27,29 @@ extension StateStore {
 extension Remembered {
     /// Reads what was stored.
     ///
-    /// - Throws: ``StoredRow/Unbelievable`` if no agent can have written what is there.
+    /// - Throws: ``MemoRows/InvalidRow`` if no agent can have written what is there.
     init(_ database: Database, clock: AgentClock) throws {
         self.init()
-        icons = try StoredIcons.load(from: database)
-        origins = try StoredOrigins.load(from: database)
-        lists = try StoredLists.load(from: database)
-        rejections = try StoredRejections.load(from: database)
-        superseded = try StoredGenerations.load(from: database, clock: clock)
-        values = try StoredValue.load(from: database, clock: clock)
-        values.upstreams = try StoredUpstreams.load(from: database)
+        try MemoRows(database).forEach { kind, key, json in
+            switch kind {
+            case .icon:
+                guard let memo = IconMemo(url: IconURL(key), json: json) else {
+                    throw MemoRows.InvalidRow(kind: kind)
+                }
+                icons.append(memo)
+            case .origin: origins.append(try MemoRows.decode(kind, json))
+            case .list: lists.append(try MemoRows.decode(kind, json))
+            case .rejection: rejections.append(try MemoRows.decode(kind, json))
+            case .superseded:
+                let age: StoredAge = try MemoRows.decode(kind, json)
+                guard let generation = Int(key), CacheLayout.generationNumbers.contains(generation) else {
+                    throw MemoRows.InvalidRow(kind: kind)
+                }
+                superseded[generation] = age.time(by: clock)
+            case .values:
+                let stored: StoredValues = try MemoRows.decode(kind, json)
+                values = stored.values(by: clock)
+            }
+        }
     }
-}
-
-extension Timestamp {
-    var milliseconds: Int64 { sinceEpoch.milliseconds }
 }

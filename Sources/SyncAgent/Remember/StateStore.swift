@@ -163,7 +163,7 @@ package actor StateStore {
                 PRAGMA synchronous = NORMAL;
                 """)
             try migrate(database)
-            guard try database.value("PRAGMA quick_check(1)") == .text("ok") else {
+            guard try database.text("PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(SQLITE_CORRUPT, "quick_check found damage")
             }
             return (database, try Remembered(database, clock: clock))

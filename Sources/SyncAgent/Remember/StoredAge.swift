@@ -7,9 +7,9 @@ import SyncPlan
 /// What ages are stored of are graces, leases and holds, which pass only while the system is awake. In the same boot of
 /// the system the time between is known exactly. After another boot only that is counted which had passed when it was
 /// stored.
-struct StoredAge: Equatable {
+struct StoredAge: Equatable, StoredMemo {
     /// The ages and times that can be stored, in milliseconds: a hundred years.
-    static let range: ClosedRange<Int64> = 0...36_525 * 86_400_000
+    private static let range: ClosedRange<Int64> = 0...36_525 * 86_400_000
 
     /// How long ago it was when it was stored, in milliseconds.
     var elapsed: Int64
@@ -17,6 +17,8 @@ struct StoredAge: Equatable {
     var boot: String?
     /// How long the system had been awake since that boot when it was stored, in milliseconds.
     var awake: Int64
+
+    var isPossible: Bool { Self.range.contains(elapsed) && Self.range.contains(awake) }
 
     /// The age of what happened at this time by the clock of this run.
     init(of time: Timestamp, clock: AgentClock) {
@@ -30,13 +32,32 @@ struct StoredAge: Equatable {
         self.awake = min(max(awake, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// What the columns of an age have.
-    var values: [Database.Value] { [.integer(elapsed), Database.Value(boot), .integer(awake)] }
-
     /// When it happened, by the clock of this run, in which time asleep before this run does not count.
     func time(by clock: AgentClock) -> Timestamp {
         let isSameBoot = boot != nil && boot == BootID.current
         let since = isSameBoot ? max(AgentClock.timeAwake.milliseconds - awake, 0) : 0
         return clock.now + (.zero - .milliseconds(elapsed) - .milliseconds(since))
+    }
+}
+
+/// The single values, with the age of a hold beside its time by the clock of another run.
+struct StoredValues: StoredMemo {
+    var values: RememberedValues
+    var holdAge: StoredAge?
+
+    var isPossible: Bool {
+        values.isPossible && (values.hold == nil) == (holdAge == nil) && holdAge?.isPossible ?? true
+    }
+
+    init(_ values: RememberedValues, clock: AgentClock) {
+        self.values = values
+        holdAge = values.hold.map { StoredAge(of: $0.since, clock: clock) }
+    }
+
+    /// The values, with times by the clock of this run.
+    func values(by clock: AgentClock) -> RememberedValues {
+        var values = values
+        if let holdAge { values.hold?.since = holdAge.time(by: clock) }
+        return values
     }
 }

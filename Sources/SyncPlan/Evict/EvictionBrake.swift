@@ -8,7 +8,7 @@ package import CacheFormat
 /// of the cache. Held images stay on disk, so that lists that come back find them.
 package struct EvictionBrake: Equatable, Sendable {
     /// A change that retired too much at once.
-    package struct Hold: Equatable, Sendable {
+    package struct Hold: Codable, Equatable, Sendable {
         package var since: Timestamp
         /// The newest generation that may name what the change retired; it and older ones are retained.
         package var generation: Int

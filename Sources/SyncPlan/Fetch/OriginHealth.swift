@@ -7,7 +7,7 @@ package import HTTPRules
 /// A circuit breaker. After `threshold` failures in a row the origin is broken: it is probed by one request at a time,
 /// with a backoff that grows with every failed probe, and its other requests wait without an attempt of their own.
 /// Until then it has no more requests in flight than it has failures left.
-package struct OriginHealth: Hashable, Sendable {
+package struct OriginHealth: Codable, Hashable, Sendable {
     package static let threshold = 5
     /// How long a failure counts after the wait is over.
     private static let memory: Duration = .seconds(86_400)

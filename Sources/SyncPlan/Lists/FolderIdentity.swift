@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Distinguishes folders that are or were at the same path.
-package struct FolderIdentity: Equatable, Sendable {
+package struct FolderIdentity: Codable, Equatable, Sendable {
     /// The file system's identifier (`f_fsid`; statfs(2)); 0 if it has none.
     package var fileSystem: UInt64
     /// The device number, which may change with a new mount.

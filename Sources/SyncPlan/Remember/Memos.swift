@@ -27,7 +27,7 @@ package struct IconMemo: Equatable, Sendable {
 }
 
 /// What is remembered of an origin over a restart; one that is not remembered is well.
-package struct OriginMemo: Hashable, Sendable {
+package struct OriginMemo: Codable, Hashable, Sendable {
     /// The scheme, host and port, as `FetchTarget/origin` has them.
     package var origin: String
     package var health: OriginHealth
@@ -39,7 +39,7 @@ package struct OriginMemo: Hashable, Sendable {
 }
 
 /// What events have told of a list whose file is not accepted, so that a restart does not tell it again.
-package struct RejectionMemo: Hashable, Sendable {
+package struct RejectionMemo: Codable, Hashable, Sendable {
     package var list: ListName
     package var code: String
     package var message: String
@@ -52,7 +52,7 @@ package struct RejectionMemo: Hashable, Sendable {
 }
 
 /// What is remembered over a restart of a list in which there was no flaw: all else that was in it is in its document.
-package struct ListMemo: Equatable, Sendable {
+package struct ListMemo: Codable, Equatable, Sendable {
     package var list: ListName
     /// The digest of the file.
     package var sha256: Digest

@@ -17,8 +17,9 @@ package struct Remembered: Sendable {
 
 /// The single things that are remembered over a restart.
 ///
-/// One that is added here is stored once ``Reconciler`` gives it a value and the store has a column for it.
-package struct RememberedValues: Equatable, Sendable {
+/// One that is added here is stored once ``Reconciler`` gives it a value. It must be optional, because databases of earlier
+/// versions do not have it.
+package struct RememberedValues: Codable, Equatable, Sendable {
     /// Whether downloads are paused.
     package var isPaused: Bool
     /// The change whose eviction is held, its time by the clock of this run; `nil` if none is.

@@ -16,21 +16,34 @@ struct DatabaseTests {
         }
     }
 
-    @Test(
-        "gives back what was put in, to the byte",
-        arguments: [
-            .null, .integer(.min), .integer(.max), .integer(0), .real(-0.5), .text(""), .text("ü\u{0}é"), .blob([]),
-            .blob([0, 255]),
-        ] as [Database.Value])
-    func values(value: Database.Value) async throws {
+    private static func rows(_ statement: String, in database: Database) throws -> [[String]] {
+        var rows: [[String]] = []
+        try database.run(statement) { row in
+            #expect(row.bytes(0) == Array(row.text(0).utf8))
+            rows.append([row.text(0), row.text(1)])
+        }
+        return rows
+    }
+
+    @Test("gives back what was put in, to the byte", arguments: ["", "a", "ü\u{0}é", "\u{301}", "\u{0}"])
+    func texts(text: String) async throws {
         try await Self.with { database, path in
-            try database.run("INSERT INTO t VALUES (?, ?)", [value, .integer(1)])
-            try database.run("INSERT INTO t VALUES (?, ?)", [.integer(2), value])
+            try database.run("INSERT INTO t VALUES (?, ?)", [text, "1"])
+            try database.run("INSERT INTO t VALUES (?, ?)", ["2", text])
             for database in [database, try Database(path, readOnly: true)] {
-                let rows = try database.rows("SELECT * FROM t") { [$0["a"], $0["b"], $0["c"]] }
-                #expect(rows == [[value, .integer(1), nil], [.integer(2), value, nil]])
-                #expect(try database.value("SELECT * FROM t") == value)
+                let rows = try Self.rows("SELECT * FROM t", in: database).map { $0.map { Array($0.utf8) } }
+                #expect(rows == [[Array(text.utf8), [0x31]], [[0x32], Array(text.utf8)]])
+                #expect(try database.text("SELECT * FROM t").map { Array($0.utf8) } == Array(text.utf8))
+                #expect(try database.text("SELECT * FROM t WHERE b = '3'") == nil)
             }
+        }
+    }
+
+    @Test("gives texts, whatever was put in")
+    func values() async throws {
+        try await Self.with { database, _ in
+            try database.execute("INSERT INTO t VALUES (NULL, -1), (x'61', 0.5)")
+            #expect(try Self.rows("SELECT * FROM t", in: database) == [["", "-1"], ["a", "0.5"]])
         }
     }
 
@@ -38,19 +51,18 @@ struct DatabaseTests {
     func transaction(last: String) async throws {
         struct Stop: Error {}
         try await Self.with { database, _ in
-            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [.integer(1)]) }
+            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", ["1"]) }
             do {
                 try database.transaction {
-                    try database.run("INSERT INTO t VALUES (?, 0)", [.integer(2)])
+                    try database.run("INSERT INTO t VALUES (?, 0)", ["2"])
                     try database.execute(last)
                     throw Stop()
                 }
             } catch {
                 #expect((error is Stop) == (last != "nonsense"))
             }
-            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [.integer(3)]) }
-            let rows = try database.rows("SELECT a FROM t") { $0["a"] }
-            #expect(rows == [.integer(1), .integer(3)])
+            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", ["3"]) }
+            #expect(try Self.rows("SELECT a, b FROM t", in: database) == [["1", "0"], ["3", "0"]])
         }
     }
 
@@ -62,10 +74,10 @@ struct DatabaseTests {
             #expect(error?.code == 1 && error?.message == "no such table: u")
             try database.execute("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT")
             let reader = try Database(path, readOnly: true)
-            #expect(throws: DatabaseError.self) { try reader.value("SELECT * FROM t") }
+            #expect(throws: DatabaseError.self) { try reader.text("SELECT * FROM t") }
             try database.close()
-            #expect(throws: DatabaseError.self) { try database.value("SELECT * FROM t") }
-            #expect(try reader.value("SELECT * FROM t") == nil)
+            #expect(throws: DatabaseError.self) { try database.text("SELECT * FROM t") }
+            #expect(try reader.text("SELECT * FROM t") == nil)
             #expect(throws: DatabaseError.self) { try reader.execute("DELETE FROM t") }
         }
     }

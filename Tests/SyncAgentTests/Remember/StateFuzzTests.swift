@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import Fleet
 import HTTPRules
 import Reports
 import SyncPlan
@@ -17,7 +18,7 @@ struct StateFuzzTests {
     private static let url: IconURL = "https://example.com/a.png"
     private static let retired: IconURL = "https://example.com/b.png"
 
-    /// A state with a row in each table, and the image that it is about.
+    /// A state with a row of each kind, and the image that it is about.
     private static func fill(_ folder: FilePath) async throws {
         let clock = AgentClock()
         var changes = MemoChanges()
@@ -44,7 +45,10 @@ struct StateFuzzTests {
         changes.superseded = [1: clock.now]
         changes.values = RememberedValues(
             isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),
-            folder: FolderIdentity(fileSystem: 1, device: 2, handle: [3]))
+            folder: FolderIdentity(fileSystem: 1, device: 2, handle: [3]), newestGeneration: 2,
+            upstreams: [
+                UpstreamMemo(url: "https://u.example", published: clock.now, generation: 4, sha256: .of("m"))
+            ])
         let store = try StateStore(folder: folder, clock: clock, logger: .silent)
         try await store.apply(changes)
         try await store.close()
@@ -114,41 +118,51 @@ struct StateFuzzTests {
         return found.values.hold != nil && found.icons.count == 20 && found.origins.count == 1
     }
 
-    @Test("no value in any column is fatal")
+    private static let values = [
+        "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "9007199254740993", "4000000000000",
+        "1e308", "-1e308", "9e999", "''", "'text'", "x''", "x'ff00fe'", "'-1'", "CAST(x'ff' AS TEXT)",
+        "zeroblob(100000)", "hex(zeroblob(100000))",
+    ]
+    private static let jsonValues = [
+        "null", "true", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "9007199254740993",
+        "4000000000000", "1e308", "1e999", "01", "\"\"", "\"text\"", "\"-1\"", "\"\\ud800\"", "\"", "[]", "{}", "[ ]",
+        "",
+    ]
+
+    @Test("no value in any column, or in its JSON, is fatal")
     func values() async throws {
         try await withTemporaryFolder { folder in
             try await Self.fill(folder)
             let path = folder.appending("state.sqlite")
             let whole = try CacheFolder(folder).read("state.sqlite")
             #expect(try await Self.start(in: folder, "nothing is changed"))
-            let values = [
-                "NULL", "0", "-1", "1", "9223372036854775807", "-9223372036854775808", "9007199254740993",
-                "4000000000000", "1e308", "-1e308", "9e999", "''", "'text'", "x''", "x'ff00fe'", "'-1'",
-                "CAST(x'ff' AS TEXT)", "zeroblob(100000)", "hex(zeroblob(100000))",
-            ]
-            var columns: [(table: String, column: String)] = []
-            do {
-                let database = try Database(path)
-                let tables = ["icon", "origin", "list", "rejection", "pause", "superseded", "hold", "folder", "newest"]
-                for table in tables {
-                    for name in try database.rows("PRAGMA table_info(\(table))", { $0["name"] }) {
-                        if case .text(let name) = name { columns.append((table, name)) }
-                    }
-                }
-                try database.close()
+            let places = ["kind", "key", "json"].flatMap { column in
+                Self.values.map { "UPDATE OR IGNORE memos SET \(column) = \($0)" }
             }
-            #expect(columns.count > 30)
-            for (table, column) in columns {
-                for value in values {
+            // The value at each place of the JSON, in the layout that it has: most kinds have fewer places.
+            let members = (0..<24).flatMap { place in
+                Self.jsonValues.map { value in
+                    """
+                    UPDATE memos SET json = replace(json, (
+                        SELECT iif(type IN ('true', 'false'), type, json_quote(atom)) FROM json_tree(memos.json)
+                        WHERE type NOT IN ('object', 'array') LIMIT 1 OFFSET \(place)), '\(value)')
+                    """
+                }
+            }
+            var changed = 0
+            for kind in ["icon", "origin", "list", "rejection", "superseded", "values"] {
+                for statement in places + members {
                     try write(whole, to: path)
                     let database = try Database(path)
-                    try database.execute("PRAGMA ignore_check_constraints = ON")
-                    let sql = "UPDATE OR IGNORE \(table) SET \(column) = \(value)"
+                    let sql = "\(statement) WHERE kind = '\(kind)'"
                     let isChanged = (try? database.execute(sql)) != nil
                     try database.close()
-                    if isChanged { try await Self.start(in: folder, "\(table).\(column) = \(value)") }
+                    guard isChanged else { continue }
+                    changed += 1
+                    try await Self.start(in: folder, sql)
                 }
             }
+            #expect(changed > 1000)
         }
     }
 
@@ -189,7 +203,7 @@ struct StateFuzzTests {
                 url: Self.url, image: nil, response: nil, freshUntil: AgentClock.wallTime, failure: nil)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(try await store.apply(MemoChanges(remembered: [memo])) == nil)
-            try await store.dropTable("icon")
+            try await store.dropTable("memos")
             #expect(try await store.apply(MemoChanges(remembered: [memo])) == .damaged)
             #expect(try await store.apply(MemoChanges(forgotten: [memo.url])) == nil)
             try await store.close()

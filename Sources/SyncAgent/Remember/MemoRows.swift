@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
+import SyncPlan
+
+/// The one table of the database: JSON, by a kind of memo and a key.
+struct MemoRows {
+    enum Kind: String {
+        case icon, origin, list, rejection, superseded, values
+    }
+
+    /// A row that no agent writes: nothing else in the database can be trusted either.
+    struct InvalidRow: Error, CustomStringConvertible {
+        /// `nil` if it is not a kind of this version.
+        var kind: Kind?
+        var description: String { kind.map { "invalid row of kind \($0)" } ?? "row of an unknown kind" }
+    }
+
+    static let schema = """
+        CREATE TABLE memos (
+            kind TEXT NOT NULL,
+            key TEXT NOT NULL,
+            json TEXT NOT NULL,
+            PRIMARY KEY (kind, key)
+        ) WITHOUT ROWID;
+        """
+
+    private let database: Database
+
+    init(_ database: Database) {
+        self.database = database
+    }
+
+    func put(_ kind: Kind, _ key: String, _ json: String) throws {
+        try database.run("INSERT OR REPLACE INTO memos (kind, key, json) VALUES (?, ?, ?)", [kind.rawValue, key, json])
+    }
+
+    func put(_ kind: Kind, _ key: String, _ memo: some StoredMemo) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        try put(kind, key, String(decoding: encoder.encode(memo), as: UTF8.self))
+    }
+
+    func delete(_ kind: Kind, _ key: String) throws {
+        try database.run("DELETE FROM memos WHERE kind = ? AND key = ?", [kind.rawValue, key])
+    }
+
+    /// Reads all rows, except kinds that a later version added.
+    func forEach(_ body: (_ kind: Kind, _ key: String, _ json: [UInt8]) throws -> Void) throws {
+        let isLater = try StateStore.version(of: database) > StateStore.version
+        try database.run("SELECT kind, key, json FROM memos") { row in
+            guard let kind = Kind(rawValue: row.text(0)) else {
+                if isLater { return }
+                throw InvalidRow()
+            }
+            try body(kind, row.text(1), row.bytes(2))
+        }
+    }
+
+    /// Reads a memo.
+    ///
+    /// - Throws: ``InvalidRow`` if no agent can have written it.
+    static func decode<Memo: StoredMemo>(_ kind: Kind, _ json: [UInt8]) throws -> Memo {
+        guard let memo = try? JSONDecoder().decode(Memo.self, from: Data(json)), memo.isPossible else {
+            throw InvalidRow(kind: kind)
+        }
+        return memo
+    }
+}

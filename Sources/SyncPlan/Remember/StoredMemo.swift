@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Fleet
+
+/// A memo that is stored as JSON.
+///
+/// The names of its properties, and of those in them, are stored: a property that gets another name needs coding keys.
+package protocol StoredMemo: Codable {
+    /// Whether an agent can have written it.
+    var isPossible: Bool { get }
+}
+
+/// How many there can be of anything that is counted.
+private let counts = 0...1_000_000_000
+
+extension ListMemo: StoredMemo {
+    package var isPossible: Bool { true }
+}
+
+extension RejectionMemo: StoredMemo {
+    package var isPossible: Bool { true }
+}
+
+extension OriginMemo: StoredMemo {
+    package var isPossible: Bool { counts.contains(health.failures) }
+}
+
+extension RememberedValues: StoredMemo {
+    /// The longest handle of a folder, in bytes (`MAX_HANDLE_SZ` is 128).
+    private static let longestHandle = 1024
+
+    package var isPossible: Bool {
+        let generations = [hold?.generation].compactMap(\.self) + upstreams.map(\.generation)
+        return (newestGeneration == 0 || CacheLayout.generationNumbers.contains(newestGeneration))
+            && generations.allSatisfy(CacheLayout.generationNumbers.contains)
+            && counts.contains(hold?.images ?? 0) && counts.contains(hold?.total ?? 0)
+            && folder?.handle.count ?? 0 <= Self.longestHandle
+    }
+}
