@@ -47,6 +47,19 @@ struct DocumentationTests {
         }
     }
 
+    @Test("Architecture has a row for each module, and for nothing else")
+    func modules() throws {
+        let article = try Self.text(of: "Sources/SyncAgent/SyncAgent.docc/Architecture.md")
+        let rows = article.split(separator: "\n").drop { $0 != "| Module | Subject |" }.dropFirst(2)
+        let named = rows.prefix { $0.hasPrefix("|") }.flatMap { row in
+            row.split(separator: "|")[0].matches(of: /`(\w+)`/).map { String($0.1) }
+        }
+        let package = try Self.text(of: "Package.swift")
+        let targets = package.matches(of: /\.(target|executableTarget|systemLibrary)\(\s*name: "(\w+)"/)
+            .map { String($0.2) }.filter { Self.exists("Sources/\($0)") || Self.exists("Sources/Bindings/\($0)") }
+        #expect(named.sorted() == targets.sorted())
+    }
+
     @Test("links lead to something", arguments: documents)
     func links(document: String) throws {
         let text = try Self.text(of: document)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import FoundationEssentials
+import HTTPRules
+import Testing
+
+@testable import SyncPlan
+
+@Suite("What events do to an icon")
+struct IconTransitionTests {
+    private static let answer = IconRecord.Answer(
+        response: Sample.response(etag: "x"), freshUntil: Sample.start + .seconds(86_400))
+    private static let failure = IconRecord.Failure(
+        code: .http(404), message: "gone", attempts: 1, nextAttempt: Sample.start)
+    private static let queued = (try? IconSource("https://h/a")).map { IconEvent.queued($0, origin: "h") } ?? .started
+
+    /// Every state of an icon that a list names, and how it comes about.
+    private static let states: [(name: String, events: [IconEvent])] = [
+        ("pending", []),
+        ("queued", [queued]),
+        ("fetching", [.started]),
+        ("staged", [.staged("x")]),
+        ("blocked", [.blocked]),
+        ("failed", [.failed(failure)]),
+        ("missing", [.found("x"), .lost]),
+        ("ready", [.found("x")]),
+        ("ready, queued", [.found("x"), queued]),
+        ("ready, fetching", [.found("x"), .started]),
+        ("ready, staged", [.found("x"), .staged("y")]),
+        ("ready, blocked", [.found("x"), .blocked]),
+        ("stale", [.found("x"), .failed(failure)]),
+    ]
+
+    private static let events: [(name: String, event: IconEvent)] = [
+        ("queued", queued),
+        ("dequeued", .dequeued),
+        ("started", .started),
+        ("cancelled", .cancelled),
+        ("ended: staged", .staged("y")),
+        ("ended: confirmed", .ended(.confirmed(answer), trail: nil)),
+        ("ended: contradicted", .ended(.contradicted(Sample.start), trail: nil)),
+        ("ended: failed", .ended(.failed(failure), trail: nil)),
+        ("ended: blocked", .ended(.blocked, trail: nil)),
+        ("ended: discarded", .ended(.discarded, trail: nil)),
+        ("blocked", .blocked),
+        ("unstaged", .unstaged),
+        ("published", .published("y")),
+        ("confirmed", .confirmed(answer)),
+        ("failed", .failed(failure)),
+        ("found", .found("z")),
+        ("lost", .lost),
+        ("evicted", .evicted),
+        ("purged", .purged),
+        ("retried", .retried(Sample.start)),
+        ("requested", .requested(Sample.start, isRefresh: true)),
+        ("expires", .expires(Sample.start)),
+    ]
+
+    private static func name(of icon: IconRecord) -> String {
+        let phase: String? =
+            switch icon.phase {
+            case .idle: nil
+            case .queued: "queued"
+            case .fetching: "fetching"
+            case .staged: "staged"
+            case .blocked: "blocked"
+            }
+        if icon.hasImage { return phase.map { "ready, \($0)" } ?? (icon.hasFailed ? "stale" : "ready") }
+        return phase ?? (icon.hasFailed ? "failed" : icon.wasMissing ? "missing" : "pending")
+    }
+
+    /// What follows from an event in a state; `nil` if it cannot happen there.
+    private static func cell(_ event: IconEvent, in events: [IconEvent]) -> String? {
+        var icon = IconRecord([.named(by: ["a.plist"])] + events)
+        let before = name(of: icon)
+        if case .published = event, !icon.hasStaged { return nil }
+        let change = icon.apply(event)
+        let after = name(of: icon)
+        let follows = [
+            change.changesDocuments ? "doc" : nil, change.changesMemo ? "memo" : nil,
+            change.needsDecision ? "decide" : nil,
+        ].compactMap(\.self).joined(separator: " ")
+        return (after == before ? "·" : after) + (follows.isEmpty ? "" : " *\(follows)*")
+    }
+
+    private static var table: String {
+        let heads = states.map(\.name)
+        var lines = ["| | \(heads.joined(separator: " | ")) |", "|---" + heads.map { _ in "|---" }.joined() + "|"]
+        for (name, event) in events {
+            let cells = states.map { cell(event, in: $0.events) ?? "–" }
+            lines.append("| \(name) | \(cells.joined(separator: " | ")) |")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    @Test("the states are what they are called")
+    func names() {
+        for (name, events) in Self.states {
+            #expect(Self.name(of: IconRecord([.named(by: ["a.plist"])] + events)) == name)
+        }
+    }
+
+    @Test("Architecture has the table of events and states; GOLDEN=write writes it anew")
+    func article() throws {
+        let project = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
+        let path = project + "/Sources/SyncAgent/SyncAgent.docc/Architecture.md"
+        let text = try String(contentsOfFile: path, encoding: .utf8)
+        let begin = "<!-- icon table -->\n", end = "<!-- end of icon table -->\n"
+        let parts = text.components(separatedBy: begin)
+        let rest = try #require(parts.last?.components(separatedBy: end))
+        try #require(parts.count == 2 && rest.count == 2)
+        if ProcessInfo.processInfo.environment["GOLDEN"] == "write" {
+            return try Data((parts[0] + begin + Self.table + end + rest[1]).utf8).write(to: URL(filePath: path))
+        }
+        #expect(rest[0] == Self.table, "write it with GOLDEN=write")
+    }
+
+    @Test("events of failures and recoveries are emitted once, and only for icons that lists name")
+    func news() {
+        func news(_ events: [IconEvent], isNamed: Bool = true) -> IconChange.News? {
+            var icon = IconRecord((isNamed ? [.named(by: ["a.plist"])] : []) + events.dropLast())
+            return events.last.flatMap { icon.apply($0).news }
+        }
+        let other = IconRecord.Failure(code: .http(500), message: "", attempts: 1, nextAttempt: nil)
+        #expect(news([.failed(Self.failure)]) == .failed(Self.failure))
+        #expect(news([.failed(Self.failure), .failed(Self.failure)]) == nil)
+        #expect(news([.failed(Self.failure), .failed(other)]) == .failed(other))
+        #expect(news([.found("x"), .failed(Self.failure)]) == .stale(Self.failure))
+        #expect(news([.found("x"), .failed(Self.failure), .confirmed(Self.answer)]) == .fresh)
+        #expect(news([.found("x"), .confirmed(Self.answer)]) == nil)
+        #expect(news([.staged("x"), .published("x")]) == .ready(bytes: 101, generation: 1))
+        #expect(news([.found("x"), .staged("y"), .published("y")]) == .changed(bytes: 101, generation: 1))
+        #expect(news([.staged("x"), .published("x")], isNamed: false) == .retired)
+        #expect(news([.failed(Self.failure)], isNamed: false) == nil)
+    }
+}
