@@ -125,7 +125,10 @@ package struct IconChange: Equatable, Sendable {
 
 extension IconRecord {
     /// Changes the record: the only way to do so.
+    ///
+    /// - Precondition: The event is possible, which debug builds check.
     package mutating func apply(_ event: IconEvent) -> IconChange {
+        assert(isPossible(event), "\(event) happened to an icon that is \(phase)")
         var change = IconChange()
         change.needsDecision = event.needsDecision
         change.changesMemo = event.changesMemo
@@ -138,6 +141,25 @@ extension IconRecord {
         update(with: event)
         change.changesDocuments = documentState != before
         return change
+    }
+
+    /// Whether an event can happen to the icon as it is.
+    func isPossible(_ event: IconEvent) -> Bool {
+        switch event {
+        case .queued: phase == .idle
+        case .confirmed: phase == .idle && hasImage
+        case .started: isQueued
+        case .ended(.confirmed, _): phase == .fetching && hasImage
+        case .cancelled, .ended: phase == .fetching
+        case .dequeued: isQueued || phase == .blocked
+        case .blocked, .unstaged, .published: hasStaged
+        case .failed: phase == .idle || hasStaged
+        case .found: !hasImage
+        case .evicted: hasImage
+        case .listed, .named, .unnamed, .expected, .lost, .purged, .scheduled, .retried, .requested, .expires, .lacking,
+            .remembered:
+            true
+        }
     }
 
     private mutating func update(with event: IconEvent) {

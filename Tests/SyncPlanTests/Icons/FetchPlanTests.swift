@@ -16,7 +16,7 @@ struct FetchPlanTests {
         IconRecord(isInline: isInline, [.named(by: ["a.plist"])] + events)
     }
 
-    private static let queued = (try? IconSource("https://h/a")).map { IconEvent.queued($0, origin: "https://h:443") }
+    private static let queued = IconEvent.queued(at: "https://h/a")
 
     private static func failure(next: Timestamp?) -> IconRecord.Failure {
         IconRecord.Failure(code: .http(404), message: "gone", attempts: 1, nextAttempt: next)
@@ -31,9 +31,9 @@ struct FetchPlanTests {
         (icon(), .fetch(.notCached)),
         (icon(.lost), .fetch(.missingOnDisk)),
         (IconRecord(), .unreferenced),
-        (icon(queued ?? .started), .underWay),
-        (icon(.started), .underWay),
-        (icon(.staged("x")), .underWay),
+        (icon(queued), .underWay),
+        (icon(queued, .started), .underWay),
+        (icon(queued, .started, .staged("x")), .underWay),
         (icon(.found("x", freshUntil: later)), .fresh(until: later)),
         (icon(.found("x", freshUntil: now)), .fetch(.expired)),
         (
@@ -49,7 +49,7 @@ struct FetchPlanTests {
         (icon(.failed(failure(next: now))), .fetch(.retry)),
         (icon(.failed(failure(next: nil))), .refused),
         (icon(.found("x", freshUntil: now), .failed(failure(next: later))), .waiting(until: later)),
-        (IconRecord([.started]), .unreferenced),
+        (IconRecord([queued, .started]), .unreferenced),
     ]
 
     @Test("the plan follows from what is known", arguments: table)
@@ -63,6 +63,6 @@ struct FetchPlanTests {
         #expect(Self.icon().state == .pending)
         #expect(Self.icon(.failed(Self.failure(next: nil))).state == .failed(error: "http-404"))
         #expect(Self.icon(.found("old"), .failed(Self.failure(next: nil))).state == .ready(image))
-        #expect(Self.icon(.found("old"), .staged("new")).state == .ready(Sample.image("new")))
+        #expect(Self.icon(.found("old"), Self.queued, .started, .staged("new")).state == .ready(Sample.image("new")))
     }
 }

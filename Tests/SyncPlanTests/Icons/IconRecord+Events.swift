@@ -19,6 +19,11 @@ extension IconEvent {
         .found(Boxed(wrappedValue: Sample.image(word)), freshUntil: freshUntil)
     }
 
+    static func queued(at url: IconURL) -> IconEvent {
+        guard let source = try? IconSource(url) else { preconditionFailure("\(url) has a source") }
+        return .queued(source, origin: source.origin)
+    }
+
     /// The image that a word stands for is downloaded, and waits to be published.
     static func staged(_ word: String, as name: String? = nil) -> IconEvent {
         let answer = IconRecord.Answer(response: Sample.response(etag: word), freshUntil: Sample.start)

@@ -36,7 +36,7 @@ struct CatalogTests {
         #expect(catalog.needs(image.sha256) && catalog.needs(url: "a"))
         _ = catalog.removeList("1.plist")
         #expect(catalog.needs(image.sha256) && !catalog.needs(url: "a"))
-        _ = catalog.apply(.found("y"), to: "b")
+        for event in [IconEvent.evicted, .found("y")] { _ = catalog.apply(event, to: "b") }
         #expect(!catalog.needs(image.sha256) && catalog.needs(other.sha256))
         _ = catalog.setList("3.plist", Sample.list(["a"]))
         #expect(catalog.needs(image.sha256) && catalog.needs(url: "a"))

@@ -23,7 +23,9 @@ struct PublicationPlanTests {
         }
 
         mutating func stage(_ url: IconURL, _ word: String) {
-            _ = catalog.apply(.staged(word), to: url)
+            for event in [IconEvent.queued(at: "https://h/a"), .started, .staged(word)] {
+                _ = catalog.apply(event, to: url)
+            }
             plan.stage(url)
         }
 
