@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension AppListDocument {
-    /// Reads a list document.
-    ///
-    /// - Throws: ``FormatError/damaged(_:)`` if the text is not a list document, and
-    ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
+    /// Reads a list document in the layout of ``text``, or else, more slowly, in any JSON layout.
     package init(json: [UInt8]) throws(FormatError) {
         if let document = AppListDocument(written: json) {
             self = document
@@ -13,15 +10,10 @@ extension AppListDocument {
         }
     }
 
-    /// Reads the entries of a list document one after another: not all of them need to be in memory at once.
+    /// Reads the entries of a list document one by one, so that not all of them need to be in memory at once.
     ///
-    /// - Parameters:
-    ///   - json: The text.
-    ///   - limit: The most bytes of a text in another layout than ``text`` has: reading one takes many times its size.
-    ///   - initial: Makes what there is before the first entry; called again if the text turns out to have another layout.
-    ///   - update: Takes an entry in.
-    /// - Returns: What there is after the last one.
-    /// - Throws: ``FormatError``, as ``init(json:)`` does.
+    /// `limit` is the most bytes of a text in another layout than ``text`` has: reading one takes many times its size.
+    /// `initial` makes the start value; it is called again if the layout proves to be another one.
     package static func reduce<Result>(
         _ json: [UInt8], anyLayoutUpTo limit: Int = .max, into initial: () -> Result,
         _ update: (inout Result, App) -> Void
@@ -68,7 +60,8 @@ extension AppListDocument {
         self.init(list: list, source: source, apps: apps)
     }
 
-    /// Hands over each entry of a document in that layout; `nil` if the layout turns out to be another one.
+    /// Passes each entry of a document in that layout to `take`; `nil` if the layout differs, possibly after some
+    /// entries.
     @inline(__always)
     private static func read(written json: [UInt8], _ take: (App) -> Void) -> (list: ListName, source: Source)? {
         var text = WrittenJSON(json)
@@ -203,7 +196,7 @@ private struct CodedDocument: FormattedDocument {
             }
         }
 
-        /// Where the image of a ready entry comes from, if it is that of another URL.
+        /// The source of a ready entry's image, if that is a previous one.
         var last: AppListDocument.Previous? {
             guard status == "ready", let previous else { return nil }
             return AppListDocument.Previous(

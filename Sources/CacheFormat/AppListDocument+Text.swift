@@ -23,12 +23,10 @@ extension AppListDocument {
         return text.bytes
     }
 
-    /// The JSON text as a string.
     package var json: String { String(decoding: text, as: UTF8.self) }
 }
 
 extension AppListDocument.App {
-    /// Writes the entry on one line.
     fileprivate func write(to text: inout JSONText) {
         text.literal("{ ")
         if let name {

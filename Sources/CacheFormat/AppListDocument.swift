@@ -24,7 +24,8 @@ public struct AppListDocument: Equatable, Sendable {
     public struct App: Equatable, Sendable {
         /// The app's name; `nil` if the list gives none.
         public var name: String?
-        /// What tells the app from others of its list, however its icon's URL changes; `nil` if the list gives nothing.
+        /// The app's identity in its list, which stays the same if its icon's URL changes; `nil` if the list gives
+        /// none.
         ///
         /// It is the value of the first key of the agent's `lists.identityKeys` that the entry has.
         public var id: String?
@@ -38,15 +39,15 @@ public struct AppListDocument: Equatable, Sendable {
         public var expected: Digest?
         /// The state of the icon.
         ///
-        /// The image of a ready one is that of another URL if there is a ``previous`` one.
+        /// If there is a ``previous`` image, a ready entry has that one.
         public var state: State
-        /// The image that the app had before, if that is the one in ``state``; `nil` if that is the icon's own.
+        /// The source of the image in ``state`` if that is the app's previous one; `nil` if it is the icon's own.
         public var previous: Previous? {
             get { if case .image(let previous) = last { previous } else { nil } }
             set { last = newValue.map(Last.image) ?? .none }
         }
 
-        /// Apart, because few entries have one, and there are very many entries.
+        /// Indirect to save memory: few of the very many entries have one.
         private indirect enum Last: Equatable, Sendable {
             case none
             case image(Previous)
@@ -67,23 +68,23 @@ public struct AppListDocument: Equatable, Sendable {
             last = previous.map(Last.image) ?? .none
         }
 
-        /// Whether there is a ``previous`` one, which need not be taken out of its box for this.
+        /// Whether there is a ``previous`` image; does not copy it.
         package var hasPrevious: Bool { if case .image = last { true } else { false } }
 
-        /// The image that the icon's own URL gave; `nil` if there is none.
+        /// The image of the icon's own URL; `nil` if there is none.
         package var ownImage: Image? {
             guard !hasPrevious, case .ready(let image) = state else { return nil }
             return image
         }
     }
 
-    /// The source of an entry's image while its own URL has given none: the app keeps the last image that it had.
+    /// The source of an app's last image, which is shown while its icon's URL has none.
     public struct Previous: Equatable, Sendable {
         /// The URL that the image came from.
         public var icon: IconURL
-        /// Since when the app has had another URL; `nil` if that is not known.
+        /// When the app's URL changed; `nil` if not known.
         public var since: Timestamp?
-        /// Why the new URL gave no image: a code such as `http-404`; `nil` if it has not been tried yet.
+        /// Why the new URL has no image: a code such as `http-404`; `nil` if it has not been tried yet.
         public var error: String?
 
         package init(icon: IconURL, since: Timestamp?, error: String? = nil) {
@@ -97,11 +98,11 @@ public struct AppListDocument: Equatable, Sendable {
     public enum State: Equatable, Sendable {
         /// Its image is on disk, complete and checked.
         case ready(Image)
-        /// It has not been fetched yet.
+        /// It has not been downloaded yet.
         case pending
-        /// It could not be fetched; the code says why (`http-404`).
+        /// It could not be downloaded; the code says why (`http-404`).
         ///
-        /// It is text and no enumeration: agents of later versions have codes that this version does not know.
+        /// The code is text, because later agents may have codes that this version does not know.
         case failed(error: String)
     }
 
@@ -117,13 +118,13 @@ public struct AppListDocument: Equatable, Sendable {
         public let sha256: Digest
         /// The size of the file, in bytes.
         public let bytes: Int
-        /// The media type (RFC 6838), determined by the image's first bytes: `image/png`.
+        /// The media type (RFC 6838), determined from the image's first bytes: `image/png`.
         public let type: String
         /// The width, in pixels.
         public let width: Int
         /// The height, in pixels.
         public let height: Int
-        /// The suffix of the file if the rest of the path follows from the digest; else the whole path.
+        /// The suffix of the file if the rest of the path follows from the digest, else the whole path.
         private let location: String
 
         package init(path: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {

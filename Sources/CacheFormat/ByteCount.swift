@@ -12,9 +12,7 @@ package struct ByteCount: Hashable, Comparable, Sendable {
 
     private static let units = [("B", 1), ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30)]
 
-    /// Reads a whole number of bytes, or one with a unit: B, KiB, MiB, GiB.
-    ///
-    /// `nil` if the text is anything else.
+    /// Reads a whole number of bytes, or one with a unit (B, KiB, MiB, GiB); `nil` for any other text.
     package init?(_ text: some StringProtocol) {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let unit = text.dropFirst(digits.count).drop { $0 == " " }

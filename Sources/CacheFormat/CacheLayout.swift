@@ -31,7 +31,7 @@ package enum CacheLayout {
         return "\(icons)/\(hex.prefix(2))/\(hex).\(suffix)"
     }
 
-    /// Whether a text is the suffix of an image's path: a few digits and small letters of ASCII.
+    /// Whether a text can be the suffix of an image's path: 1 to 16 ASCII digits and small letters.
     package static func isImageSuffix(_ text: some StringProtocol) -> Bool {
         (1...16).contains(text.utf8.count)
             && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x7A).contains($0) }
@@ -42,7 +42,7 @@ package enum CacheLayout {
         "\(signatures)/\(digest.hex).minisig"
     }
 
-    /// The link to a URL's current image, which is found without reading a document: `by-url/ab/<sha256 of the URL>`.
+    /// The link to a URL's current image, found without reading a document: `by-url/ab/<sha256 of the URL>`.
     package static func byURL(_ url: IconURL) -> String {
         byURL(.of(url.text))
     }

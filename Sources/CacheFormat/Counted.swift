@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A number with its noun: `1 icon`, `2 icons`, `1,204 icons`.
-///
-/// - Parameters:
-///   - number: How many there are.
-///   - noun: The noun in the singular.
-///   - plural: The noun in the plural; `nil` for the singular with an “s”.
-/// - Returns: The two as one text.
+/// A number with its noun: `1 icon`, `2 icons`, `1,204 icons`; the default plural adds an “s”.
 package func counted(_ number: Int, _ noun: String, plural: String? = nil) -> String {
     "\(grouped(number)) \(number == 1 ? noun : plural ?? noun + "s")"
 }

@@ -51,10 +51,10 @@ public struct Digest: Hashable, Sendable {
         return word
     }
 
-    /// The first byte: the number of the two-digit folder.
+    /// The first byte, which selects the two-digit folder.
     package var fan: Int { Int(a >> 56) }
 
-    /// The first 16 bytes, which distinguish digests of other people's data as well as all 32 do.
+    /// The first 16 bytes, which distinguish the digests of data from outside as well as all 32 do.
     package var half: (UInt64, UInt64) { (a, b) }
 
     /// Computes the digest of bytes.

@@ -17,9 +17,7 @@ package enum DurationText {
         return duration <= .seconds(36_525 * 86_400) ? duration : nil
     }
 
-    /// Formats a duration in the largest unit that divides it: `10m`, `1500ms`.
-    ///
-    /// Fractions of a millisecond are truncated.
+    /// Formats a duration in the largest unit that divides it (`10m`, `1500ms`), truncated to milliseconds.
     package static func format(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds
         guard milliseconds != 0 else { return "0s" }

@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from outside, by its bytes.
+/// Operations on the bytes of text from outside.
 ///
 /// A `Character` can hold a quote and a combining mark, or two million marks; `hasPrefix`, `contains` and `split` of
-/// `String` go by Characters, so that `"-\u{301}".hasPrefix("-")` is false, though the text begins with a dash for every
-/// program that reads it. Text that others write is compared, cut and searched with these. `Tests/Tools/characters` finds
-/// what goes by Characters.
+/// `String` work on Characters. So `"-\u{301}".hasPrefix("-")` is false, although every other program reads a text that
+/// begins with a dash. Compare, cut and search text that others write with these methods. `Tests/Tools/characters`
+/// finds code that works on Characters.
 extension StringProtocol {
-    /// Whether the text begins with the same bytes.
     @inlinable package func starts(withBytes start: String) -> Bool { utf8.starts(with: start.utf8) }
 
-    /// Whether the text ends with the same bytes.
     @inlinable package func ends(withBytes end: String) -> Bool {
         utf8.suffix(end.utf8.count).elementsEqual(end.utf8)
     }
 
-    /// Whether the same bytes are anywhere in the text.
     package func contains(bytes: String) -> Bool { position(ofBytes: bytes.utf8, from: utf8.startIndex) != nil }
 
-    /// The text with some bytes replaced, wherever they are.
-    ///
-    /// - Precondition: There is one byte at least.
+    /// Replaces every occurrence of `bytes`, which must not be empty.
     package func replacing(bytes: String, with other: String) -> String {
         precondition(!bytes.utf8.isEmpty, "there must be a byte to replace")
         var result: [UInt8] = []
@@ -33,9 +28,7 @@ extension StringProtocol {
         return String(decoding: result + utf8[start...], as: UTF8.self)
     }
 
-    /// The parts between the bytes that are an ASCII sign.
-    ///
-    /// - Precondition: It is an ASCII sign.
+    /// Splits the text at an ASCII character, as `sign` must be.
     package func split(
         atByte sign: Unicode.Scalar, maxSplits: Int = .max, omittingEmpty: Bool = true
     ) -> [String] {
@@ -44,7 +37,7 @@ extension StringProtocol {
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The beginning of the text, of so many bytes at most; it ends with a whole scalar.
+    /// The longest beginning of at most `limit` bytes that ends with a whole scalar.
     package func prefix(bytes limit: Int) -> String {
         guard utf8.count > limit else { return String(self) }
         let beginning = Array(utf8.prefix(limit + 1))
@@ -53,13 +46,11 @@ extension StringProtocol {
         return String(decoding: beginning[..<end], as: UTF8.self)
     }
 
-    /// The text without so many bytes at its beginning.
     package func dropping(bytes count: Int) -> String { String(decoding: utf8.dropFirst(count), as: UTF8.self) }
 
-    /// The text without so many bytes at its end.
     package func droppingLast(bytes count: Int) -> String { String(decoding: utf8.dropLast(count), as: UTF8.self) }
 
-    /// The text without blanks and line breaks of ASCII at both ends.
+    /// The text without ASCII white space at both ends.
     package var trimmed: String {
         func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
         let rest = Array(utf8.drop(while: isBlank))
@@ -67,9 +58,8 @@ extension StringProtocol {
         return String(decoding: rest[...last], as: UTF8.self)
     }
 
-    /// The text with the capital letters of ASCII in lower case, and nothing else changed.
-    ///
-    /// `lowercased()` makes an ASCII letter of some others: `k` of the Kelvin sign.
+    /// The text with ASCII capitals in lower case; `lowercased()` also turns the Kelvin sign and others into ASCII
+    /// letters.
     package var asciiLowercased: String {
         utf8.withContiguousStorageIfAvailable(asciiLowercase) ?? Array(utf8).withUnsafeBufferPointer(asciiLowercase)
     }
@@ -94,7 +84,7 @@ private func asciiLowercase(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     }
 }
 
-/// Whether two texts have the same bytes: `==` of `String` takes texts for equal that look alike (canonical equivalence).
+/// Whether two texts have the same bytes; `==` of `String` compares by canonical equivalence.
 package func haveSameBytes(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
     one.utf8.elementsEqual(other.utf8)
 }

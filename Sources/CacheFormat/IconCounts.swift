@@ -6,17 +6,15 @@ package struct IconCounts: Equatable, Sendable {
     package private(set) var pending = 0
     package private(set) var failed = 0
 
-    /// All of them.
     package var total: Int { ready + pending + failed }
 
     package init() {}
 
-    /// Counts icons by their states.
     package init(_ states: some Sequence<AppListDocument.State>) {
         for state in states { add(state.status) }
     }
 
-    /// Counts more icons with a status, or fewer if the number is negative.
+    /// Adds to the number of icons with a status; a negative number subtracts.
     package mutating func add(_ status: AppListDocument.Status, times: Int = 1) {
         switch status {
         case .ready: ready += times
@@ -42,7 +40,6 @@ extension AppListDocument {
 }
 
 extension AppListDocument.State {
-    /// The value of the entry's `status` key.
     package var status: AppListDocument.Status {
         switch self {
         case .ready: .ready
@@ -53,11 +50,7 @@ extension AppListDocument.State {
 }
 
 extension Manifest.List {
-    /// Summarizes a list document.
-    ///
-    /// - Parameters:
-    ///   - document: The document.
-    ///   - sha256: The digest of its text.
+    /// Summarizes a list document; `sha256` is the digest of its text.
     package init(_ document: AppListDocument, sha256: Digest) {
         let counts = IconCounts(document.apps.indices.lazy.map { document.apps[$0].state })
         self.init(

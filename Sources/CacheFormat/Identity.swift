@@ -71,7 +71,7 @@ public struct IconURL: Identity {
     public let text: String
     public init(_ text: String) { self.text = text }
 
-    /// What is before its query and its fragment.
+    /// The URL without its query and fragment.
     package var withoutQuery: Substring {
         Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A JSON value that is written with its keys in the order in which they were given.
-///
-/// `JSONEncoder` has no fixed order; documents whose readers may rely on the order are written with this type.
+/// A JSON value that keeps the order of its keys, on which readers may rely; `JSONEncoder` has no fixed order.
 package indirect enum JSON: Sendable {
     case null
     case bool(Bool)
@@ -20,7 +18,7 @@ package indirect enum JSON: Sendable {
         return text
     }
 
-    /// The text on one line, for streams of JSON documents.
+    /// The text on one line, for streams of JSON values.
     package var line: String {
         var text = ""
         write(to: &text, indent: nil, lines: false)

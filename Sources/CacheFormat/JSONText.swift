@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes JSON in the layout that ``WrittenJSON`` reads, directly as bytes.
+/// Writes JSON as bytes, in the layout that ``WrittenJSON`` reads.
 ///
-/// It is fast, because a document can have many thousand lines, and is written again whenever one of its icons arrives.
+/// It must be fast: a document can have many thousand lines, and is written again whenever one of its icons arrives.
 struct JSONText {
     private(set) var bytes: [UInt8] = []
 
@@ -10,7 +10,7 @@ struct JSONText {
         bytes.reserveCapacity(capacity)
     }
 
-    /// JSON text as it is.
+    /// Appends JSON text unchanged.
     mutating func literal(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
@@ -19,7 +19,7 @@ struct JSONText {
         bytes.append(contentsOf: String(number).utf8)
     }
 
-    /// A string, in quotes and escaped.
+    /// Appends a string, quoted and escaped.
     mutating func string(_ text: String) {
         let start = bytes.count
         bytes.append(UInt8(ascii: "\""))
@@ -35,21 +35,21 @@ struct JSONText {
         }
     }
 
-    /// The digits of a digest, in quotes.
+    /// Appends a digest, quoted.
     mutating func digest(_ digest: Digest) {
         literal("\"")
         digest.write(to: &bytes)
         literal("\"")
     }
 
-    /// The path of a list document, in quotes.
+    /// Appends the path of a list document, quoted.
     mutating func document(_ digest: Digest) {
         literal("\"lists/")
         digest.write(to: &bytes)
         literal(".json\"")
     }
 
-    /// The separator before a member on a new line.
+    /// Appends the separator before a member on a new line.
     mutating func newLine(isFirst: Bool) {
         if isFirst { literal("\n  ") } else { literal(",\n  ") }
     }

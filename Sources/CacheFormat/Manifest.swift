@@ -14,9 +14,9 @@ public struct Manifest: Equatable, Sendable {
         public var apps: Int
         /// The number of entries that have an image on disk.
         public var ready: Int
-        /// The number of entries whose icon was not fetched yet.
+        /// The number of entries whose icon was not downloaded yet.
         public var pending: Int
-        /// The number of entries whose icon could not be fetched, and that have no older image.
+        /// The number of entries whose icon could not be downloaded, and that have no older image.
         public var failed: Int
 
         /// The document's path, relative to the cache folder.
@@ -92,11 +92,7 @@ public struct Manifest: Equatable, Sendable {
 
     /// Reads a manifest.
     ///
-    /// - Parameters:
-    ///   - json: Its text.
-    ///   - limit: The most bytes of a text in another layout than ``text`` has: reading one takes many times its size.
-    /// - Throws: ``FormatError/damaged(_:)`` if the text is not a manifest, and
-    ///   ``FormatError/unknownFormat(_:)`` if it is one of a later format.
+    /// `limit` is the most bytes of a text in another layout than ``text`` has: reading one takes many times its size.
     package init(json: [UInt8], anyLayoutUpTo limit: Int = .max) throws(FormatError) {
         if let manifest = Manifest(written: json) {
             self = manifest
@@ -173,7 +169,7 @@ private struct CodedManifest: FormattedDocument {
         var apps, ready, pending, failed: Int
     }
 
-    /// The most lines that are decoded one by one: manifests in the layout of agents have one for each list.
+    /// The most lines to decode one by one: manifests of agents have one for each list.
     private static let maxLines = 20_000
 
     var format: Int
@@ -181,9 +177,9 @@ private struct CodedManifest: FormattedDocument {
     var published: String
     var lists: [String: Entry]
 
-    /// The lists by name, with names that are canonically equivalent kept apart.
+    /// The lists by name; canonically equivalent names stay distinct.
     ///
-    /// `JSONDecoder` merges such names. So where there may be any, each list is decoded from its own line.
+    /// `JSONDecoder` merges such names. So if there may be any, each list is decoded from its own line.
     func entries(in json: [UInt8]) -> [(name: String, entry: Entry)] {
         let entries = lists.map { (name: $0.key, entry: $0.value) }
         guard !json.allSatisfy({ $0 < 0x80 }) else { return entries }
@@ -200,7 +196,7 @@ private struct CodedManifest: FormattedDocument {
     }
 }
 
-/// What manifests and list documents have in common.
+/// The common part of manifests and list documents.
 protocol FormattedDocument: Decodable {
     var format: Int { get }
 }
@@ -211,7 +207,7 @@ enum DocumentFormat {
         var format: Int
     }
 
-    /// Refuses a text that is too large for a general reader.
+    /// Throws if a text is too large for the general parser.
     static func check(_ json: [UInt8], anyLayoutUpTo limit: Int) throws(FormatError) {
         guard json.count > limit else { return }
         throw .damaged("it has another layout than syncagent writes, and more than \(limit >> 20) MiB")

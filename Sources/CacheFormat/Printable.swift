@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text from outside as terminals, messages and logs show it: on one line, with nothing in it that acts on a terminal.
+/// Escapes text from outside for terminals, messages and logs: on one line, and without effect on a terminal.
 ///
 /// Control characters (C0, DEL, C1), line and paragraph separators, and format characters (bidirectional controls,
-/// zero-width characters, tags) are written as JSON escapes, such as `\u202e`. So JSON text stays the same document, and
-/// text that was escaped once stays as it is.
+/// zero-width characters, tags) become JSON escapes, such as `\u202e`. So JSON text stays the same document, and
+/// escaped text stays as it is.
 package func printable(_ text: String) -> String {
     escaped(text, keepsNewlines: false)
 }
 
-/// The same of text whose line breaks are its own, such as a JSON document: they are kept.
+/// The same, but keeps line breaks, for text such as a JSON document.
 package func printable(lines text: String) -> String {
     escaped(text, keepsNewlines: true)
 }
@@ -32,7 +32,7 @@ private func escaped(_ text: String, keepsNewlines: Bool) -> String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it may move the cursor, reorder or hide what stands beside it, or end the line.
+    /// Whether it may move the cursor, reorder or hide its neighbours, or end the line.
     fileprivate var needsEscape: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true

@@ -12,12 +12,10 @@ package struct SHA256: ~Copyable {
         SHA256_Init(&context)
     }
 
-    /// Adds the next bytes.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         SHA256_Update(&context, bytes.baseAddress, bytes.count)
     }
 
-    /// The digest of all bytes.
     package consuming func finish() -> Digest {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(SHA256_DIGEST_LENGTH)) { buffer, count in
             SHA256_Final(buffer.baseAddress, &context)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The image that is shown for each URL, which its `by-url/` name leads to, as the documents of a generation tell.
+/// The image that the `by-url/` name of each URL leads to, according to the documents of a generation.
 ///
-/// The URL's own image counts. Where it has none, entries may show the last images of their apps: then the first entry of
-/// the first list by name counts.
+/// The URL's own image takes precedence. If it has none, entries may show the last images of their apps: the first such
+/// entry of the first list by name counts.
 package struct ShownImages: Sendable {
     package struct Shown: Sendable {
         package var image: AppListDocument.Image
-        /// Whether it is that of the URL.
+        /// Whether it is the URL's own image.
         package fileprivate(set) var isOwn: Bool
     }
 
@@ -15,7 +15,7 @@ package struct ShownImages: Sendable {
 
     package init() {}
 
-    /// Takes in the next document; they come in the order of their lists' names.
+    /// Adds the next document; they must come in the order of their lists' names.
     package mutating func add(_ document: AppListDocument) {
         for app in document.apps {
             guard case .ready(let image) = app.state else { continue }

@@ -61,10 +61,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         a.sinceEpoch - b.sinceEpoch
     }
 
-    /// Earlier than any time that a clock shows: the beginning of the year 0.
+    /// The beginning of the year 0, earlier than any time that a clock shows.
     package static let distantPast = Timestamp(sinceEpoch: .seconds(writable.lowerBound))
 
-    /// The time in whole seconds, as its text form has it: it stays the same when it is written and read.
+    /// The time in whole seconds, which stays the same when it is written and read as text.
     package var inWholeSeconds: Timestamp { Timestamp(description) ?? self }
 
     /// The seconds from 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z: RFC 3339 has four digits for the year.

@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads JSON in the exact layout in which this package writes it, several times as fast as a general parser.
 ///
-/// JSON in another layout, which can be as valid, is not found: then a general parser has to read it.
+/// It rejects valid JSON in another layout, which then needs a general parser.
 package struct WrittenJSON {
     private let bytes: [UInt8]
     private var position = 0
@@ -14,7 +14,7 @@ package struct WrittenJSON {
 
     package var isAtEnd: Bool { position == bytes.count }
 
-    /// Skips this text if it is next, and returns whether it was.
+    /// Skips this text if it is next; returns whether it was.
     package mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
@@ -30,9 +30,9 @@ package struct WrittenJSON {
         take("\"") ? rest() : nil
     }
 
-    /// Reads the rest of a string.
+    /// Reads a string after its opening quote.
     private mutating func rest() -> String? {
-        // What is before the last escape, unescaped.
+        // The text before the last escape, unescaped.
         var text: [UInt8] = []
         var start = position
         var end = position
@@ -59,7 +59,7 @@ package struct WrittenJSON {
         return string
     }
 
-    /// What an escape stands for, and how many bytes it has behind the backslash.
+    /// The byte that an escape stands for, and its length after the backslash.
     private func escape(at place: Int) -> (byte: UInt8, length: Int)? {
         guard place < bytes.count else { return nil }
         switch bytes[place] {
@@ -68,7 +68,7 @@ package struct WrittenJSON {
         case UInt8(ascii: "r"): return (0x0D, 1)
         case UInt8(ascii: "t"): return (0x09, 1)
         case UInt8(ascii: "u"):
-            // Only control characters are written so.
+            // This package writes only control characters so.
             guard bytes.count - place > 4,
                 bytes[(place + 1)...(place + 3)].elementsEqual("000".utf8)
                     || bytes[(place + 1)...(place + 3)].elementsEqual("001".utf8),
@@ -87,13 +87,11 @@ package struct WrittenJSON {
         }
     }
 
-    /// Reads the next digest, in quotes.
     package mutating func digest() -> Digest? {
         guard take("\""), let digest = digits(), take("\"") else { return nil }
         return digest
     }
 
-    /// Reads the hexadecimal digits of the next digest.
     private mutating func digits() -> Digest? {
         guard bytes.count - position >= 64,
             let digest = bytes.withUnsafeBufferPointer({
@@ -104,10 +102,9 @@ package struct WrittenJSON {
         return digest
     }
 
-    /// Reads the path and the digest of the next image.
+    /// Reads the path and digest of the next image.
     ///
-    /// - Returns: The digest, and the suffix of the path; `nil` if the rest of the path does not follow from the
-    ///   digest.
+    /// - Returns: The digest, and the path's suffix; `nil` if the rest of the path does not follow from the digest.
     mutating func image() -> (sha256: Digest, suffix: String)? {
         guard take("\"icons/"), bytes.count - position > 67 else { return nil }
         let fan = position
@@ -122,7 +119,6 @@ package struct WrittenJSON {
         return (named, suffix)
     }
 
-    /// Whether the next bytes equal those at another place.
     private func isSame(as place: Int, count: Int) -> Bool {
         bytes.withUnsafeBytes { bytes in
             bytes.baseAddress.map { memcmp($0 + position, $0 + place, count) == 0 } ?? false
@@ -143,10 +139,10 @@ package struct WrittenJSON {
         return value
     }
 
-    /// Skips a member that a later version adds to an object, with the comma before it.
+    /// Skips the next member of an object, with the comma before it, if a later version added it.
     ///
     /// - Parameter known: The keys that are not skipped, wherever they are.
-    /// - Returns: Whether there was one, with a text, a natural number, a flag or `null`.
+    /// - Returns: Whether it skipped one: a string, natural number, Boolean or `null`.
     mutating func skipUnknownMember(besides known: [String]) -> Bool {
         guard take(", "), let key = string(), !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }), take(": ")
         else { return false }

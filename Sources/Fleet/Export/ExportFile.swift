@@ -2,7 +2,7 @@
 package import CacheFormat
 
 package struct ExportFile: Hashable, Sendable {
-    /// Its path, relative to the cache and to the export.
+    /// The path, relative to the cache and to the export.
     package var path: String
     package var sha256: Digest
     package var bytes: Int
@@ -13,7 +13,7 @@ package struct ExportFile: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether it is an image; otherwise it is a list document.
+    /// Whether it is an image rather than a list document.
     package var isIcon: Bool { path.starts(withBytes: "\(CacheLayout.icons)/") }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number in a signature that selects the key; it proves nothing.
+/// The key number in a signature, which selects the key but proves nothing.
 package struct KeyID: Hashable, Sendable, CustomStringConvertible {
     /// Eight bytes, in the order of the file.
     let bytes: [UInt8]

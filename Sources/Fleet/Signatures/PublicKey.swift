@@ -2,7 +2,6 @@
 
 /// An Ed25519 public key, as minisign and signify write it: `RWQ…`, 56 characters.
 package struct PublicKey: Hashable, Sendable {
-    /// The number that signatures give for this key.
     package let id: KeyID
     let point: [UInt8]
 

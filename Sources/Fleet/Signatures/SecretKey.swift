@@ -37,7 +37,7 @@ package struct SecretKey: Sendable {
 
     /// The contents of a key file that minisign reads.
     package var file: String {
-        // No key is derived without a password: minisign leaves those fields and the checksum zero.
+        // No key is derived without a password, so minisign leaves those fields and the checksum zero.
         let head = Ed25519.name + [0, 0] + Array("B2".utf8) + [UInt8](repeating: 0, count: 48)
         let key = publicKey.id.bytes + seed + publicKey.point
         return "untrusted comment: minisign secret key \(publicKey.id), without a password\n"

@@ -58,8 +58,6 @@ package struct Signature: Equatable, Sendable {
 }
 
 /// Verifies the signature of a message and of its trusted comment by one of `keys` (several during a key rotation).
-///
-/// - Throws: A ``SignatureError`` if none of the keys made the signature, or the message or comment was changed.
 package func verify(_ signature: Signature, of message: [UInt8], by keys: [PublicKey]) throws(SignatureError) {
     // Two keys can have the same number.
     let candidates = keys.filter { $0.id == signature.key }

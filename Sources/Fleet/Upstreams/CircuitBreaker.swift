@@ -19,7 +19,7 @@ struct CircuitBreaker: Equatable, Sendable {
     mutating func noteFailure(
         _ settings: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        // Of requests in flight together, late failures tell nothing new.
+        // Late failures of requests in flight together are no news.
         if let probe, probe > now { return }
         failures += 1
         guard isOpen || failures >= settings.breakAfter else { return }

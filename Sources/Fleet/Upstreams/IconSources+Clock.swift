@@ -4,9 +4,8 @@ package import CacheFormat
 
 // Manifests have wall clock times; the clock may be wrong when the agent starts, and be set later.
 extension IconSources {
-    /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
-    ///
-    /// Returns the upstreams that became stale; and, if others became fresh, the icons to decide again.
+    /// Handles a change of the wall clock, which is `offset` ahead of the agent's clock; returns the upstreams that
+    /// became stale and, if others became fresh, the icons to decide again.
     package mutating func setClock(_ offset: Duration, at now: Timestamp) -> (stale: [String], icons: [IconURL]) {
         let before = upstreams.map { $0.isFresh(settings.maxAge, at: now) }
         moveClock(to: offset, at: now)

@@ -37,7 +37,7 @@ extension IconSources {
 
     package var isRead: Bool { upstreams.contains { $0.index != nil } }
 
-    /// Why no upstream will have an icon soon, as far as their lists tell.
+    /// Why no upstream will soon have an icon, according to their lists.
     package func lack(of url: IconURL) -> SourceLack? {
         let entries = upstreams.compactMap { $0.index?[url] }
         if entries.isEmpty { return .unlisted }
@@ -46,7 +46,7 @@ extension IconSources {
 
     package func opinions(on icon: SoughtIcon, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in
-            // Why its answer cannot be newer.
+            // Explains why it says nothing newer.
             let failure = upstream.failure.map { "\($0.message) [\($0.code)]" }
             var opinion = UpstreamOpinion(url: upstream.url.description, says: "unlisted", obstacle: failure)
             guard let index = upstream.index else {
@@ -79,7 +79,7 @@ extension IconSources {
         return "its manifest is stale"
     }
 
-    /// What comes next for a waiting icon, as a clause; `nil` if it does not wait.
+    /// What happens next to a waiting icon, as a clause; `nil` if it does not wait.
     package func next(for url: IconURL) -> String? {
         guard isWaiting(url) else { return nil }
         guard settings.fallback == .origin else {
@@ -97,7 +97,7 @@ extension IconSources {
 }
 
 extension IconSources {
-    /// Where an image came from, and how long it is fresh, for people; `nil` if its response is not an upstream's.
+    /// Where an image came from, and how long it is fresh, as text; `nil` if its response is not an upstream's.
     package func provenance(
         of response: StoredResponse, path: String?, at now: Timestamp
     ) -> (url: String?, freshness: String)? {
@@ -129,19 +129,19 @@ extension IconSources {
         return known
     }
 
-    /// The upstreams with another known state than before, and why.
+    /// The upstreams whose known state has changed, and why.
     package func changes(
         since last: States, at now: Timestamp
     ) -> [(UpstreamURL, UpstreamReport.State, reason: String)] {
         states(at: now).filter { $0.state != .unknown && last.states[$0.url] != $0.state }
     }
 
-    /// Whether icons that no upstream has wait for one for good.
+    /// Whether icons that no upstream has are never requested from their origins.
     package var waitsForGood: Bool { settings.fallback == .never }
 }
 
 extension UpstreamFailure {
-    /// Whether an administrator must act: the refusal, by either side, does not end by itself.
+    /// Whether an administrator must act: a refusal, by either side, does not end by itself.
     package var isRefusal: Bool {
         switch cause {
         case .refusal: true

@@ -6,21 +6,21 @@ package import HTTPRules
 /// Decides whether an icon comes from an upstream or its origin, and when to poll each upstream.
 package struct IconSources: Sendable {
     private struct Wait: Sendable {
-        /// When its origin is asked, if no upstream has it by then.
+        /// When to request the icon from its origin, if no upstream has it by then.
         var end: Timestamp
-        /// Whether the last polls before that have been requested.
+        /// Whether the last polls before ``end`` have been requested.
         var isLast = false
-        /// Whether the wait is over, and the origin is asked.
+        /// Whether the wait is over and the origin is used.
         var isOver = false
         /// Whether an upstream with an open circuit breaker has it.
         var isBlocked = false
     }
 
-    /// The greatest age of a poll that counts as the last one: caches on the way keep a manifest for that long.
+    /// The age up to which a poll counts as the last one: caches on the way keep a manifest for that long.
     private static let recently: Duration = .seconds(60)
 
     package private(set) var settings: UpstreamSettings
-    /// Whether nothing is waited for, because the run ends when all is done.
+    /// Whether the run ends when all is done, so that nothing waits.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
     private var clockOffset: Duration = .zero
@@ -120,19 +120,20 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// Removes and returns the icons that wait, or that failed by an upstream's word: another upstream may have them.
+    /// Returns the icons that wait, and those (forgotten here) that failed according to an upstream: another may have
+    /// them.
     package mutating func takeUndecided() -> [IconURL] {
         defer { failed = [] }
         return Array(failed.union(waits.keys))
     }
 
-    /// Continues after a time without polls, and returns the icons to decide again: those whose last poll was missed.
+    /// Resumes polls after a pause; returns the icons to decide again, because their last poll was missed.
     package mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
         guard hasWaiting else { return [] }
         pollNow(at: now)
         let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
         for url in overdue {
-            // Random delay: the machines of a fleet continue together.
+            // Random delay: the machines of a fleet resume together.
             let delay = settings.spread * Double.random(in: 0...1, using: &generator)
             waits[url] = Wait(end: now + delay, isBlocked: waits[url]?.isBlocked ?? false)
         }
@@ -143,18 +144,13 @@ package struct IconSources: Sendable {
 
     /// Decides where an icon that is due comes from.
     ///
-    /// - Parameters:
-    ///   - icon: The icon.
-    ///   - refreshSpread: The longest random delay before the origin of an icon with an image is asked.
-    ///   - mayPoll: Whether upstreams can be looked at now.
-    ///   - now: The present time.
-    ///   - generator: The source of jitter.
-    /// - Returns: Where it comes from.
+    /// `refreshSpread` is the longest random delay before an icon with an image is requested from its origin; `mayPoll`
+    /// says whether upstreams can be polled now.
     package mutating func decide(
         for icon: SoughtIcon, refreshSpread: Duration, mayPoll: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> SourceDecision {
-        // It is asked for once more.
+        // The request is repeated.
         let url = icon.url
         if let request = requests[url] { return .take(queue: request.url.description) }
         var failure: SourceDecision?
@@ -195,7 +191,8 @@ package struct IconSources: Sendable {
             failed.insert(url)
             return failure
         }
-        // Images of a fleet become stale together with their upstream, so their origins are asked over a longer time.
+        // Images of a fleet become stale together with their upstream, so requests to origins are spread over a longer
+        // time.
         let spread = icon.hasImage ? max(settings.spread, refreshSpread) : settings.spread
         var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
         wait.isBlocked = isBlocked
@@ -212,9 +209,8 @@ package struct IconSources: Sendable {
         return Wait(end: now + settings.wait + spread * Double.random(in: 0...1, using: &generator))
     }
 
-    /// Decides whether to ask the origin of a waiting icon.
-    ///
-    /// All upstreams are polled before that, unless they were recently: the image may have arrived.
+    /// Decides whether to use the origin; upstreams not polled recently are polled first, as the image may have
+    /// arrived.
     private mutating func originDecision(
         for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
     ) -> SourceDecision {
@@ -237,23 +233,18 @@ package struct IconSources: Sendable {
         return wait.end > now ? .wait(until: wait.end) : .origin
     }
 
-    /// The request of an icon that is queued, or under way; `nil` if it goes to its origin.
+    /// The upstream request of an icon that is queued or in flight; `nil` if it goes to its origin.
     package func request(for url: IconURL) -> (target: FetchTarget, copy: ImageCopy)? {
         requests[url].map { ($0.target, $0.copy) }
     }
 
-    /// Whether a copy of the icon is requested, or is about to be.
+    /// Whether an upstream request of the icon is queued or in flight.
     package func isTaking(_ url: IconURL) -> Bool { requests[url] != nil }
 
     /// Whether a response is from an upstream in use.
     package func gave(_ response: StoredResponse) -> Bool { source(of: response) != nil }
 
-    /// Whether an upstream has an image of the icon that it can be asked for now.
-    ///
-    /// - Parameters:
-    ///   - icon: The icon.
-    ///   - now: The present time.
-    /// - Returns: Whether one has.
+    /// Whether an upstream has another image for the icon, and can be requested now.
     package func canDeliver(_ icon: SoughtIcon, at now: Timestamp) -> Bool {
         upstreams.contains { upstream in
             guard !upstream.breaker.isOpen, case .ready(let file)? = upstream.index?[icon.url],
@@ -296,7 +287,7 @@ package struct IconSources: Sendable {
 
     package mutating func drop(_ url: IconURL) { requests[url] = nil }
 
-    /// Forgets an icon that no list names, or that has what it waited for.
+    /// Forgets an icon that is unreferenced, or has what it waited for.
     package mutating func forget(_ url: IconURL) {
         requests[url] = nil
         waits[url] = nil

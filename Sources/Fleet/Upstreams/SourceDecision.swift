@@ -12,7 +12,7 @@ package enum SourceDecision: Equatable, Sendable {
     case take(queue: String)
     /// An upstream has the same image as on disk: it is fresh until then.
     case confirmed(SourceAnswer)
-    /// An upstream says that the icon failed, which counts until then.
+    /// An upstream reports that the icon failed, which counts until then.
     case failed(FetchFailure, until: Timestamp)
     /// Decide again when an upstream has news, or at that time.
     case wait(until: Timestamp?)
@@ -29,7 +29,7 @@ package enum SourceLack: Hashable, Sendable {
 package struct UpstreamRequest: Equatable, Sendable {
     package var url: UpstreamURL
     package var file: UpstreamFile
-    /// Whether to bypass caches on the way, because they had something else.
+    /// Whether to bypass caches on the way, because one of them had another file.
     package var bypassesCaches = false
 
     package var target: FetchTarget { url.file(file.path) }
@@ -85,7 +85,7 @@ package struct UpstreamOpinion: Codable, Equatable, Sendable {
     ///
     /// Before its manifest was accepted in this run, the state of the upstream: `unknown`, `broken` or `refused`.
     package var says: String
-    /// Why it is not asked for the image now, or has no newer state, as a clause; `nil` if nothing is in the way.
+    /// Why it cannot deliver the image now, or reports nothing newer, as a clause; `nil` if nothing is in the way.
     package var obstacle: String?
 
     package init(url: String, says: String, obstacle: String? = nil) {

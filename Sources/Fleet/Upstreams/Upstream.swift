@@ -32,7 +32,7 @@ struct Upstream: Sendable {
     private(set) var lastPoll: Timestamp?
     private(set) var nextPoll: Timestamp
     private(set) var failedPolls = 0
-    /// How many polls there were since the last icon began to wait.
+    /// The number of polls since the last icon began to wait.
     private var hurriedPolls = 0
     private var bypassesCaches = false
     /// When a poll last bypassed caches because a manifest was refused.

@@ -64,7 +64,7 @@ extension FormatError {
     }
 }
 
-/// What a failed request means for the upstream, which determines when it is asked again.
+/// What a failed request means for the upstream; it determines the next request.
 package enum UpstreamVerdict: Equatable, Sendable {
     /// The file is not there (404, 403, 410).
     case miss

@@ -59,9 +59,6 @@ package struct UpstreamPoll: Sendable {
 
     package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
 
-    /// Parses and checks a manifest.
-    ///
-    /// - Throws: ``UpstreamFailure`` if it is not accepted.
     package func judge(
         _ bytes: [UInt8], digest: Digest, now: Timestamp
     ) throws(UpstreamFailure) -> (manifest: Manifest, memo: UpstreamMemo) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A copy of another agent's cache, which is asked before the origins.
+/// A copy of another agent's cache, which takes precedence over origins.
 package struct UpstreamReport: Codable, Equatable, Sendable {
     package enum State: String, CaseIterable, Sendable {
         /// Its manifest was accepted, and is not older than `upstream.maxAge`.

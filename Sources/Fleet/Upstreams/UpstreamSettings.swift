@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPRules
 
-/// Copies of other agents' caches, which are asked before the origins.
+/// Copies of other agents' caches, which take precedence over origins.
 package struct UpstreamSettings: Equatable, Sendable {
     package static let maxCount = 4
 
-    /// The upstreams' folders, in the order in which they are asked (default none: all icons come from their
-    /// origins).
+    /// The upstreams' folders, in order of preference (default none: all icons come from their origins).
     package var urls: [UpstreamURL] = []
     /// How often each manifest is requested, ±10 % (default 15 minutes).
     package var poll: Duration = .seconds(900)
-    /// How long an icon that no upstream has waits before its origin is asked (default 15 minutes).
+    /// How long an icon that no upstream has waits before it is requested from its origin (default 15 minutes).
     package var wait: Duration = .seconds(900)
     /// The longest random delay added to ``wait`` (default 15 minutes).
     package var spread: Duration = .seconds(900)
-    /// What to do with an icon that no upstream has after that time (default: ask its origin).
+    /// What to do with an icon that no upstream has after that time (default: use its origin).
     package var fallback: Fallback = .origin
     /// Timeout for connecting, TLS included (default 2 s).
     package var connectTimeout: Duration = .seconds(2)
@@ -28,7 +27,7 @@ package struct UpstreamSettings: Equatable, Sendable {
     package var breakFor: Duration = .seconds(60)
     /// The highest such limit (default 15 minutes).
     package var breakMax: Duration = .seconds(900)
-    /// How long an upstream is not asked again for a file that it did not have (default 60 s).
+    /// How long an upstream is not requested again for a file that it did not have (default 60 s).
     package var missTTL: Duration = .seconds(60)
     /// The age up to which a manifest counts for freshness and failures (default 72 h).
     package var maxAge: Duration = .seconds(72 * 3600)

@@ -10,9 +10,8 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// The folder; its URL ends with “/”.
     package let folder: FetchTarget
 
-    /// Parses the URL of a folder, with or without its last “/”.
-    ///
-    /// `nil` if it may not be requested, has a query, or names a file of an export.
+    /// Parses a folder's URL, with or without a final “/”; `nil` if it may not be requested, has a query, or names a
+    /// file of an export.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maxLength, !text.utf8.contains(where: "?#".utf8.contains), !Self.namesFile(text),
             let folder = try? FetchTarget(text.ends(withBytes: "/") ? text : text + "/")

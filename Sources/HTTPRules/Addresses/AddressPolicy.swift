@@ -12,8 +12,8 @@ package struct AddressPolicy: Sendable {
     package var denied: [IPAddress]
     /// The setting that allows private, shared and loopback addresses; `nil` if they are not allowed.
     ///
-    /// `network.allowHosts` for the hosts it names, `upstream.urls` for upstreams. Link-local and cloud metadata
-    /// addresses stay refused: no DNS name has a reason to resolve to them.
+    /// `network.allowHosts` for the hosts it names, `upstream.urls` for sources of copies. Link-local and cloud
+    /// metadata addresses stay refused: no DNS name has a reason to resolve to them.
     package var localSetting: String?
     /// The known NAT64 prefixes of the network.
     package var translations: [NAT64Prefix]

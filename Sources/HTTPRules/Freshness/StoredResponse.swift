@@ -8,7 +8,7 @@ package struct StoredResponse: Equatable, Sendable {
     package let status: Int
     /// The URL that gave the response, after all redirects and as it was sent; `nil` if unknown.
     ///
-    /// For an image from an upstream, the URL of the upstream's folder.
+    /// For a copy, the URL of the source's folder.
     package let url: String?
     /// The fields that matter for freshness and conditional requests, as the server wrote them.
     package let fields: HTTPFields

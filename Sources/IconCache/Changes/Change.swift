@@ -3,7 +3,7 @@
 /// A difference between two states of a cache.
 ///
 /// A publication yields at most one change per list and one per URL, the lists first. An icon is one URL, however many
-/// lists name it; it is gone when no list names it any more.
+/// lists name it; it is gone when no list names it.
 public enum Change: Hashable, Sendable {
     /// An app list with this file name was added.
     case listAdded(ListName)
@@ -15,6 +15,6 @@ public enum Change: Hashable, Sendable {
     case iconReady(url: IconURL, image: AppListDocument.Image)
     /// The image of an icon was replaced by another.
     case iconReplaced(url: IconURL, image: AppListDocument.Image)
-    /// No app list names the icon any more, or it has no image any more. The file stays for the grace period.
+    /// No app list names the icon any more, or it lost its image. The file stays for the grace period.
     case iconGone(url: IconURL)
 }

@@ -94,13 +94,13 @@ private struct Changes<Known: Subscription>: AsyncSequence, Sendable {
 
     struct Iterator: AsyncIteratorProtocol {
         private let reader: SubscriptionReader<Known>
-        /// It is released when the iteration ends.
+        /// `nil` once the iteration has ended.
         private var watch: ManifestWatch?
         private var hints: AsyncStream<Void>.Iterator
         private var batch: ArraySlice<Known.Element> = []
 
         init(_ sequence: Changes) {
-            // The watch starts first: a publication while the current state is read must leave a hint.
+            // The watch starts first, so that a publication while the current state is read leaves a hint.
             let watch = ManifestWatch(sequence.cache.folder, pollingEvery: sequence.interval)
             self.watch = watch
             hints = watch.hints.makeAsyncIterator()

@@ -9,7 +9,7 @@ import SystemPackage
 final class Inotify: Sendable {
     let file: FileDescriptor
     private let folder: FilePath
-    /// The kernel's watch descriptor; `nil` if nothing is watched.
+    /// The watch descriptor; `nil` if nothing is watched.
     private let watch = Mutex<CInt?>(nil)
 
     /// Creates an instance; `nil` if the kernel refuses, because each user has a limited number of them.

@@ -9,7 +9,6 @@ struct KnownIcon: Subscription {
     }
 
     private let url: IconURL
-    /// By the lists' names.
     private var findings: [ListName: Finding] = [:]
     /// The last state delivered: `.some(nil)` if no list names the icon, `nil` if nothing was delivered yet.
     private var delivered: AppListDocument.State??

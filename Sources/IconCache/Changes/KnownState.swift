@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber knows of a cache: the next generation is compared with it.
+/// A subscriber's knowledge of a cache, with which the next generation is compared.
 package struct KnownState: Sendable {
     private struct List {
         var sha256: Digest
-        /// The list's ready icons, without duplicates, in the list's order.
+        /// The list's ready icons in order, without duplicates.
         var ready: [IconURL]
     }
 
     private struct Icon {
         var image: AppListDocument.Image
-        /// The number of lists that have it.
         var lists: Int
     }
 
@@ -72,9 +71,7 @@ package struct KnownState: Sendable {
         return icon.image == image ? nil : .iconReplaced(url: url, image: image)
     }
 
-    /// Removes the known version of a list.
-    ///
-    /// - Returns: The URLs of its icons.
+    /// Removes the known version of a list; returns the URLs of its icons.
     private mutating func forget(_ name: ListName) -> [IconURL] {
         let urls = lists.removeValue(forKey: name)?.ready ?? []
         for url in urls { icons[url]?.lists -= 1 }

@@ -5,7 +5,7 @@ import SystemPackage
 /// Hints that a folder may have a new manifest: at once through inotify, and periodically in any case.
 ///
 /// Some file systems report nothing (NFS, FUSE), inotify does not follow a folder that is recreated, and each user has
-/// a limited number of watches. So a hint only means “look again”. Everything stops with the last reference.
+/// a limited number of watches. So a hint only means “look again”. Watching stops with the last reference.
 final class ManifestWatch {
     /// The hints; unread ones are merged into one.
     let hints: AsyncStream<Void>
@@ -13,11 +13,7 @@ final class ManifestWatch {
     private let timer: any DispatchSourceTimer
     private let events: (any DispatchSourceRead)?
 
-    /// Starts watching.
-    ///
-    /// - Parameters:
-    ///   - folder: The cache folder; it need not exist.
-    ///   - interval: How often to hint if inotify reports nothing.
+    /// Starts watching a cache folder, which need not exist; `interval` is how often to hint in any case.
     init(_ folder: FilePath, pollingEvery interval: Duration) {
         let (hints, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         self.hints = hints

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber knows of a cache: each newer generation is compared with it.
+/// A subscriber's knowledge of a cache, with which each newer generation is compared.
 protocol Subscription: Sendable {
     associatedtype Element: Sendable
 
-    /// Advances to the newest generation.
+    /// Advances to the newest generation; returns the elements to deliver, none if nothing changed for the subscriber.
     ///
-    /// - Parameter snapshot: The generation.
-    /// - Returns: The elements to deliver; none if nothing changed for the subscriber.
     /// - Throws: ``IconCacheError`` if a document cannot be read; the knowledge is unchanged then.
     mutating func advance(to snapshot: Snapshot) throws(IconCacheError) -> [Element]
 
-    /// What to deliver while there is no cache: its absence is a state at the start, and not a change later.
+    /// What to deliver while there is no cache; its absence is a state at the start, but not a change later.
     mutating func advanceToNothing() -> [Element]
 }
 

@@ -21,7 +21,7 @@ actor SubscriptionReader<Known: Subscription> {
                 newest = identity
                 return news
             } catch {
-                // A generation that was superseded and removed while it was read is not damaged.
+                // A generation that was superseded and removed during the read is not damaged.
                 guard try self.identity() == identity else { continue }
                 throw error
             }

@@ -2,7 +2,7 @@
 import Synchronization
 import SystemPackage
 
-/// A memory cache of images, for views that show the same ones again and again.
+/// A memory cache of images, for views that show the same ones repeatedly.
 ///
 /// The first request for an image reads it. When all images together exceed ``costLimit``, the least recently used are
 /// evicted. Each request checks the file in the cache folder, so the result is current after a refresh or a retirement
@@ -11,8 +11,8 @@ import SystemPackage
 /// let memory = IconMemory(of: cache)
 /// if let png = try memory.data(for: "https://example.com/mail.png") { draw(png) }
 /// ```
-/// It can be used by any number of threads, and none waits while another one reads: two that request the same missing
-/// image at once may both read it.
+/// Any number of threads can use it, and none waits while another one reads: two that request the same missing image at
+/// once may both read it.
 public final class IconMemory: Sendable {
     private struct Image {
         let bytes: [UInt8]
@@ -77,7 +77,7 @@ public final class IconMemory: Sendable {
     /// Reads the image at a path, with the identity of the file that it was read from; `nil` if there is none.
     private func read(_ path: FilePath) throws(IconCacheError) -> Image? {
         do {
-            // The name may lead to another image by then, or to none.
+            // The name may lead to another image meanwhile, or to none.
             return try FileBytes.reopening { () throws(Errno) in try readOnce(path) }
         } catch {
             guard error.isAbsence else { throw IconCacheError(reading: path, error) }

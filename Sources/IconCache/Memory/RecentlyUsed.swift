@@ -16,12 +16,10 @@ struct RecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var older = 0
     }
 
-    /// The limit on the total cost.
     let limit: Int
-    /// The total cost.
     private(set) var cost = 0
 
-    /// The index of the slot of each key.
+    /// The slot index of each key.
     private var places: [Key: Int] = [:]
     /// The first slot stays empty: its neighbours are the newest and the oldest, so the links form a ring.
     private var slots: [Slot?] = [nil]

@@ -5,20 +5,15 @@ public import SystemPackage
 extension IconCache {
     /// The cache folder used by default.
     ///
-    /// It is the user's own, `$XDG_CACHE_HOME/syncagent` or else `~/.cache/syncagent`; if that does not exist, but the
-    /// system's does, it is `/var/cache/syncagent`.
+    /// It is the user's own, `$XDG_CACHE_HOME/syncagent` or else `~/.cache/syncagent`. If that does not exist, but the
+    /// system's `/var/cache/syncagent` does, it is that one.
     public static var defaultPath: FilePath {
         defaultPath(
             environment: { name in getenv(name).map { String(cString: $0) } },
             exists: { path in (try? path.stat()) != nil })
     }
 
-    /// The default path for an environment and a file system.
-    ///
-    /// - Parameters:
-    ///   - environment: Returns the value of an environment variable.
-    ///   - exists: Returns whether a folder exists.
-    /// - Returns: An absolute path.
+    /// The default path for an environment and a file system; always absolute.
     package static func defaultPath(environment: (String) -> String?, exists: (FilePath) -> Bool) -> FilePath {
         // The XDG Base Directory Specification says to ignore relative paths in these variables.
         func folder(_ variable: String) -> FilePath? {

@@ -3,13 +3,10 @@ import Glibc
 import SystemPackage
 
 extension IconCache {
-    /// The entry of an icon in the newest generation: the one in the first list, by name, that names it.
+    /// The entry of an icon in the newest generation; `nil` if no list names it.
     ///
-    /// One with the icon's own image comes before those that show a previous one, and these before those without an image.
-    ///
-    /// - Parameter url: The icon's URL, spelled exactly as in the app list.
-    /// - Returns: `nil` if no list names it.
-    /// - Throws: ``IconCacheError`` if the manifest or a document cannot be read.
+    /// Entries with the icon's own image come first, then those with a previous one, then those without an image; among
+    /// equals, the first list by name counts.
     package func entry(forIcon url: IconURL) throws(IconCacheError) -> AppListDocument.App? {
         try withNewest { snapshot throws(IconCacheError) in
             var best: AppListDocument.App?
@@ -26,15 +23,9 @@ extension IconCache {
 }
 
 extension Snapshot {
-    /// The first entry of an icon in a list's document; one with an image, if there is any.
+    /// The first entry of an icon in a list's document, or the first one with an image; `nil` if there is none.
     ///
     /// Documents have one app per line, and the same bytes for the same URL, so the other lines are not parsed.
-    ///
-    /// - Parameters:
-    ///   - url: The icon's URL, spelled exactly as in the app list.
-    ///   - list: The list's entry in the manifest.
-    /// - Returns: `nil` if the list does not name it.
-    /// - Throws: ``IconCacheError`` if the document cannot be read.
     func entry(forIcon url: IconURL, in list: Manifest.List) throws(IconCacheError) -> AppListDocument.App? {
         let json = try json(of: list)
         return try IconCacheError.naming(path(of: list).string) { () throws(FormatError) in
@@ -44,16 +35,16 @@ extension Snapshot {
 }
 
 extension AppListDocument {
-    /// The first entry of an icon in the text of a list document; one with an image, if there is any.
+    /// The first entry of an icon in the text of a list document, or the first one with an image.
     package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
-        // Quotes inside strings are escaped: wherever these bytes are, they are a key and its value.
+        // Quotes inside strings are escaped, so wherever these bytes are, they are a key and its value.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
         let ready = Array("\"status\": \"ready\"".utf8)
         var best: App?
         var start = 0
         while let position = json.position(of: member, from: start) {
             let line = json.document(ofLineAt: position)
-            // Thousands of apps may have the URL of an icon that is not there.
+            // Thousands of apps may share the URL of a missing icon.
             guard best == nil || line.position(of: ready) != nil else {
                 start = position + member.count
                 continue
@@ -70,7 +61,7 @@ extension AppListDocument {
 }
 
 extension AppListDocument.App {
-    /// Which of several entries of a URL counts.
+    /// The precedence among entries of one URL; the highest counts.
     var rank: Int {
         guard case .ready = state else { return 1 }
         return previous == nil ? 3 : 2
@@ -78,7 +69,7 @@ extension AppListDocument.App {
 }
 
 extension [UInt8] {
-    /// The offset of the first match of a pattern, from an offset on.
+    /// The offset of the first match of a pattern at or after `start`.
     fileprivate func position(of pattern: [UInt8], from start: Int = 0) -> Int? {
         guard let first = pattern.first else { return startIndex }
         return withUnsafeBytes { bytes in
@@ -96,7 +87,7 @@ extension [UInt8] {
         }
     }
 
-    /// The list document reduced to the app on the line of this position.
+    /// The list document, reduced to the app on the line at this position.
     fileprivate func document(ofLineAt position: Int) -> [UInt8] {
         let newline = UInt8(ascii: "\n")
         let head = prefix { $0 != newline }

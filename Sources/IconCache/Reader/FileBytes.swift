@@ -2,23 +2,21 @@
 import Glibc
 package import SystemPackage
 
-/// Reads whole files.
 package enum FileBytes {
-    /// Reads a file.
     package static func read(_ path: FilePath) throws(Errno) -> [UInt8] {
         let file = try open(path)
         defer { try? file.close() }
         return try read(file)
     }
 
-    /// Reads the file at a path, in place of which another one can be put at any time.
+    /// Reads a file that may be replaced at any time.
     ///
-    /// On file systems of several hosts, a file can be gone although it is open; then the path is opened once more.
+    /// On file systems of several hosts, a file can vanish while it is open; then the path is opened once more.
     static func readNewest(_ path: FilePath) throws(Errno) -> [UInt8] {
         try reopening { () throws(Errno) in try read(path) }
     }
 
-    /// Opens and reads a file; once more if it fails as it does for a file that was replaced meanwhile.
+    /// Opens and reads a file; tries once more if the error may mean that it was replaced.
     static func reopening<Result: ~Copyable>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         do {
             return try body()
@@ -27,9 +25,9 @@ package enum FileBytes {
         }
     }
 
-    /// Opens a file for reading.
+    /// Opens a file or folder for reading.
     ///
-    /// A pipe in its place is not waited for, and a device is not read: they fail with ``notAFile``.
+    /// It does not wait for a pipe, nor read a device: they fail with ``notAFile``.
     static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
         var status = stat()
         var file: FileDescriptor
@@ -54,16 +52,12 @@ package enum FileBytes {
         }
     }
 
-    /// What reading from a position fails with where there is a pipe, a socket or a device.
+    /// The error of reading a pipe, socket or device at an offset.
     package static let notAFile = Errno.illegalSeek
 
     /// Reads an open file from its beginning; the file offset stays as it is.
     ///
-    /// - Parameters:
-    ///   - file: The file, open for reading.
-    ///   - capacity: The expected size, in bytes, for which memory is reserved. The default is the size of the file.
-    /// - Returns: The bytes.
-    /// - Throws: What the file system says.
+    /// `capacity` is the expected size in bytes, for which memory is reserved (default: the size of the file).
     package static func read(_ file: FileDescriptor, expecting capacity: Int = 0) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
         var status = stat()

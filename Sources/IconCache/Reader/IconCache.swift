@@ -87,10 +87,10 @@ public struct IconCache: Sendable {
 extension IconCache {
     var manifestPath: FilePath { folder.appending(CacheLayout.manifest) }
 
-    /// Reads something of the newest generation, under a lease.
+    /// Reads from the newest generation, under a lease.
     ///
-    /// Where no lease holds, as on some network file systems, a file can go while it is read, because newer generations
-    /// do without it. Then the same is read of the generation that is the newest by then: once, and only if it is another one.
+    /// Where no lease holds, as on some network file systems, a file can be removed while it is read, because newer
+    /// generations do not name it. Then the body runs once more, on the newest generation, if that is another one.
     func withNewest<Result>(
         _ body: (Snapshot) throws(IconCacheError) -> Result
     ) throws(IconCacheError) -> Result {
@@ -107,7 +107,6 @@ extension IconCache {
         }
     }
 
-    /// The error for a manifest that could not be opened or read.
     func unreadable(_ errno: Errno) -> IconCacheError {
         errno.isAbsence ? absence : IconCacheError(reading: manifestPath, errno)
     }
@@ -149,8 +148,8 @@ extension Errno {
     /// Whether the error means that there is nothing at the path.
     var isAbsence: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
 
-    /// Whether a file that was named a moment ago may be gone, because another host has replaced or removed it.
+    /// Whether a file may be gone because another host replaced or removed it.
     ///
-    /// NFS says `ESTALE` of such a file, JuiceFS `ENOENT`, and others `EIO`; the same goes for files that are open.
+    /// For such a file, even an open one, NFS fails with `ESTALE`, JuiceFS with `ENOENT`, and others with `EIO`.
     var mayMeanReplaced: Bool { [.staleNFSFileHandle, .noSuchFileOrDirectory, .ioError].contains(self) }
 }

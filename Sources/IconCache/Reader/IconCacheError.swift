@@ -14,7 +14,6 @@ public enum IconCacheError: Error, Equatable, Sendable {
 }
 
 extension IconCacheError {
-    /// The error for a file that could not be opened or read.
     init(reading path: FilePath, _ errno: Errno) {
         self =
             errno == FileBytes.notAFile
@@ -22,7 +21,6 @@ extension IconCacheError {
             : .unreadable(path: path.string, errno: errno)
     }
 
-    /// The error for the contents of a file.
     package init(_ error: FormatError, in path: String) {
         self =
             switch error {
@@ -31,7 +29,7 @@ extension IconCacheError {
             }
     }
 
-    /// Whether a file of a generation may be gone because there is a newer generation.
+    /// Whether a file may be gone because there is a newer generation.
     var mayMeanReplaced: Bool {
         if case .unreadable(_, let errno) = self { errno.mayMeanReplaced } else { false }
     }

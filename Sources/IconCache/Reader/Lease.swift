@@ -4,13 +4,13 @@ import SystemPackage
 
 /// A shared lock on the newest generation: while it is held, no file that the generation names is removed.
 struct Lease: ~Copyable {
-    /// The leased manifest, open; other files can have its name by now.
+    /// The leased manifest, open; its name may belong to another file by now.
     let manifest: FileDescriptor
     /// Whether the lock is held.
     ///
     /// It is not if the file system has no locks, or another program holds an exclusive one. Then only the grace period
-    /// protects the files that the generation names. On file systems of several hosts, a lock that is held need not mean
-    /// that the agent's host sees it.
+    /// protects the files that the generation names. On file systems of several hosts, the agent's host may not see a
+    /// lock that is held.
     let isHeld: Bool
 
     /// The number of attempts to lock a manifest before it is read without a lock.
@@ -27,7 +27,7 @@ struct Lease: ~Copyable {
         try? manifest.close()
     }
 
-    /// Opens and locks the file at a path, so that it is still at the path when the lock is held.
+    /// Opens and locks the file at a path; it is still at the path when the lock is held.
     static func take(onFileAt path: FilePath) throws(Errno) -> Lease {
         for _ in 1..<attempts {
             let lease = try open(path)

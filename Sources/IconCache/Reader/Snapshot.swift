@@ -11,16 +11,15 @@ public import SystemPackage
 /// let snapshot = try cache.snapshot()
 /// defer { snapshot.end() }
 /// ```
-/// It keeps one file open, and keeps superseded files on disk: for a day at most, then the agent removes them all the
-/// same.
+/// It keeps one file open, and superseded files on disk: for a day at most, then the agent removes them anyway.
 public final class Snapshot: Sendable {
     /// The manifest of this generation.
     public let manifest: Manifest
     /// Whether the lease is held.
     ///
     /// It is not on the few file systems without locks, or if another program has an exclusive lock on the manifest.
-    /// Then the files that the manifest names stay for the grace period after it is superseded. So it may be on file
-    /// systems of several hosts, although the lease is held (<doc:SharedFileSystems>).
+    /// Then the files that the manifest names stay for the grace period after it is superseded. On file systems of
+    /// several hosts, the same can happen although the lease is held (<doc:SharedFileSystems>).
     public let isLeased: Bool
 
     private let cache: IconCache
@@ -111,7 +110,6 @@ public final class Snapshot: Sendable {
         return json
     }
 
-    /// The absolute path of a list's document.
     func path(of list: Manifest.List) -> FilePath {
         cache.folder.appending(list.document)
     }

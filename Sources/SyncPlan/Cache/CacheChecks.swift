@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// When the cache folder must be inspected.
+/// When to inspect the cache folder.
 ///
 /// Any process with write access, such as a cache cleaner, can empty the folder at any time. So it is inspected after
 /// each scan of the lists and before each publication: no manifest may name missing files.
@@ -72,7 +72,7 @@ struct CacheChecks: Sendable {
         }
     }
 
-    /// Handles another folder at the path: as after a start, files may be missing, and others may be left over.
+    /// Handles another folder at the path: as after a start, files may be missing or left over.
     mutating func recordOtherFolder() {
         isSearched = false
         suspect(isComplete: true)
@@ -93,7 +93,7 @@ struct CacheChecks: Sendable {
         return order
     }
 
-    /// Ends an inspection; returns whether its result is final, or else another inspection comes before anything else.
+    /// Ends an inspection; returns whether its result is final, or another inspection must run first.
     mutating func end(_ found: CacheInspection, at now: Timestamp) -> Bool {
         guard case .underWay(let isComplete) = look else { preconditionFailure("nobody looked at the cache") }
         if found.trouble != nil {

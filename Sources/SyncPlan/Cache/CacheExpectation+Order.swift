@@ -34,9 +34,8 @@ extension CacheExpectation {
             removesOthers: order.removesOthers, doubtful: order.doubtful)
     }
 
-    /// A sample of the images that lists show; all of them if they are few.
-    ///
-    /// O(*n*) in the number of lists and of images in the sample.
+    /// A sample of the images that lists show, or all if they are few; O(*n*) in the number of lists and sampled
+    /// images.
     private static func sample(
         of catalog: Catalog, _ publishing: PublicationPlan, atMost limit: Int,
         using generator: inout SeededGenerator

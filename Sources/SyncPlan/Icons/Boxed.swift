@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// An optional value that is kept apart from what it belongs to, so that there is room for it only where there is one.
+/// An optional value in a box of its own, so that `nil` takes little room.
 @propertyWrapper
 package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
     private indirect enum Box: Equatable, Sendable {
@@ -15,7 +15,7 @@ package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
         box = wrappedValue.map(Box.full) ?? .empty
     }
 
-    /// Whether there is a value, which need not be taken out of its box for this.
+    /// Whether there is a value; does not copy it.
     var isFull: Bool { if case .full = box { true } else { false } }
 
     package var wrappedValue: Value? {
@@ -25,6 +25,6 @@ package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
 }
 
 extension Boxed<AppListDocument.Image> {
-    /// That of the image in the box, the rest of which stays there.
+    /// The digest of the image; does not copy the rest.
     var digest: Digest? { if case .full(let image) = box { image.sha256 } else { nil } }
 }

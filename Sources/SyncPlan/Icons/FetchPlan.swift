@@ -2,20 +2,19 @@
 package import CacheFormat
 package import HTTPRules
 
-/// Whether an icon is asked for now, and why.
+/// Whether an icon is requested now, and why.
 package enum FetchPlan: Equatable, Sendable {
     case fetch(FetchReason)
     /// The image on disk is fresh until then.
     case fresh(until: Timestamp)
-    /// The image on disk is the one in the URL itself, for good.
+    /// The image on disk is the one in the URL itself (`data:`), which never changes.
     case inline
     /// The last attempt failed; the next one is due then.
     case waiting(until: Timestamp)
-    /// It is never asked for as things are.
+    /// It is not retried in this run, unless its list or the settings change.
     case refused
-    /// No list names it.
     case unreferenced
-    /// A download is under way, or its result waits to be published.
+    /// It is queued, in flight, waits for disk space, or waits to be published.
     case underWay
 
     package init(for icon: IconRecord, now: Timestamp) {
@@ -34,7 +33,7 @@ package enum FetchPlan: Equatable, Sendable {
             }
             self = next > now ? .waiting(until: next) : .fetch(icon.fetchReason)
         } else if let image = icon.image {
-            // An image that is not what the lists say is never fresh.
+            // An image without one of the lists' digests is never fresh.
             let isAccepted = icon.accepts(image.sha256)
             if icon.isInline, isAccepted {
                 self = .inline
@@ -48,7 +47,7 @@ package enum FetchPlan: Equatable, Sendable {
 }
 
 extension IconRecord {
-    /// Why the icon is asked for, if it is.
+    /// Why the icon is requested, if it is.
     var fetchReason: FetchReason {
         failure != nil ? .retry : image != nil ? .expired : wasMissing ? .missingOnDisk : .notCached
     }

@@ -5,9 +5,9 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-// From a request to its outcome.
+// Requests and their outcomes.
 extension IconBook {
-    /// Requests an icon from its source, or has it wait for one.
+    /// Requests an icon from a source or its origin, or lets it wait.
     mutating func supply(_ url: IconURL, _ reason: FetchReason, in turn: inout Turn) {
         guard !sources.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
             return enqueue(url, reason, from: nil, in: &turn)
@@ -24,20 +24,20 @@ extension IconBook {
             if let time { schedule(url, at: time, in: &turn) }
         case .confirmed(let answer): apply(.confirmed(IconRecord.Answer(answer, of: url)), to: url, in: &turn)
         case .failed(let failure, let time):
-            // No attempt of this machine failed.
+            // Attempts count those of this machine: none failed.
             let failure = IconRecord.Failure(
                 code: failure.code, message: failure.message, attempts: 0, nextAttempt: time)
             apply(.failed(failure), to: url, in: &turn)
         }
     }
 
-    /// Queues an icon for download; `copies` is the queue of the cache that a copy comes from, `nil` stands for the origin.
+    /// Queues an icon for download; `copies` is the queue of the source, `nil` for the origin.
     private mutating func enqueue(
         _ url: IconURL, _ reason: FetchReason, from copies: String?, in turn: inout Turn
     ) {
         do {
             let source = try settings.network.source(of: url)
-            // A cache that copies come from has a queue of its own, also if icons come from its server, too.
+            // A source has its own queue, even if icons also come from its server.
             let origin = copies ?? source.origin
             downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
             apply(.queued(source, origin: origin), to: url, in: &turn)
@@ -67,7 +67,7 @@ extension IconBook {
 
     // MARK: Outcomes
 
-    /// Applies the end of a download; `mayWriteAhead` allows to write its image into the cache before the publication.
+    /// Applies the end of a download; `mayWriteAhead` allows writing its image into the cache before it is published.
     mutating func applyFetch(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL,
         mayWriteAhead: Bool, in turn: inout Turn
@@ -97,7 +97,7 @@ extension IconBook {
                 turn.run(.discard([staged.name]))
             }
         }
-        // The way to a copy follows from its digest.
+        // The hops to a copy follow from its digest.
         let shared = isCopy ? nil : catalog.share(trail?.leavingOut(url))
         apply(.ended(end, trail: shared), to: url, in: &turn)
         if case .noRoom(let shortage) = outcome {
@@ -118,7 +118,7 @@ extension IconBook {
             let freshening = icon.response?.freshened(
                 by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
             guard case .updated(let response) = freshening else {
-                // The answer is about another image: the next request is sent at once, and without conditions.
+                // The answer is about another image: request it at once, without conditions.
                 return .contradicted(turn.now)
             }
             return .confirmed(judge(response, of: url, in: &turn))
@@ -131,12 +131,12 @@ extension IconBook {
                 let failure = FetchFailure(.disk, "a publication failed meanwhile")
                 return .failed(repeated(failure, of: url, in: &turn))
             }
-            // Judged now, and not when it is published: all others wait for publication.
+            // Freshness is computed now: at its publication, all others would wait for that.
             return .staged(staged, answer ?? judge(response, of: url, in: &turn))
         }
     }
 
-    /// The end of a download, after a check of the image against the digests of the lists.
+    /// The outcome after a check of the image against the lists' digests.
     func checked(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome {
         catalog.icons[url].map { Self.checked(outcome, of: $0) } ?? outcome
     }
@@ -156,7 +156,7 @@ extension IconBook {
         RefreshPolicy(minimum: settings.refresh.minimum, default: settings.refresh.default)
     }
 
-    /// How long an image is fresh by its response.
+    /// The freshness of an image by its response.
     private func judge(_ response: StoredResponse, of url: IconURL, in turn: inout Turn) -> IconRecord.Answer {
         let check = NextCheck(for: response, under: refreshPolicy, using: &turn.generator)
         return IconRecord.Answer(response: response.sharing(url.text), freshUntil: check.time)
@@ -164,7 +164,7 @@ extension IconBook {
 
     /// A failure with the number of attempts, and the time of the next one.
     func repeated(_ failure: FetchFailure, of url: IconURL, in turn: inout Turn) -> IconRecord.Failure {
-        // Failures that are likely to last are counted from their own first one.
+        // Lasting failures are counted from the first one with the same code.
         let last = catalog.icons[url]?.failure
         let continues =
             switch failure.persistence {
@@ -180,7 +180,7 @@ extension IconBook {
 
     // MARK: Staged images
 
-    /// Drops an image that was to be published: it is downloaded again, at once or when there is room.
+    /// Drops a staged image; it is downloaded again after a backoff, or when there is room.
     mutating func drop(
         _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
     ) {
@@ -196,8 +196,8 @@ extension IconBook {
 
     /// Drops everything that is not published yet.
     ///
-    /// A flush that fails has tried to write all of it, and reports each error once: the next flush says nothing of
-    /// what this one has lost.
+    /// A failed flush has tried to write all of it, and reports each error only once: the next flush would not report
+    /// what this one lost.
     mutating func invalidateDownloads(because reason: String, isOutOfSpace: Bool = false, in turn: inout Turn) {
         downloads.invalidateActive()
         for url in publishing.staged {

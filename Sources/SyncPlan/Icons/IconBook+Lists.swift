@@ -5,27 +5,27 @@ import Fleet
 import HTTPRules
 import Reports
 
-// What changes of lists mean for icons.
+// Consequences of list changes for icons.
 extension IconBook {
-    /// Applies what lists name now and what they name no more.
+    /// Applies the URLs that lists newly name and no longer name.
     mutating func applyDiff(_ diff: IconDiff, in turn: inout Turn) {
         returnImages(to: diff.added, in: &turn)
-        // Queued icons may be wanted by a shorter list now, or no more by the one that they counted for.
+        // A queued icon may count for a shorter list now, or no longer be named by the one it counted for.
         let queued =
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
-        // What one list drops another one may have taken up: a renamed list cancels nothing.
+        // Another list may name what this one dropped: renaming a list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
         for url in diff.added { decide(url, in: &turn) }
         for url in queued { downloads.move(url, to: catalog.shortestList(naming: url)) }
         let unnamed = partials.forget { url in
             guard let icon = catalog.icons[url] else { return true }
-            // A running download keeps its part until it ends.
+            // A running download keeps its partial image.
             return !icon.isReferenced && icon.phase != .fetching
         }
         if let unnamed { turn.run(.discardPartials(unnamed)) }
     }
 
-    /// Ends what is under way for an icon that no list names any more.
+    /// Ends the work on an icon that no list names any more.
     private mutating func retire(_ url: IconURL, in turn: inout Turn) {
         guard let icon = catalog.icons[url] else { return }
         if let image = icon.boxedImage.digest, !catalog.needs(image) { turn.emit(.iconRetired(url)) }
@@ -46,7 +46,7 @@ extension IconBook {
         }
     }
 
-    /// Retries an icon whose image was not what the lists said, if that was its failure, because they say something else.
+    /// Retries an icon that failed with a digest mismatch, because the lists give another digest now; decides others.
     mutating func retryMismatch(_ url: IconURL, in turn: inout Turn) {
         if catalog.icons[url]?.failure?.code == .fetch(.digestMismatch) {
             apply(.retried(turn.now), to: url, in: &turn)
@@ -85,7 +85,7 @@ extension IconBook {
         }
     }
 
-    /// Requests icons now, because a user says so.
+    /// Requests icons now, for a user.
     mutating func request(_ urls: [IconURL], isRefresh: Bool, in turn: inout Turn) {
         let urls = urls.filter { isDue($0, isRefresh: isRefresh) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)

@@ -10,17 +10,17 @@ extension IconBook {
     struct ReplacedList {
         var entries: [AppEntry]
         var previous: [Int: PreviousImage]
-        /// The entries whose last URL is being published, with that URL.
+        /// Entries whose last URL's image is being published, with that URL.
         var heirs: [Int: IconURL]
     }
 
     /// Images of apps that are gone from their lists.
     struct LostApps {
-        /// The URLs that no other app of the list has, and that none has taken the place of.
+        /// URLs that no other app of the list has, and that no new URL succeeds.
         var icons: Set<IconURL> = []
-        /// What they showed in place of their icons.
+        /// The previous images that they showed.
         var previous: [PreviousImage] = []
-        /// Previous images of apps that stay, and whose new icons have images of their own.
+        /// Previous images of remaining apps whose new icons have their own images.
         var replaced: [PreviousImage] = []
 
         mutating func formUnion(_ other: LostApps) {
@@ -30,7 +30,6 @@ extension IconBook {
         }
     }
 
-    /// The version of a list in force, if there is one.
     func replaceable(_ name: ListName) -> ReplacedList? {
         guard let list = catalog.lists[name], list.source != nil else { return nil }
         return ReplacedList(
@@ -38,9 +37,7 @@ extension IconBook {
             heirs: publishing.inFlight?.heirs[name] ?? [:])
     }
 
-    /// Keeps the images of apps that a new version of a list still has.
-    ///
-    /// - Returns: The images of apps that are gone.
+    /// Keeps the images of apps that remain in a new version of a list; returns those of apps that are gone.
     mutating func keepImages(
         of name: ListName, from old: ReplacedList, _ diff: IconDiff, in turn: inout Turn
     ) -> LostApps {
@@ -78,7 +75,7 @@ extension IconBook {
             previous: match.gone.compactMap { old.previous[$0] }, replaced: replaced)
     }
 
-    /// Retires images that apps have shown in place of their icons, unless something still shows them.
+    /// Retires previous images, unless something still shows them.
     mutating func retire(_ images: [PreviousImage], in turn: inout Turn) {
         var told: Set<IconURL> = []
         for previous in images {
@@ -90,15 +87,14 @@ extension IconBook {
         }
     }
 
-    /// The images that have no successor when one takes the place of all of them: it is that of the first one.
+    /// The images left without a successor when one image replaces all of them: it succeeds only the first, by URL.
     func withoutSuccessor(_ images: [PreviousImage]) -> [PreviousImage] {
         guard let first = images.min(by: { $0.url < $1.url }) else { return [] }
         return images.filter { $0.image.digest != first.image.digest }
     }
 
-    /// Restores the images of icons that are named again: apps may show them, or they may be orphaned.
-    ///
-    /// `kept` are previous images of apps of a list, beside those in the catalog.
+    /// Restores the images of icons that are named again: orphaned ones, the catalog's previous ones, or those in
+    /// `kept`.
     mutating func returnImages(
         to added: Set<IconURL>, from kept: some Collection<PreviousImage> = [], in turn: inout Turn
     ) {
@@ -114,16 +110,16 @@ extension IconBook {
                 turn.emit(.iconReady(icon, bytes: bytes, generation: nil))
             }
             catalog.requestNaming(icon)
-            // Its response is not known any more.
+            // Its response is no longer known.
             apply(.found(image, freshUntil: turn.now), to: icon, in: &turn)
         }
     }
 
-    /// Shows the previous images of apps that return to a list, as its documents on disk have them, the newest first.
+    /// Shows the previous images of apps that return to a list, from its documents on disk, newest first.
     ///
     /// - Returns: Whether an app shows one again.
-    /// - Complexity: O(*n* log *n*) in the number of the list's documents that show previous images; if an app has no image,
-    ///   also O(*n*) in that of their entries, up to ``RetirementLedger/longestSearch``.
+    /// - Complexity: O(*n* log *n*) in the number of the list's documents that show previous images; if an app has no
+    ///   image, also O(*n*) in that of their entries, up to ``RetirementLedger/longestSearch``.
     @discardableResult
     mutating func showAgain(in name: ListName, _ turn: inout Turn) -> Bool {
         guard let entries = catalog.lists[name]?.entries else { return false }
@@ -144,7 +140,7 @@ extension IconBook {
         return !images.isEmpty
     }
 
-    /// Emits an event for each icon in whose place a previous image is shown, of its first one.
+    /// Emits an event for each icon with a previous image, naming its first one.
     private func emitKept(_ shown: [(icon: IconURL, previous: IconURL)], in turn: inout Turn) {
         var emitted: Set<IconURL> = []
         for (icon, previous) in shown where catalog.previous.has(icon) && emitted.insert(icon).inserted {
@@ -152,7 +148,7 @@ extension IconBook {
         }
     }
 
-    /// Shows damaged previous images again that another icon has brought back.
+    /// Shows previous images again that were damaged until another icon brought the same image.
     mutating func showRecovered(_ images: Set<Digest>, in turn: inout Turn) {
         guard !images.isEmpty else { return }
         for list in retention.ledger.lists(showing: images) where showAgain(in: list, &turn) {
@@ -160,8 +156,7 @@ extension IconBook {
         }
     }
 
-    /// Keeps images that were published when their apps had another URL already; `heirs` are the entries with their last
-    /// URL.
+    /// Keeps images published after their apps' URLs changed; `heirs` are the entries with their last URL.
     mutating func keepPublished(
         by heirs: [ListName: [Int: IconURL]], among published: Set<IconURL>, in turn: inout Turn
     ) {
@@ -181,9 +176,8 @@ extension IconBook {
         }
     }
 
-    /// Removes these previous images, or all, and requests the icons of the apps that showed them.
-    ///
-    /// - Returns: The lists of these apps, and the images.
+    /// Removes these previous images, or all (`nil`), and requests their apps' icons; returns the changed lists and the
+    /// images.
     @discardableResult
     mutating func dropPrevious(
         _ images: Set<Digest>?, in turn: inout Turn

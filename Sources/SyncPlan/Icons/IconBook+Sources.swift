@@ -3,7 +3,7 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-// Where icons come from, beside their origins.
+// Sources of icons other than their origins.
 extension IconBook {
     mutating func applyPoll(_ reply: SourceReply, in turn: inout Turn) {
         for url in sources.end(reply, at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
@@ -15,7 +15,7 @@ extension IconBook {
         for url in sources.resume(at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
     }
 
-    /// Applies a new offset of the wall clock: what a source confirmed may be stale by it.
+    /// Applies a new offset of the wall clock, by which images that a source confirmed may be stale.
     mutating func setSourceClock(_ offset: Duration, in turn: inout Turn) {
         let (stale, icons) = sources.setClock(offset, at: turn.now)
         let folders = Set(stale)
@@ -26,13 +26,12 @@ extension IconBook {
         for url in icons { reconsider(url, in: &turn) }
     }
 
-    /// Ends the freshness of an icon's image now, if it has not ended.
     private mutating func expire(_ url: IconURL, in turn: inout Turn) {
         let end = catalog.icons[url]?.freshUntil ?? turn.now
         apply(.expires(min(end, turn.now)), to: url, in: &turn)
     }
 
-    /// Dequeues icons whose source has opened its circuit breaker, and decides anew where they come from.
+    /// Dequeues icons whose source's circuit breaker opened, and decides again where they come from.
     mutating func requeueBlocked(in turn: inout Turn) {
         for url in sources.takeBlocked() where catalog.icons[url]?.isQueued == true {
             downloads.remove(url)
@@ -41,7 +40,7 @@ extension IconBook {
         }
     }
 
-    /// Decides anew about an icon of which a source says something new.
+    /// Decides an icon again after news from a source.
     private mutating func reconsider(_ url: IconURL, in turn: inout Turn) {
         guard let icon = catalog.icons[url], icon.isReferenced, !icon.isInline else { return }
         let canDeliver = sources.canDeliver(icon.sought(at: url), at: turn.now)
@@ -53,7 +52,7 @@ extension IconBook {
             apply(.dequeued, to: url, in: &turn)
         case .idle:
             if let failure = icon.failure {
-                // When the origin is asked again is another matter.
+                // The origin's backoff stays as it is.
                 if failure.attempts > 0 { return canDeliver ? supply(url, .retry, in: &turn) : () }
                 apply(.retried(turn.now), to: url, in: &turn)
             } else if canDeliver, let response = icon.response, sources.gave(response) {
@@ -64,9 +63,10 @@ extension IconBook {
         }
     }
 
-    /// Ends the request of a copy.
+    /// Ends a request to a source.
     ///
-    /// - Returns: The outcome for the icon, and the answer in place of a server's; `nil` if its source is to be decided anew.
+    /// - Returns: The outcome for the icon, with the source's answer if it delivered; `nil` if the icon must be decided
+    ///   again.
     mutating func endSupply(
         _ outcome: FetchOutcome, of url: IconURL, in turn: inout Turn
     ) -> (outcome: FetchOutcome, answer: IconRecord.Answer?)? {

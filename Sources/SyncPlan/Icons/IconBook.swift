@@ -5,22 +5,17 @@ import Fleet
 import HTTPRules
 import Reports
 
-/// What lists name, what is known of each icon, and what is done for it.
+/// All lists and icons, and the work on them.
 ///
-/// ``apply(_:to:in:)`` is the only way to change an icon: whatever follows from a change, follows there.
+/// Only ``apply(_:to:in:)`` changes an icon; it also applies all consequences of a change.
 struct IconBook: Sendable {
     private(set) var settings: Settings
     var catalog: Catalog
-    /// When each icon is requested.
     var downloads: DownloadSchedule
-    /// Where each icon comes from.
     var sources: IconSources
     var partials: PartialImages
-    /// Whether there is room, and what waits for it.
     var space = SpaceGate()
-    /// What is published, and when.
     var publishing: PublicationPlan
-    /// What stays on disk, and what is evicted.
     var retention: Retention
 
     init(
@@ -32,7 +27,6 @@ struct IconBook: Sendable {
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
     }
 
-    /// Goes on with other settings.
     mutating func configure(_ new: Settings, in turn: inout Turn) {
         let old = settings
         settings = new
@@ -49,7 +43,7 @@ struct IconBook: Sendable {
 
     // MARK: The transition
 
-    /// Changes an icon, and does all that follows from it: for its lists' documents, the next start, events and requests.
+    /// Applies an event to an icon, and its consequences for documents, memos, events and requests.
     mutating func apply(_ event: IconEvent, to url: IconURL, in turn: inout Turn) {
         follow(catalog.apply(event, to: url), of: url, in: &turn)
     }
@@ -63,7 +57,7 @@ struct IconBook: Sendable {
         if change.needsDecision { decide(url, in: &turn) }
     }
 
-    /// Requests an icon if it is due, notes when it will be, or forgets it if nothing needs its record.
+    /// Requests an icon if it is due, else schedules it, or forgets it if nothing needs its record.
     mutating func decide(_ url: IconURL, in turn: inout Turn) {
         guard let place = catalog.icons.index(of: url) else { return }
         switch FetchPlan(for: catalog.icons[place].icon, now: turn.now) {
@@ -74,7 +68,7 @@ struct IconBook: Sendable {
         }
     }
 
-    /// Forgets an icon that no list names and of which nothing is on disk or under way.
+    /// Forgets an unreferenced icon with nothing on disk, staged or in progress.
     private mutating func forgetIfDone(_ url: IconURL, in turn: inout Turn) {
         guard let place = catalog.icons.index(of: url), !catalog.icons[place].icon.isReferenced else { return }
         let icon = catalog.icons[place].icon
@@ -86,15 +80,14 @@ struct IconBook: Sendable {
 
     // MARK: Due times
 
-    /// Sets when an icon is considered again.
     mutating func schedule(_ url: IconURL, at time: Timestamp, in turn: inout Turn) {
-        // A list that comes and goes must not leave an entry each time.
+        // A list that comes and goes must not add an entry each time.
         guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.due != time else { return }
         apply(.scheduled(time), to: url, in: &turn)
         downloads.schedule(url, at: time, amongst: catalog.tally.scheduled) { [catalog] in catalog.icons[$0]?.due }
     }
 
-    /// Requests what has become due, and starts downloads as far as there are slots and room.
+    /// Decides icons that are due, wakes origins whose wait is over, and starts due polls.
     mutating func advance(in turn: inout Turn) {
         while let due = downloads.popDue(at: turn.now) {
             guard catalog.icons[due.url]?.due == due.time else { continue }
@@ -107,11 +100,11 @@ struct IconBook: Sendable {
         }
     }
 
-    /// Decides about all icons at the start, also about refused URLs, which another version may allow.
+    /// Decides all icons at the start, including refused URLs, which this version may allow.
     mutating func decideAll(in turn: inout Turn) {
         var dueTimes: [(url: IconURL, time: Timestamp)] = []
         dueTimes.reserveCapacity(catalog.icons.count)
-        // By number: a collection that changes during an iteration is copied.
+        // By index: a collection that changes while it is iterated is copied.
         for index in catalog.icons.indices {
             let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
             switch FetchPlan(for: icon, now: turn.now) {
@@ -126,9 +119,8 @@ struct IconBook: Sendable {
         downloads.schedule(dueTimes)
     }
 
-    /// Decides anew what other settings may decide otherwise: queued icons, and those that failed because of settings.
-    ///
-    /// With other sources, that is every icon that waits for something.
+    /// Decides again what new settings may change: queued icons, failures that depend on settings, or (`all`) every
+    /// idle icon.
     private mutating func decideAgain(all: Bool, in turn: inout Turn) {
         for index in catalog.icons.indices {
             let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
@@ -148,12 +140,12 @@ struct IconBook: Sendable {
 
     // MARK: Room
 
-    /// Records that there is no room for an icon's image, which no publication may take either.
+    /// Records that there is no room for an icon's image; for an unwanted one, only if that concerns all images.
     mutating func recordShortage(_ shortage: Shortage, of url: IconURL, isWanted: Bool, at now: Timestamp) {
         if isWanted || shortage.isGeneral { space.record(shortage, of: isWanted ? url : nil, at: now) }
     }
 
-    /// Requests the icons, and publishes the documents, for which there is room now.
+    /// Requests icons and publishes documents for which there is room now.
     mutating func applySpace(_ found: Result<DiskSpace, Shortage>, in turn: inout Turn) {
         let wasOpen = space.isOpen
         if case .success(let there) = found {
@@ -167,14 +159,14 @@ struct IconBook: Sendable {
         if !wasOpen, space.isOpen { publishing.retry(at: turn.now) }
     }
 
-    /// Marks the lists with staged images, whose publication may have waited for a list that had no room.
+    /// Marks the lists with staged images, whose publication may have waited for a deferred list.
     mutating func markStagedLists() {
         for url in publishing.staged where publishing.inFlight?.staged[url] == nil {
             for list in catalog.icons[url]?.lists ?? [] { publishing.markChanged(list, at: .distantPast) }
         }
     }
 
-    /// Retries a list's document for which there was no room: it is another one now.
+    /// Retries a deferred document, because the list has changed.
     mutating func retryDocument(of list: ListName) {
         guard space.documents[list] != nil else { return }
         space.forgetDocument(of: list)
@@ -182,7 +174,6 @@ struct IconBook: Sendable {
         markStagedLists()
     }
 
-    /// Forgets what was to be published of a removed list.
     mutating func forgetDocument(of list: ListName) {
         space.forgetDocument(of: list)
         if publishing.forget(list) { markStagedLists() }
@@ -192,10 +183,9 @@ struct IconBook: Sendable {
 
     var triesOnce: Bool { downloads.triesOnce }
 
-    /// Whether downloads may start, and there is room for them.
     var mayDownload: Bool { downloads.mayStart && space.isOpen }
 
-    /// Whether no download is running, and none can start now: retries and waiting origins come later.
+    /// Whether no download is in flight or can start now; retries and waiting origins come later.
     var isIdle: Bool { downloads.queue.activeCount == 0 && (!mayDownload || downloads.queue.readyCount == 0) }
 
     var traffic: PublicationWindow.Traffic {
@@ -205,7 +195,7 @@ struct IconBook: Sendable {
 }
 
 extension IconRecord {
-    /// Whether it is queued, downloaded, or waits for room.
+    /// Whether it is queued, in flight, or waits for disk space.
     var isBusy: Bool {
         switch phase {
         case .idle, .staged: false

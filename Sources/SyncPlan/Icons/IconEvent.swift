@@ -4,11 +4,11 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-/// What happens to an icon.
+/// An event in the life of an icon.
 package enum IconEvent: Sendable {
     /// How a download ended, unless it was cancelled.
     package enum End: Sendable {
-        /// With a new image, which waits to be published.
+        /// A new image waits to be published.
         case staged(StagedImage, IconRecord.Answer)
         /// The image on disk is the current one.
         case confirmed(IconRecord.Answer)
@@ -17,19 +17,19 @@ package enum IconEvent: Sendable {
         case failed(IconRecord.Failure)
         /// There was no room for the image.
         case blocked
-        /// What came is of no use.
+        /// The result is dropped, because no list names the icon any more.
         case discarded
     }
 
-    // What lists say.
+    // Lists.
 
-    /// A published list names it, as found at the start; `alone` is an array of this list, shared by its icons.
+    /// A published list names it at the start; `alone` is an array of this list, shared by its icons.
     case listed(
         by: ListName, alone: [ListName], expected: Digest? = nil, image: Boxed<AppListDocument.Image>? = nil)
-    /// A list names it: the one in the array, which its icons share.
+    /// The list in the array names it; its icons share the array.
     case named(by: [ListName])
     case unnamed(by: ListName)
-    /// The digest that a list gives for the image has changed.
+    /// A list gives another digest for the image, or none any more.
     case expected(Digest?, by: ListName)
 
     // Downloads.
@@ -46,12 +46,12 @@ package enum IconEvent: Sendable {
 
     // Images.
 
-    /// The staged image is on disk; `nil` in place of the generation emits no event.
+    /// The staged image is published; without a generation, no event is emitted.
     case published(Boxed<AppListDocument.Image>, generation: Int?)
     case confirmed(IconRecord.Answer)
     /// It cannot be requested, or its staged image cannot be published.
     case failed(IconRecord.Failure)
-    /// An image that no record had is on disk.
+    /// An image that the record lacked is on disk.
     case found(Boxed<AppListDocument.Image>, freshUntil: Timestamp)
     /// The image on disk is missing or damaged.
     case lost
@@ -60,19 +60,19 @@ package enum IconEvent: Sendable {
 
     // Time.
 
-    /// It is considered again then.
+    /// Sets when the icon is decided again; `nil` for no time.
     case scheduled(Timestamp?)
     /// Its next attempt is due now.
     case retried(Timestamp)
     /// A user requests it now.
     case requested(Timestamp, isRefresh: Bool)
-    /// The freshness of its image ends then.
+    /// Sets the end of its image's freshness lifetime.
     case expires(Timestamp)
     case lacking(SourceLack?)
-    /// An earlier run stored this; without a freshness nothing is known of the image on disk.
+    /// Stored by an earlier run; without a freshness, nothing is known of the image on disk.
     case remembered(StoredResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
 
-    /// Whether the state of the icon in list documents can be another one afterwards.
+    /// Whether the event may change the icon's state in list documents.
     var mayChangeDocuments: Bool {
         switch self {
         case .ended, .unstaged, .published, .confirmed, .failed, .found, .lost, .evicted, .purged: true
@@ -82,9 +82,8 @@ package enum IconEvent: Sendable {
         }
     }
 
-    /// Whether the icon may have to be requested, or forgotten, afterwards.
-    ///
-    /// After changes of lists, that is decided once all lists are taken in.
+    /// Whether the icon may have to be requested or forgotten now; for changed lists, that follows once all are
+    /// applied.
     var needsDecision: Bool {
         switch self {
         case .dequeued, .cancelled, .ended, .unstaged, .published, .confirmed, .failed, .found, .lost, .evicted,
@@ -94,7 +93,7 @@ package enum IconEvent: Sendable {
         }
     }
 
-    /// Whether what is stored of the icon for the next start is outdated afterwards.
+    /// Whether the event outdates the icon's stored memo.
     var changesMemo: Bool {
         switch self {
         case .ended(let end, _):

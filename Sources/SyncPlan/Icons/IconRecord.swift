@@ -4,19 +4,14 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-/// Everything known of one URL.
-///
-/// Only ``apply(_:)`` changes it.
+/// Everything known of one URL; only ``apply(_:)`` changes it.
 package struct IconRecord: Equatable, Sendable {
-    /// What is being done for the URL.
-    ///
-    /// Large payloads are indirect, because there are very many records.
+    /// What the agent does for the URL; large payloads are indirect, because there are very many records.
     package enum Phase: Equatable, Sendable {
         case idle
         /// Waits for a slot, or for its origin.
         indirect case queued(IconSource, origin: String)
         case fetching
-        /// Its new image waits to be published.
         indirect case staged(StagedImage, Answer)
         /// Waits for disk space.
         case blocked
@@ -24,32 +19,32 @@ package struct IconRecord: Equatable, Sendable {
 
     package typealias Failure = RepeatedFailure
 
-    /// What a server said of an image.
+    /// A server's response about an image, with the freshness that follows from it.
     package struct Answer: Equatable, Sendable {
         package var response: StoredResponse
         /// No request is sent before this time.
         package var freshUntil: Timestamp
     }
 
-    /// The lists that name it; none if it is retired.
+    /// The lists that name it; empty if none does.
     package fileprivate(set) var lists: [ListName] = []
     /// The digests that lists give for the image.
     package fileprivate(set) var expected: [ListName: Digest] = [:]
     /// The image on disk.
     @Boxed package fileprivate(set) var image: AppListDocument.Image?
     @Boxed package fileprivate(set) var failure: Failure?
-    /// The response that brought or confirmed the image on disk, if it is known.
+    /// The response that brought or confirmed the image on disk, if known.
     @Boxed package fileprivate(set) var response: StoredResponse?
     /// No request is sent for the image on disk before this time.
     package fileprivate(set) var freshUntil = Timestamp.distantPast
-    /// The hops of the last download, if there is something to tell of them; without the icon's own URL.
+    /// The hops of the last download, if worth reporting; without the icon's own URL.
     package fileprivate(set) var trail: FetchTrail?
     package fileprivate(set) var phase = Phase.idle
-    /// When the icon is considered again.
+    /// When the icon is decided again.
     package fileprivate(set) var due: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package fileprivate(set) var wasMissing = false
-    /// Why no upstream has the image, as of the last decision.
+    /// Why no source has the image, as of the last decision.
     package fileprivate(set) var sourceLack: SourceLack?
     /// Whether the URL contains the image itself, so that it never changes.
     package let isInline: Bool
@@ -60,7 +55,7 @@ package struct IconRecord: Equatable, Sendable {
 
     package var isReferenced: Bool { !lists.isEmpty }
 
-    /// Whether an image is what the lists say: where they give digests, it must have one of them.
+    /// Whether an image has one of the digests that lists give; true if they give none.
     package func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
 
     /// Whether its image is on disk although no list names it.
@@ -68,7 +63,6 @@ package struct IconRecord: Equatable, Sendable {
 
     package var isQueued: Bool { if case .queued = phase { true } else { false } }
 
-    /// The image that waits to be published.
     package var staged: StagedImage? { if case .staged(let image, _) = phase { image } else { nil } }
 
     var stagedAnswer: Answer? { if case .staged(_, let answer) = phase { answer } else { nil } }
@@ -77,7 +71,7 @@ package struct IconRecord: Equatable, Sendable {
     var hasStaged: Bool { if case .staged = phase { true } else { false } }
     var hasFailed: Bool { _failure.isFull }
 
-    /// The image on disk, in the box that it is shared in.
+    /// The image on disk in its shared box, not copied.
     var boxedImage: Boxed<AppListDocument.Image> { _image }
 
     /// The state in a list document, once a staged image is published.
@@ -87,7 +81,7 @@ package struct IconRecord: Equatable, Sendable {
         return .pending
     }
 
-    /// What decides the state in a list document: an image's digest stands for all of it.
+    /// What determines ``state``, with the digest in place of the image.
     private struct DocumentState: Equatable {
         var image: Digest?
         var failure: FetchFailure.Code?
@@ -101,9 +95,9 @@ package struct IconRecord: Equatable, Sendable {
 
 // MARK: Changes
 
-/// What follows from a change of an icon.
+/// The consequences of a change of an icon.
 package struct IconChange: Equatable, Sendable {
-    /// Something to emit an event for.
+    /// What to emit an event for.
     package enum News: Equatable, Sendable {
         case ready(bytes: Int, generation: Int)
         case changed(bytes: Int, generation: Int)
@@ -116,17 +110,13 @@ package struct IconChange: Equatable, Sendable {
 
     /// The documents of its lists are outdated.
     package var changesDocuments = false
-    /// What is stored for the next start is outdated.
     package var changesMemo = false
-    /// It is to be decided anew whether the icon is requested, and whether its record is still needed.
+    /// The icon may have to be requested, scheduled or forgotten.
     package var needsDecision = false
     package var news: News?
 }
 
 extension IconRecord {
-    /// Changes the record: the only way to do so.
-    ///
-    /// - Precondition: The event is possible, which debug builds check.
     package mutating func apply(_ event: IconEvent) -> IconChange {
         assert(isPossible(event), "\(event) happened to an icon that is \(phase)")
         var change = IconChange()

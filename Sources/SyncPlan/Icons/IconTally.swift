@@ -4,24 +4,22 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-/// What there is to tell of the icons of a list, or of all lists, counted as it changes.
+/// Counts of the icons of a list, or of all lists, updated with each change.
 package struct IconTally: Equatable, Sendable {
     /// Each icon once.
     package private(set) var icons = IconCounts()
     /// Each icon as often as the list names it.
     package private(set) var entries = IconCounts()
-    /// How many images wait to be published.
     package private(set) var staged = 0
-    /// How many icons are counted as ready whose first image waits to be published.
+    /// Icons counted as ready whose first image waits to be published.
     private(set) var unpublished = 0
-    /// How many icons are being downloaded.
     package private(set) var fetching = 0
-    /// How many icons are queued, by origin.
+    /// Queued icons by origin.
     package private(set) var queued: [String: Int] = [:]
-    /// How often the list names a URL again, for those that it names several times.
+    /// The number of additional entries of each URL that the list names several times.
     private(set) var repeats: [IconURL: Int] = [:]
 
-    /// Counts an icon in, or out again.
+    /// Counts an icon in (`sign` is 1) or out (-1).
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
         icons.add(icon.standing, times: sign)
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
@@ -34,11 +32,7 @@ package struct IconTally: Equatable, Sendable {
         }
     }
 
-    /// Takes note of how often a new version of the list names each URL.
-    ///
-    /// - Parameters:
-    ///   - entries: The new version.
-    ///   - standing: That of an icon which is counted at present; `nil` for others.
+    /// Counts repeated URLs in a new version; `standing` gives the status of icons counted already, `nil` for others.
     mutating func setRepeats(in entries: [AppEntry], standing: (IconURL) -> AppListDocument.Status?) {
         var seen: Set<IconURL> = []
         seen.reserveCapacity(entries.count)
@@ -52,7 +46,7 @@ package struct IconTally: Equatable, Sendable {
     }
 }
 
-/// What of an icon is counted.
+/// The counted properties of an icon.
 struct IconMark: Equatable {
     var lists: [ListName]
     var standing: AppListDocument.Status
@@ -61,15 +55,14 @@ struct IconMark: Equatable {
     var isUnpublished: Bool
     /// Whether it is ready although its last refresh failed.
     var isStale: Bool
-    /// Whether it is asked for again some time after a failure.
+    /// Whether a retry is due some time after a failure.
     var isRetried: Bool
-    /// Why there is no image of it, if lists name it and it failed.
+    /// Why a referenced icon has no image.
     var failure: FetchFailure.Code?
-    /// Why its last refresh failed, if lists name it and it did.
+    /// Why the last refresh of a referenced icon failed.
     var refreshFailure: FetchFailure.Code?
-    /// Why no upstream will have it soon, if it waits for one, and lists name it.
+    /// Why no source will soon have a referenced icon that waits for one.
     var sourceLack: SourceLack?
-    /// Whether it is noted to be looked at again.
     var isScheduled: Bool
 
     init(_ icon: IconRecord) {
@@ -87,29 +80,29 @@ struct IconMark: Equatable {
     }
 }
 
-/// What there is to tell of all icons, counted as it changes.
+/// Counts of all icons, updated with each change.
 package struct CatalogTally: Equatable, Sendable {
-    /// All icons that lists name, each once.
+    /// The referenced icons, each once.
     package private(set) var all = IconTally()
     package private(set) var stale = 0
-    /// How many icons that failed are asked for again at their time.
+    /// Failed icons with a retry due later.
     package private(set) var retried = 0
-    /// How many icons without an image wait for room for it.
+    /// Icons without an image that wait for disk space.
     package private(set) var waitingForSpace = 0
-    /// How many icons without an image are queued, by origin.
+    /// Queued icons without an image, by origin.
     package private(set) var blank: [String: Int] = [:]
-    /// How many icons without an image wait for an upstream to have it.
+    /// Icons without an image that wait for a source.
     package private(set) var awaited = 0
-    /// How many icons are noted to be looked at again, whether lists name them or not.
+    /// Icons with a due time, whether referenced or not.
     package private(set) var scheduled = 0
-    /// The icons without an image that failed, by code.
+    /// Icons without an image that failed, by code.
     package private(set) var failures: [FetchFailure.Code: IconGroup] = [:]
-    /// The icons whose last refresh failed, by code.
+    /// Icons whose last refresh failed, by code.
     package private(set) var refreshFailures: [FetchFailure.Code: IconGroup] = [:]
-    /// The icons without an image that no upstream will have soon, by the reason.
+    /// Icons without an image that no source will have soon, by reason.
     package private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
 
-    /// Takes note that an icon fails with another code, or no longer, and what upstreams lack.
+    /// Moves an icon between groups after a change of its failure code or source lack.
     mutating func regroup(_ url: IconURL, from before: IconMark, to after: IconMark) {
         Self.move(url, from: before.failure, to: after.failure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
@@ -150,10 +143,10 @@ package struct CatalogTally: Equatable, Sendable {
     }
 }
 
-/// Icons that have something in common: the code of their failures, for example.
+/// Icons that have something in common, such as a failure code.
 package struct IconGroup: Equatable, Sendable {
     private var urls: Set<IconURL> = []
-    /// One of them; the same one for as long as it is among them.
+    /// One of them, which changes only when it leaves the group.
     package private(set) var example: IconURL
 
     init(example: IconURL) {
@@ -171,7 +164,7 @@ package struct IconGroup: Equatable, Sendable {
 }
 
 extension IconRecord {
-    /// The status that a list document gives it.
+    /// The icon's status in list documents.
     var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
 
     /// Whether its last refresh failed: the old image stays.
@@ -182,7 +175,7 @@ extension IconRecord {
 }
 
 extension [String: Int] {
-    /// Adds to a count, and keeps none that is zero.
+    /// Adds to a count; removes it at zero.
     fileprivate mutating func count(_ key: String, _ number: Int) {
         let sum = self[key, default: 0] + number
         self[key] = sum == 0 ? nil : sum

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The lists that are missing from the folder, each with the time since when; a list is gone only after a quiet time.
+/// Lists missing from the folder; a missing list counts as removed only after a quiet time.
 ///
-/// Editors and package managers make a file vanish for a moment, and during a rename the old name may be gone before
-/// the new one exists. The reason for the scan that missed it makes no difference.
+/// Editors and package managers make a file vanish for a moment, and a rename may remove the old name before the new
+/// one exists.
 package struct AbsentLists: Sendable {
     /// The shortest quiet time: a wrong removal costs more than a late one.
     package static let shortest: Duration = .milliseconds(500)
@@ -13,9 +13,8 @@ package struct AbsentLists: Sendable {
     private var ceiling: Duration
     private var since: [ListName: Timestamp] = [:]
 
-    /// Both times are at least ``shortest``.
-    ///
-    /// After `settle` without another vanished list, or `settleMax` after the first one, vanished lists are gone.
+    /// Lists count as removed after `settle` without another one, or `settleMax` after the first; each is at least
+    /// ``shortest``.
     package init(settle: Duration, settleMax: Duration) {
         quiet = max(settle, Self.shortest)
         ceiling = max(settleMax, Self.shortest)
@@ -30,15 +29,13 @@ package struct AbsentLists: Sendable {
 
     package var names: Set<ListName> { Set(since.keys) }
 
-    /// When to list the folder again to decide; `nil` if no list is missing.
+    /// When to list the folder again; `nil` if no list is missing.
     package var due: Timestamp? {
         guard let first = since.values.min(), let last = since.values.max() else { return nil }
         return min(last + quiet, first + ceiling)
     }
 
-    /// Records which known lists a listing lacks, and returns the lists that are gone.
-    ///
-    /// Lists that vanish within a quiet time of each other are removed together, as one change.
+    /// Records the known lists that a listing lacks; returns, together as one change, those that count as removed.
     package mutating func note(_ names: Set<ListName>, at time: Timestamp) -> Set<ListName> {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = time }
@@ -48,7 +45,7 @@ package struct AbsentLists: Sendable {
         return Set(gone.keys)
     }
 
-    /// Forgets the missing lists, because the folder itself is unavailable or in doubt.
+    /// Forgets the missing lists, because the folder is unavailable or not trusted.
     package mutating func reset() {
         since = [:]
     }

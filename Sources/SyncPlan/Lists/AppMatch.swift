@@ -2,21 +2,19 @@
 package import AppLists
 package import CacheFormat
 
-/// Which entries of two versions of a list are the same app.
+/// Matches the apps in two versions of a list.
 ///
-/// An app is known by what identifies it in the list; else by its name, or else by its name and its URL without the query,
-/// if one entry only has that in each version. Apps with different identities and URLs are never the same.
+/// An app is recognised by its identity in the list; else by its name, or by its name and its URL without the query, if
+/// only one entry of each version has that. Apps with different identities and URLs are never the same.
 package struct AppMatch: Sendable {
-    /// The entries between which the versions differ; those before and after are the same apps with the same URLs.
+    /// The parts that differ; entries before and after them are the same apps with the same URLs.
     private let differing: (old: Range<Int>, new: Range<Int>)
-    /// The entry of the old version for each of those of the new one that has one, where the versions differ.
+    /// The old entry of each new entry that has one, in the parts that differ.
     package private(set) var counterparts: [Int: Int] = [:]
-    /// The entries of the old version whose apps are gone.
+    /// The old entries whose apps are gone.
     package private(set) var gone: [Int] = []
 
-    /// Compares two versions.
-    ///
-    /// - Complexity: O(*n*) in the number of entries; where nothing is removed or changed, they are only compared.
+    /// O(*n*) in the number of entries; where nothing is removed or changed, they are only compared.
     package init(from old: [AppEntry], to new: [AppEntry]) {
         let shorter = min(old.count, new.count)
         var (head, tail) = (0, 0)
@@ -24,7 +22,7 @@ package struct AppMatch: Sendable {
         while tail < shorter - head, Self.areSame(old[old.count - 1 - tail], new[new.count - 1 - tail]) { tail += 1 }
         differing = (head..<old.count - tail, head..<new.count - tail)
         var rest = Rest(old: Array(differing.old), new: Array(differing.new))
-        // What has only moved is what it was.
+        // First, entries that only moved.
         match(&rest, old, new) { Key(identity: $0.id, name: $0.name, icon: $0.icon.text) }
         match(&rest, old, new) { entry in
             entry.id.map { Key(identity: $0, name: entry.name, icon: String(entry.icon.withoutQuery)) }
@@ -33,21 +31,22 @@ package struct AppMatch: Sendable {
         match(&rest, old, new) { entry in entry.id.map { Key(identity: $0) } }
         matchUnique(&rest, old, new) { entry in entry.name.map { Key(name: $0) } }
         matchUnique(&rest, old, new) { Key(name: $0.name, icon: String($0.icon.withoutQuery)) }
-        // All apps with a URL show the same image.
+        // All apps with the same URL show the same image.
         match(&rest, old, new) { Key(icon: $0.icon.text) }
         matchAdded(rest.new, old, new)
         gone = rest.old
     }
 
-    /// Where an entry of the old version is in the new one, before and after the part where they differ; `nil` in it.
+    /// The new index of an old entry outside the parts that differ; `nil` inside.
     package func unchanged(_ old: Int) -> Int? {
         if old < differing.old.lowerBound { return old }
         return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
     }
 
-    /// The URLs of the old version whose apps all have others now.
+    /// The old URLs whose apps all have new ones.
     ///
-    /// A URL takes the place of one other at most: of apps that share their new URL, only the first one has a successor.
+    /// A new URL succeeds one old URL at most: of apps that now share a URL, only the first one's old URL has a
+    /// successor.
     package func succeeded(from old: [AppEntry], to new: [AppEntry]) -> Set<IconURL> {
         var (succeeded, successors): (Set<IconURL>, Set<IconURL>) = ([], [])
         for (index, counterpart) in counterparts.sorted(by: { $0.key < $1.key }) {
@@ -60,13 +59,12 @@ package struct AppMatch: Sendable {
 
     // MARK: Matching
 
-    /// The entries that have no counterpart yet.
     private struct Rest {
         var old: [Int]
         var new: [Int]
     }
 
-    /// What entries have in common; texts are the same only if their bytes are.
+    /// What matching entries have in common; texts are compared by bytes.
     struct Key: Hashable {
         private let identity, name, icon: IconURL?
 
@@ -86,7 +84,7 @@ package struct AppMatch: Sendable {
         return IconURL(a) == IconURL(b)
     }
 
-    /// Matches entries with the same key, in their order; the last old one counts for all that are more.
+    /// Matches entries with the same key in order; surplus new entries match the last old one.
     private mutating func match(
         _ rest: inout Rest, _ old: [AppEntry], _ new: [AppEntry], by key: (AppEntry) -> Key?
     ) {
@@ -108,7 +106,7 @@ package struct AppMatch: Sendable {
         rest.old.removeAll(where: matched.contains)
     }
 
-    /// Matches an entry added beside others of its app with the last of those in the old version.
+    /// Matches a new entry with the last old one of the same identity.
     private mutating func matchAdded(_ added: [Int], _ old: [AppEntry], _ new: [AppEntry]) {
         let wanted = Set(added.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
         guard !wanted.isEmpty else { return }
@@ -120,7 +118,7 @@ package struct AppMatch: Sendable {
         for index in added { counterparts[index] = new[index].id.flatMap { last[Key(identity: $0)] } }
     }
 
-    /// Matches entries with the same key that no other one has, in either version.
+    /// Matches entries whose key is unique in both versions, unless both have identities.
     private mutating func matchUnique(
         _ rest: inout Rest, _ old: [AppEntry], _ new: [AppEntry], by key: (AppEntry) -> Key?
     ) {

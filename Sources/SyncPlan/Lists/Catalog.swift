@@ -3,47 +3,39 @@ import AppLists
 package import CacheFormat
 import HTTPRules
 
-/// All app lists and all icons, and who names what.
+/// All app lists and icons, and which lists name which icons.
 package struct Catalog: Sendable {
     package private(set) var lists: [ListName: ListRecord] = [:]
     package private(set) var icons = IconTable()
     /// An image that referenced icons show.
     private struct Shown: Keyed {
         let image: Boxed<AppListDocument.Image>
-        /// How many show it.
         var icons: Int32 = 0
 
         var key: Digest? { image.digest }
     }
 
     private var shown = KeyedTable<Shown>()
-    /// The entries that show the last image of their app, because its icon has none yet.
     private(set) var previous = PreviousImages()
-    /// The icons whose entries have shown something else since this was last taken, apart from images of their own.
+    /// Icons whose `by-url/` names must be set again, other than for new images of their own.
     private var reshown: Set<IconURL> = []
-    /// The trail that was shared last.
     private var lastTrail: FetchTrail?
-    /// The images of icons that no list names.
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
-    /// Images on disk without an icon of their own, by source URL: previous images that no app shows any more.
-    ///
-    /// Other icons may show some of them again.
+    /// Previous images on disk that no app shows any more, by source URL; other icons may show them again.
     private var orphans: [IconURL: Boxed<AppListDocument.Image>] = [:]
-    /// Damaged previous images that apps lost, until another icon has the same image.
+    /// Damaged previous images that apps lost; removed once another icon has the same image.
     private var damagedPrevious: Set<Digest> = []
-    /// Another number whenever lists name something else, or other icons are retired.
+    /// Changes whenever a list changes, or other icons are retired.
     private(set) var version = 0
-    /// What there is to tell of all icons.
     package private(set) var tally = CatalogTally()
-    /// What there is to tell of the icons of each list.
     package private(set) var tallies: [ListName: IconTally] = [:]
 
     package init() {}
 
-    /// How many images referenced icons show, or their apps in place of them.
+    /// The number of images that referenced icons, or apps in place of them, show.
     package var shownImages: Int { shown.count }
 
-    /// Whether a referenced icon shows the image, or an app in place of its icon's.
+    /// Whether a referenced icon shows the image, as its own or as a previous one.
     package func needs(_ image: Digest) -> Bool { shown.index(of: image) != nil }
 
     /// Whether the URL's `by-url/` name is in use.
@@ -52,9 +44,7 @@ package struct Catalog: Sendable {
         return icons[place].icon.isReferenced && (icons[place].icon.hasImage || previous.has(url))
     }
 
-    /// The images on disk that no list or app uses, by URL.
-    ///
-    /// - Complexity: O(*n*) in the number of icons that no list names.
+    /// The images on disk that no list or app uses, by URL; O(*n*) in the number of unreferenced icons.
     var retiredImages: [IconURL: Boxed<AppListDocument.Image>] {
         retired.merging(orphans.filter { orphan(of: $0.key) != nil }) { own, _ in own }
             .filter { isUnused($0.value) }
@@ -74,12 +64,11 @@ package struct Catalog: Sendable {
 
     var hasOrphans: Bool { !orphans.isEmpty }
 
-    /// Records that the icon of an image is gone, while the image is still on disk.
+    /// Records an image on disk that its icon or app no longer shows.
     mutating func recordOrphan(_ image: Boxed<AppListDocument.Image>, of url: IconURL) { orphans[url] = image }
 
-    /// Forgets orphaned images that are removed or damaged, and those that are in use again.
-    ///
-    /// - Returns: The URLs of those that are removed or damaged.
+    /// Forgets orphaned images that are in `images` (removed or damaged), or in use again; returns the URLs of the
+    /// former.
     @discardableResult
     mutating func forgetOrphans(of images: Set<Digest>) -> Set<IconURL> {
         let gone = Set(orphans.lazy.filter { $0.value.digest.map(images.contains) ?? true }.map(\.key))
@@ -87,12 +76,9 @@ package struct Catalog: Sendable {
         return gone
     }
 
-    /// Records that apps lost a previous image because it is damaged.
     mutating func recordDamagedPrevious(_ image: Digest) { damagedPrevious.insert(image) }
 
-    /// Removes images from the damaged previous ones.
-    ///
-    /// - Returns: Those that were among them.
+    /// Removes and returns those of the images that are damaged previous ones.
     mutating func removeDamagedPrevious(_ images: some Sequence<Digest>) -> Set<Digest> {
         guard !damagedPrevious.isEmpty else { return [] }
         let found = damagedPrevious.intersection(images)
@@ -100,7 +86,7 @@ package struct Catalog: Sendable {
         return found
     }
 
-    /// Changes what is known of a list, its entries excepted.
+    /// Changes the record of a list, except its entries.
     package mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
         guard var list = lists[name] else { return }
         let entries = list.entries
@@ -109,7 +95,7 @@ package struct Catalog: Sendable {
         lists[name] = list
     }
 
-    /// Puts a list in force, in place of its older version: none of its entries shows a previous image any more.
+    /// Adds or replaces a list, and removes its previous images.
     package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
         removePrevious(of: name)
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
@@ -119,7 +105,6 @@ package struct Catalog: Sendable {
         return diff
     }
 
-    /// Takes a list out.
     package mutating func removeList(_ name: ListName) -> IconDiff {
         removePrevious(of: name)
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
@@ -131,12 +116,7 @@ package struct Catalog: Sendable {
         return diff
     }
 
-    /// Puts a list in force that the newest generation names.
-    ///
-    /// - Parameters:
-    ///   - name: Its name.
-    ///   - list: The list.
-    ///   - images: The image of each of its entries; `nil` where there is none.
+    /// Restores a list of the newest generation; `images` has the image of each entry, `nil` where there is none.
     mutating func restore(_ name: ListName, _ list: ListRecord, images: [Boxed<AppListDocument.Image>?]) {
         lists[name] = list
         let alone = [name]
@@ -150,12 +130,12 @@ package struct Catalog: Sendable {
 
     private mutating func apply(_ diff: IconDiff, to list: ListName, entries: [AppEntry]) {
         for url in diff.removed { _ = apply(.unnamed(by: list), to: url) }
-        // A new list that names nothing twice adds as many URLs as it has entries.
+        // A new list without duplicates adds as many URLs as it has entries.
         let mayRepeat = diff.added.count < entries.count
         tallies[list, default: IconTally()].setRepeats(in: mayRepeat ? entries : []) { [icons] url in
             icons[url].flatMap { $0.lists.contains(list) ? $0.standing : nil }
         }
-        // Most icons are named by one list alone: there is one such array for all of them.
+        // Most icons are named by one list only, and share this array.
         let alone = [list]
         for url in diff.added { _ = apply(.named(by: alone), to: url) }
         for (url, digest) in diff.expected { _ = apply(.expected(digest, by: list), to: url) }
@@ -163,7 +143,7 @@ package struct Catalog: Sendable {
 
     // MARK: Previous images
 
-    /// Has entries of a list show the last images of their apps, as far as their icons have none.
+    /// Sets previous images of a list's entries, except where the icon has its own image.
     mutating func setPrevious(_ images: [Int: PreviousImage], in list: ListName) {
         guard !images.isEmpty, let entries = lists[list]?.entries else { return }
         for (entry, image) in images where entries.indices.contains(entry) {
@@ -176,7 +156,6 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// Takes out what entries of a list show that have no image of their own.
     mutating func removePrevious(of list: ListName) {
         guard let images = previous.entries[list] else { return }
         for (entry, image) in images {
@@ -186,32 +165,32 @@ package struct Catalog: Sendable {
         previous.remove(list)
     }
 
-    /// Takes out what is shown in place of an icon.
+    /// Removes the previous images shown for an icon.
     mutating func removePrevious(of icon: IconURL) {
         let gone = previous.remove(icon)
         for image in gone { show(image.image, -1) }
         if !gone.isEmpty { reshown.insert(icon) }
     }
 
-    /// Has the next publication set the `by-url/` name of an icon.
+    /// Makes the next publication set the `by-url/` name of an icon.
     mutating func requestNaming(_ icon: IconURL) { reshown.insert(icon) }
 
-    /// The `by-url/` name of an icon already leads to its own image.
+    /// Cancels ``requestNaming(_:)``, because the name already leads to the icon's own image.
     mutating func cancelNaming(_ icon: IconURL) { reshown.remove(icon) }
 
-    /// Takes the icons in whose place something else is shown since this was last called.
+    /// Removes and returns the icons whose `by-url/` names must be set again.
     mutating func takeReshown() -> Set<IconURL> {
         defer { reshown = [] }
         return reshown
     }
 
-    /// Counts what shows an image in, or out again.
+    /// Adds `sign` to the number of uses of an image.
     private mutating func show(_ image: Boxed<AppListDocument.Image>, _ sign: Int32) {
         shown.update(image.digest, default: Shown(image: image)) { $0.icons += sign }
         if shown[image.digest]?.icons == 0 { shown.remove(image.digest) }
     }
 
-    /// Changes an icon by an event; a URL that is not known gets a record.
+    /// Applies an event to an icon; creates a record if the URL is unknown.
     package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange {
         let (before, change, after) = icons.update(url, default: IconRecord(isInline: DataURL(url.text) != nil)) {
             icon in
@@ -223,9 +202,9 @@ package struct Catalog: Sendable {
         return change
     }
 
-    /// What is counted of an icon, or kept beside its record.
+    /// The counted and indexed properties of an icon.
     private struct Counted {
-        /// The image that it shows lists.
+        /// The image on disk, if the icon is referenced.
         let shown: Boxed<AppListDocument.Image>?
         let retired: Boxed<AppListDocument.Image>?
         let mark: IconMark
@@ -237,12 +216,12 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// Counts an icon as it is now, and no longer as it was.
+    /// Updates counts and indexes after a change of an icon.
     private mutating func recount(_ url: IconURL, _ old: Counted, _ new: Counted) {
         if old.shown?.digest != new.shown?.digest {
             if let image = new.shown {
                 show(image, 1)
-                // Its own image has come.
+                // Its own image arrived.
                 if !previous.isEmpty { removePrevious(of: url) }
             }
             if let image = old.shown { show(image, -1) }
@@ -258,7 +237,7 @@ package struct Catalog: Sendable {
         tally.count(marks.after, at: url, 1)
         var moved = marks.before
         moved.lists = marks.after.lists
-        // Where only the lists are others, those before the first difference count it already.
+        // If only the lists changed, those before the first difference already count it.
         let counted = moved == marks.after ? zip(marks.before.lists, marks.after.lists).prefix { $0 == $1 }.count : 0
         for list in marks.before.lists.dropFirst(counted) {
             tallies[list, default: IconTally()].count(marks.before, at: url, -1)
@@ -268,21 +247,21 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// The trail as it is kept: most are the same but for the icon's own URL, and are in memory once.
+    /// Returns a shared instance of the trail: consecutive trails are mostly equal, because they leave out the icon's
+    /// own URL.
     mutating func share(_ trail: FetchTrail?) -> FetchTrail? {
         guard let trail else { return nil }
         if lastTrail != trail { lastTrail = trail }
         return lastTrail
     }
 
-    /// Forgets an icon that no list names.
     package mutating func forgetIcon(_ url: IconURL) {
         guard let icon = icons.remove(url) else { return }
         precondition(!icon.isReferenced, "a referenced icon is not forgotten")
         recount(url, Counted(icon), Counted(IconRecord()))
     }
 
-    /// The shortest of the lists that name a URL: what is done for it counts for this one; empty if none names it.
+    /// The shortest list that names a URL, for which its download counts; empty if none names it.
     ///
     /// - Complexity: O(*n*) in the number of these lists.
     package func shortestList(naming url: IconURL) -> ListName {
@@ -293,12 +272,9 @@ package struct Catalog: Sendable {
 
     private func length(of list: ListName) -> Int { lists[list]?.entries.count ?? 0 }
 
-    /// The document of a list as it stands.
+    /// The current document of a list; `nil` if the list has no good version.
     ///
-    /// - Parameters:
-    ///   - name: The list.
-    ///   - held: The URLs whose staged images are not to be published yet.
-    /// - Returns: `nil` if the list has no good version.
+    /// Icons in `held` have their image on disk, because their staged one is not published yet.
     package func document(of name: ListName, without held: Set<IconURL> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         var apps: [AppListDocument.App] = []
@@ -321,7 +297,7 @@ package struct Catalog: Sendable {
 }
 
 extension AppListDocument.App {
-    /// Has an entry whose icon has no image show the last image of its app.
+    /// Shows a previous image in an entry whose icon has no image.
     fileprivate mutating func show(_ last: PreviousImage) {
         let error: String?
         switch state {

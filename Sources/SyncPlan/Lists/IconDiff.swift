@@ -2,11 +2,11 @@
 package import AppLists
 package import CacheFormat
 
-/// What a new version of an app list changes in what the list says of URLs.
+/// The differences between two versions of an app list, by URL.
 package struct IconDiff: Equatable, Sendable {
     package private(set) var added: Set<IconURL> = []
     package private(set) var removed: Set<IconURL> = []
-    /// The digests that are expected of images from now on; `nil` where none is any more.
+    /// The changed expected digests; `nil` where the list no longer gives one.
     package private(set) var expected: [IconURL: Digest?] = [:]
 
     package init(added: Set<IconURL>, removed: Set<IconURL>) {
@@ -14,9 +14,7 @@ package struct IconDiff: Equatable, Sendable {
         self.removed = removed
     }
 
-    /// Compares two versions.
-    ///
-    /// What they begin and end with alike is not gone into, so that a changed line in a long list costs little.
+    /// Skips the common beginning and end of both versions, so that a changed line in a long list costs little.
     package init(from old: [AppEntry], to new: [AppEntry]) {
         guard !old.isEmpty else {
             added.reserveCapacity(new.count)
@@ -35,7 +33,7 @@ package struct IconDiff: Equatable, Sendable {
         let newPart = new[head..<new.count - tail]
         guard !oldPart.isEmpty || !newPart.isEmpty else { return }
 
-        // A list can name a URL several times: also where the versions are alike.
+        // The unchanged parts may name the same URLs.
         let touched = Set(oldPart.lazy.map(\.icon)).union(newPart.lazy.map(\.icon))
         let first = old[..<head].filter { touched.contains($0.icon) }
         let last = old[(old.count - tail)...].filter { touched.contains($0.icon) }
@@ -53,7 +51,7 @@ package struct IconDiff: Equatable, Sendable {
         old.icon == new.icon && old.expected == new.expected
     }
 
-    /// The URLs that are named, each with the first digest that an entry gives for its image.
+    /// The named URLs, each with the first expected digest that an entry gives.
     private static func mentions(in entries: [AppEntry]) -> [IconURL: Digest?] {
         var mentions: [IconURL: Digest?] = [:]
         for entry in entries where (mentions[entry.icon] ?? nil) == nil { mentions[entry.icon] = .some(entry.expected) }

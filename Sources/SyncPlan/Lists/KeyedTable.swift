@@ -1,41 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Something that is found by a part of itself, which never changes.
+/// A value that contains its own, immutable key.
 protocol Keyed {
     associatedtype Key: Hashable
     var key: Key { get }
 }
 
-/// Values, by a key that each of them has.
+/// A hash table of values that contain their keys.
 ///
-/// They lie side by side, and are changed in place. A dictionary would keep each key a second time, and room for as many
-/// again that are not there; here there are eight bytes a place for that.
+/// The values are contiguous and are changed in place. A `Dictionary` would store each key twice, and its free slots
+/// have room for keys and values; a slot here takes 8 bytes.
 struct KeyedTable<Element: Keyed & Sendable>: Sendable {
     private var elements: [Element] = []
-    /// The upper half of a key's hash, and beside it one more than the place of its element; 0 where there is none.
-    ///
-    /// Each is in the slot that its hash gives, or in the next one that was free.
+    /// Linear probing: the upper half of the key's hash, and the element's index + 1 in the lower half; 0 if free.
     private var slots: [UInt64] = []
 
-    /// The element with a key; `nil` if there is none.
     subscript(key: Element.Key) -> Element? {
         index(of: key).map { elements[$0] }
     }
 
-    /// Where the element with a key is, until one is taken out; `nil` if there is none.
+    /// The index of an element, valid until the next removal; `nil` if there is none.
     func index(of key: Element.Key) -> Int? {
         if slots.isEmpty { return nil }
         let slot = slots[slot(of: key, Self.mark(key))]
         return slot == 0 ? nil : Self.place(slot)
     }
 
-    /// Changes an element in place.
-    ///
-    /// - Parameters:
-    ///   - key: Its key.
-    ///   - new: Makes the element if there is none.
-    ///   - change: Changes it.
-    /// - Returns: What that gives.
+    /// Changes an element in place, creating it if there is none; returns the result of `change`.
     mutating func update<Result>(
         _ key: Element.Key, default new: @autoclosure () -> Element, _ change: (inout Element) -> Result
     ) -> Result {
@@ -50,19 +41,16 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         return change(&elements[Self.place(slots[slot])])
     }
 
-    /// Changes an element in place, if there is one with this key.
+    /// Changes an element in place; does nothing if there is none.
     mutating func update(_ key: Element.Key, _ change: (inout Element) -> Void) {
         if let index = index(of: key) { change(&elements[index]) }
     }
 
-    /// Changes an element in place, of which it is known where it is.
     mutating func update<Result>(at index: Int, _ change: (inout Element) -> Result) -> Result {
         change(&elements[index])
     }
 
-    /// Takes an element out; the last one takes its place.
-    ///
-    /// - Returns: `nil` if there was none.
+    /// Removes an element; the last one takes its place.
     @discardableResult
     mutating func remove(_ key: Element.Key) -> Element? {
         if slots.isEmpty { return nil }
@@ -78,7 +66,7 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         return elements.removeLast()
     }
 
-    /// For how many elements room is made at once: an array takes room for as many again as there are, however many.
+    /// The capacity for more elements: double up to 1024, then an eighth more; an `Array` would always double.
     private static func room(beyond count: Int) -> Int { count + Swift.max(8, count / (count < 1024 ? 1 : 8)) }
 
     // MARK: Slots
@@ -89,12 +77,12 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
 
     private static func place(_ slot: UInt64) -> Int { Int(slot & 0xFFFF_FFFF) - 1 }
 
-    /// The slot that a hash gives: there is a power of two of them.
+    /// The slot that a hash selects; the number of slots is a power of two.
     private func home(_ slot: UInt64) -> Int { Int(slot >> 32) & (slots.count - 1) }
 
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    /// The slot of a key, or the free one that it would get.
+    /// The slot of a key, or the free slot to insert it in.
     private func slot(of key: Element.Key, _ mark: UInt64) -> Int {
         var slot = home(mark)
         while slots[slot] != 0 {
@@ -104,12 +92,12 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         return slot
     }
 
-    /// Makes a slot free, which nothing is searched for beyond that is not where it belongs.
+    /// Frees a slot, and moves later entries back so that searches still find them.
     private mutating func free(_ freed: Int) {
         var (free, slot) = (freed, next(freed))
         while slots[slot] != 0 {
             let mask = slots.count - 1
-            // It may move back as far as to where it belongs.
+            // An entry must not move before its home slot.
             if (slot - home(slots[slot])) & mask >= (slot - free) & mask {
                 slots[free] = slots[slot]
                 free = slot
@@ -134,7 +122,7 @@ extension KeyedTable: RandomAccessCollection {
     var startIndex: Int { 0 }
     var endIndex: Int { elements.count }
     subscript(index: Int) -> Element {
-        // An element is not copied to look at a part of it.
+        // Reading a part of an element does not copy the element.
         _read { yield elements[index] }
     }
 }

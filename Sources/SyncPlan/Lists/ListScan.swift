@@ -26,7 +26,7 @@ package struct ListedFolder: Equatable, Sendable {
     package var identity: FolderIdentity
     /// When it was listed, by the agent's clock; `nil` means the time at which the scan is reported.
     package var listed: Timestamp?
-    /// Why some lists could not be read, for reasons that are not theirs; `nil` if all could.
+    /// Why some lists could not be read, if their files are not the cause; `nil` if all were read.
     package var shortage: String?
     package var hasUnread = false
     /// Entries with the name of a list that are no regular files: folders, pipes, sockets, devices.
@@ -69,7 +69,7 @@ package struct ListReading: Sendable {
 
 /// A version of a list whose content is known.
 package struct KnownList: Equatable, Sendable {
-    /// The file's.
+    /// Of the file.
     package var sha256: Digest
     package var list: AppList
 
@@ -90,7 +90,7 @@ extension ListVerdict {
     }
 }
 
-/// One app list: its last good version, and the state of the newest.
+/// An app list: its last good version, and the state of its current file.
 package struct ListRecord: Sendable {
     package enum State: Equatable, Sendable {
         case ok
@@ -104,14 +104,14 @@ package struct ListRecord: Sendable {
     /// Of the last good version.
     package var source: AppListDocument.Source?
     package var entries: [AppEntry] = []
-    /// The entries of the last good version that were ignored.
+    /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
     /// Whether the file itself was read by the current rules, not only its document.
     package var isRead = false
     /// Its entry in the newest manifest; `nil` if the manifest does not name it.
     package var published: Manifest.List?
 
-    /// The last good version, if its document contains everything that was in it.
+    /// The last good version, if its document contains everything in its file.
     var known: KnownList? {
         guard isRead, problems.isEmpty, let source else { return nil }
         return KnownList(sha256: source.sha256, list: AppList(entries: entries))

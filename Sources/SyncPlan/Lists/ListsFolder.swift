@@ -3,10 +3,10 @@ import AgentSettings
 import AppLists
 import CacheFormat
 
-/// Why it is not known what all lists name.
+/// Why the contents of all lists are not known.
 enum ListDoubt: Equatable, Sendable {
     case unreadable(String)
-    /// A list is yet to be read. This ends by itself: at the latest with a timeout verdict.
+    /// A list was not read yet. This ends by itself, at the latest with a timeout verdict.
     case unread(ListName)
 
     var reason: String {
@@ -16,7 +16,7 @@ enum ListDoubt: Equatable, Sendable {
         }
     }
 
-    /// Whether it is part of the ordinary reading of lists, and not worth reporting.
+    /// Whether it is normal while lists are read, and not worth reporting.
     var isPassing: Bool {
         if case .unread = self { true } else { false }
     }
@@ -32,11 +32,11 @@ struct ListsFolder: Sendable {
     private(set) var unavailable: String?
     private(set) var identity: FolderIdentity?
     private(set) var lastScan: Timestamp?
-    /// Why it is not known what all lists name; `nil` if it is.
+    /// Why the contents of all lists are not known; `nil` if they are.
     private(set) var doubt: ListDoubt?
-    /// The missing lists that are not gone yet.
+    /// The missing lists that do not count as removed yet.
     private var absent: AbsentLists
-    /// Whether a scan was requested to decide about them.
+    /// Whether a scan was requested to decide whether they are removed.
     private var isLookWanted = false
 
     init(_ settings: Settings.Lists, identity: FolderIdentity?) {
@@ -57,7 +57,7 @@ struct ListsFolder: Sendable {
 
     var missing: Set<ListName> { absent.names }
 
-    /// Records a scan; returns the lists that are gone, `nil` if the scan says nothing about the lists.
+    /// Records a scan; returns the removed lists, `nil` if the scan says nothing about the lists.
     mutating func record(_ scan: ListScan, known: some Sequence<ListName>, at now: Timestamp) -> Set<ListName>? {
         isScanned = true
         lastScan = now
@@ -104,8 +104,8 @@ extension ListedFolder {
     /// Why this may not be the lists folder; `nil` if there is no doubt.
     ///
     /// An empty folder where another one had lists is an unmounted mount point, or hides the lists, or was just created
-    /// and is about to be filled. `isEmpty` tells that it has no list, although there were some; `known` is the folder
-    /// they were in.
+    /// and will be filled soon. `isEmpty` says that it has no list although there were some; `known` is the folder that
+    /// had them.
     func doubt(isEmpty: Bool, since known: FolderIdentity?) -> String? {
         guard isEmpty, known?.isSame(as: identity) != true else { return nil }
         return

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The last image of an app whose icon has another URL now, of which there is no image yet.
+/// The last image of an app, shown while its icon's new URL has none.
 package struct PreviousImage: Equatable, Sendable {
     /// The URL that the image came from.
     package var url: IconURL
     var image: Boxed<AppListDocument.Image>
-    /// Since when the app has had another URL.
+    /// When the app's URL changed.
     package var since: Timestamp?
 
     init(_ url: IconURL, _ image: Boxed<AppListDocument.Image>, since: Timestamp?) {
@@ -14,45 +14,43 @@ package struct PreviousImage: Equatable, Sendable {
     }
 }
 
-/// Which entries show the last image of their app; none costs anything as long as there are none.
+/// The entries that show previous images; costs nothing while there are none.
 struct PreviousImages: Sendable {
-    /// By list, and by the number of the entry in it.
+    /// By list and index of the entry.
     private(set) var entries: [ListName: [Int: PreviousImage]] = [:]
-    /// The entries of each icon without an image.
+    /// For each icon without an image, the entries that show a previous one.
     private var places: [IconURL: [ListName: Set<Int>]] = [:]
-    /// The icons of each list that are in these places.
+    /// The keys of ``places``, by list.
     private var iconsByList: [ListName: Set<IconURL>] = [:]
-    /// The images by the URLs that they came from, with how many entries show them.
+    /// The images by source URL, with the number of entries that show them.
     private var sources: [IconURL: (image: Boxed<AppListDocument.Image>, entries: Int)] = [:]
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// The icons that have an image of another URL until their own comes.
+    /// The icons for which previous images are shown.
     var icons: some Collection<IconURL> { places.keys }
 
-    /// Whether an entry shows such an image in place of that of an icon.
+    /// Whether an entry shows a previous image for an icon.
     func has(_ icon: IconURL) -> Bool { places[icon] != nil }
 
-    /// What an entry shows; `nil` if that is the image of its own icon, or none.
+    /// The previous image that an entry shows; `nil` if it shows the icon's own, or none.
     func of(_ entry: Int, in list: ListName) -> PreviousImage? { entries[list]?[entry] }
 
-    /// What is shown for an icon: where entries disagree, the first one of the first list by name counts.
+    /// The previous image shown for an icon; if entries differ, the first one of the first list by name counts.
     func shown(for icon: IconURL) -> PreviousImage? {
         guard let lists = places[icon], let list = lists.keys.min(), let entry = lists[list]?.min() else { return nil }
         return entries[list]?[entry]
     }
 
-    /// All that is shown for an icon.
     func all(for icon: IconURL) -> [PreviousImage] {
         (places[icon] ?? [:]).flatMap { list, numbers in numbers.compactMap { entries[list]?[$0] } }
     }
 
-    /// The lists with entries that show such an image for an icon, sorted.
+    /// The lists with entries that show a previous image for an icon, sorted.
     func lists(for icon: IconURL) -> [ListName] { places[icon]?.keys.sorted() ?? [] }
 
-    /// The entries that show the image of a URL: the icons that they stand for, each with its lists.
-    ///
-    /// - Complexity: O(*n*) in the number of such entries of all lists.
+    /// The icons for which the image of a URL is shown, each with its lists; O(*n*) in the number of all previous
+    /// images.
     func showing(imageOf url: IconURL) -> [IconURL: Set<ListName>] {
         guard sources[url] != nil else { return [:] }
         var found: [IconURL: Set<ListName>] = [:]
@@ -64,13 +62,13 @@ struct PreviousImages: Sendable {
         return found
     }
 
-    /// The image of a URL, if an entry shows it in place of that of its own.
+    /// The image of a URL, if an entry shows it as a previous one.
     func image(of url: IconURL) -> Boxed<AppListDocument.Image>? { sources[url]?.image }
 
-    /// When the first of the apps got another URL; `nil` if that is not known of any.
+    /// The earliest known time at which an app's URL changed; `nil` if none is known.
     var since: Timestamp? { entries.values.lazy.flatMap(\.values).compactMap(\.since).min() }
 
-    /// Has an entry show an image, in place of what it showed.
+    /// Sets or replaces the previous image of an entry.
     mutating func set(_ previous: PreviousImage, for icon: IconURL, at entry: Int, in list: ListName) {
         if let last = entries[list, default: [:]].updateValue(previous, forKey: entry) { uncount(last) }
         sources[previous.url, default: (previous.image, 0)].entries += 1
@@ -84,7 +82,7 @@ struct PreviousImages: Sendable {
         if sources[previous.url]?.entries == 0 { sources[previous.url] = nil }
     }
 
-    /// Takes out what a list shows.
+    /// Removes the previous images of a list.
     mutating func remove(_ list: ListName) {
         for previous in entries.removeValue(forKey: list)?.values.map(\.self) ?? [] { uncount(previous) }
         for icon in iconsByList.removeValue(forKey: list) ?? [] {
@@ -93,9 +91,7 @@ struct PreviousImages: Sendable {
         }
     }
 
-    /// Takes out what is shown for an icon.
-    ///
-    /// - Returns: What that was.
+    /// Removes and returns the previous images shown for an icon.
     mutating func remove(_ icon: IconURL) -> [PreviousImage] {
         var gone: [PreviousImage] = []
         for (list, numbers) in places.removeValue(forKey: icon) ?? [:] {

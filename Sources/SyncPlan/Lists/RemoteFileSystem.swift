@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// File systems that other hosts can change too, or that a program serves.
+/// File systems that other hosts can change, or that a program serves.
 package enum RemoteFileSystem {
-    /// The name of such a file system, by its type (statfs(2)); `nil` for a local one.
+    /// The name of a remote file system, by its type (statfs(2)); `nil` for a local one.
     package static func name(of magic: UInt32) -> String? { names[magic] }
 
     private static let names: [UInt32: String] = [

@@ -2,14 +2,14 @@
 import AppLists
 import CacheFormat
 
-/// Finds the apps of entries without an image among earlier versions of their list.
+/// Finds the apps of entries without an image in earlier versions of their list.
 ///
-/// An app has the same identity and name, or the same identity alone, if one entry only has that in each version; or, if one
-/// of the entries has no identity, the same name and URL. A URL alone does not tell whose image it was.
+/// Two entries are the same app if they share identity and name, or an identity that only one entry of each version
+/// has. If one has no identity, they must share name and URL; a URL alone does not show whose image it was.
 struct ReturningApps {
     private typealias Key = AppMatch.Key
 
-    /// The places of the entries that are still to be found.
+    /// The indices of the entries not found yet.
     private(set) var missing: Set<Int>
     /// By identity and name.
     private var byIdentity: [Key: [Int]] = [:]
@@ -20,12 +20,9 @@ struct ReturningApps {
     /// By name and URL, of entries without an identity.
     private var byURLWithoutIdentity: [Key: [Int]] = [:]
 
-    /// - Parameters:
-    ///   - entries: All entries of the list.
-    ///   - missing: The places of the entries to find.
     init(_ entries: [AppEntry], missing: [Int]) {
         self.missing = Set(missing)
-        // In reverse: popPlace takes the last one.
+        // In reverse, because popPlace takes the last one.
         for place in entries.indices.reversed() {
             let entry = entries[place]
             if let id = entry.id { byIdentityOnly[Key(identity: id), default: []].append(place) }
@@ -40,9 +37,9 @@ struct ReturningApps {
         }
     }
 
-    /// Matches the entries of an earlier version with those that are missing.
+    /// Matches missing entries with those of an earlier version.
     ///
-    /// - Returns: The index of the earlier entry, by the place of the one that it matches, which is not missing any more.
+    /// - Returns: The earlier entry's index by the missing entry's; matched entries are no longer missing.
     /// - Complexity: O(*n*) in the number of earlier entries.
     mutating func match(_ earlier: [AppEntry]) -> [Int: Int] {
         var found: [Int: Int] = [:]
@@ -73,7 +70,7 @@ struct ReturningApps {
         return found
     }
 
-    /// The first place with a key that is still missing.
+    /// Removes and returns the first index with a key that is still missing.
     private static func popPlace(_ key: Key, from places: inout [Key: [Int]], _ missing: Set<Int>) -> Int? {
         while let place = places[key]?.popLast() { if missing.contains(place) { return place } }
         return nil

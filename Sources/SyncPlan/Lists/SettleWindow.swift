@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The quiet time that a change in the lists folder waits for, since tools save in several steps.
+/// Waits until the lists folder has been quiet for a while, because tools save in several steps.
 package struct SettleWindow: Sendable {
     private let quiet: Duration
     private let ceiling: Duration

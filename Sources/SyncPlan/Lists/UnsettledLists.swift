@@ -2,7 +2,7 @@
 import AppLists
 package import CacheFormat
 
-/// The files that change at every scan; after a time they are rejected.
+/// Files that change at every scan; they are rejected after `patience`.
 package struct UnsettledLists: Sendable {
     private let patience: Duration
     private var since: [ListName: Timestamp] = [:]
@@ -11,7 +11,7 @@ package struct UnsettledLists: Sendable {
         self.patience = patience
     }
 
-    /// Records which files were being written during a scan; returns the verdicts on those that changed for too long.
+    /// Records the files being written during a scan; returns rejections of those that changed for too long.
     package mutating func note(_ names: Set<ListName>, at now: Timestamp) -> [ListName: ListReading] {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = now }

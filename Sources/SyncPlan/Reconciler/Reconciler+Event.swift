@@ -8,31 +8,24 @@ package import Reports
 extension Reconciler {
     /// What happened.
     package enum Event: Sendable {
-        /// The lists folder was listed.
         case scanned(ListScan)
-        /// A download ended; with its hops if there is something to tell of them, and whether all responses came over
-        /// HTTP/2 if that is known.
+        /// A download ended; with its hops if worth reporting, and whether all responses came over HTTP/2 if known.
         case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
-        /// A poll of a source ended.
         case polled(SourceReply)
-        /// A publication ended.
         case published(PublicationResult)
-        /// The evictor tried to release generations; some stay for readers that hold a lease, and some could not be
-        /// removed.
+        /// The evictor released generations, except leased ones and those it could not remove.
         case released(ReleaseResult)
-        /// The evictor has removed what it was given, but for the files that failed.
+        /// The evictor removed files, except those that failed.
         case removed(failed: RetirementPlan = RetirementPlan())
-        /// The free space was measured; a failure tells why the trial file could not be written.
+        /// The free space was measured; a failure says why the trial file could not be written.
         case space(Result<DiskSpace, Shortage>)
         /// Pause or resume new downloads. Running ones finish.
         case paused(Bool)
-        /// The cache folder was inspected.
         case inspected(CacheInspection)
         /// Something may be missing in the cache folder.
         case suspected
         /// Images on disk are damaged.
         case damaged(Set<Digest>)
-        /// Pin or unpin a URL.
         case pin(url: IconURL, isPinned: Bool)
         /// Evict retired images now, without waiting for the grace period; if confirmed, also held ones.
         case evict(isConfirmed: Bool)
@@ -40,21 +33,19 @@ extension Reconciler {
         case awaited([IconURL])
         /// A user requests failed icons now; for a refresh, also those with an image.
         case request([IconURL], isRefresh: Bool)
-        /// Remove everything but the lists, and download it anew.
+        /// Remove everything but the lists, and download it again.
         case purge
-        /// The agent is about to end: no download starts any more, and downloaded images are published.
+        /// The agent is stopping: no download starts any more, and downloaded images are published.
         case stopping
-        /// New settings are in force.
         case configured(Settings, needRestart: [String] = [])
-        /// The configuration could not be reloaded; the settings are what they were.
+        /// The configuration could not be reloaded; the old settings stay in force.
         case misconfigured(reason: String)
-        /// What was stored for the next start is lost; everything is stored again.
+        /// The stored state is lost; everything is stored again.
         case memoryLost(StateLoss)
         /// The system slept for this time since the last event.
         case slept(Duration)
         /// The wall clock was set: it is this far ahead of the agent's.
         case clockSet(offset: Duration)
-        /// Time has passed.
         case tick
     }
 
@@ -62,7 +53,7 @@ extension Reconciler {
         switch event {
         case .scanned(let scan): applyScan(scan)
         case .fetched(let url, let outcome, let trail, let isMultiplexed):
-            // Before the first inspection, files that no generation names would be removed by it.
+            // The first inspection removes files that no generation names.
             book.applyFetch(
                 outcome, trail, isMultiplexed: isMultiplexed, of: url, mayWriteAhead: cache.isSearched, in: &turn)
         case .polled(let reply): book.applyPoll(reply, in: &turn)
@@ -83,7 +74,7 @@ extension Reconciler {
         case .evict(let isConfirmed): book.retention.waiveGrace(isConfirmed: isConfirmed, in: book.catalog)
         case .space(let found): book.applySpace(found, in: &turn)
         case .stopping:
-            // The hold is older by the time that this run took.
+            // The hold's age includes the time of this run.
             if book.retention.brake.heldNow != nil { turn.memos.renewValues() }
             if !isStopping { turn.emit(.agentStopping) }
             turn.actions += book.downloads.stop().map { .cancel(url: $0) }
@@ -94,7 +85,7 @@ extension Reconciler {
         case .awaited(let urls):
             for url in urls { book.downloads.raise(url) }
             if book.sources.hasWaiting { book.sources.pollNow(at: turn.now) }
-            // What made a publication fail may be over, and a user waits to know.
+            // The cause of a failed publication may be gone, and a user waits for the result.
             book.publishing.retry(at: turn.now)
         case .configured(let settings, let needRestart):
             configurationError = nil

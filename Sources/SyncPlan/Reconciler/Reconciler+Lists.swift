@@ -6,7 +6,7 @@ import Fleet
 import HTTPRules
 import Reports
 
-// What lists name, and what follows for icons.
+// Lists and pins, and their consequences for icons.
 extension Reconciler {
     /// Whether a version of a list is in force, possibly an older one than its file.
     package func hasGoodVersion(of list: ListName) -> Bool { book.catalog.lists[list]?.source != nil }
@@ -14,7 +14,7 @@ extension Reconciler {
     mutating func applyScan(_ scan: ListScan) {
         let isFirst = !folder.isScanned
         cache.suspect(isComplete: false)
-        // Rejections that events have reported are of known lists, also where no good version was left by a restart.
+        // Lists with reported rejections are known, even if a restart left no good version.
         let known = Set(book.catalog.lists.keys).union(rejections.keys).subtracting([Self.pinList])
         let gone = folder.record(scan, known: known, at: turn.now)
         if let gone, case .listed(let found, let present, let changed) = scan {
@@ -30,11 +30,11 @@ extension Reconciler {
         }
     }
 
-    /// What a listing changes, summed up over its lists.
+    /// The changes of all lists in a listing.
     private struct ListChanges {
         var added: Set<IconURL> = []
         var removed: Set<IconURL> = []
-        /// Icons whose lists give other digests.
+        /// Icons whose expected digests changed.
         var expected: Set<IconURL> = []
         var lost = IconBook.LostApps()
     }
@@ -72,7 +72,7 @@ extension Reconciler {
         book.forgetDocument(of: name)
         if wasPublished { book.publishing.markChanged(at: turn.now) }
         changes.removed.formUnion(diff.removed)
-        // The other removed URLs belong to apps that have new ones.
+        // Unlike URLs that a new version of a list replaces, all of these are lost.
         changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, previous: previous))
     }
 
@@ -99,14 +99,14 @@ extension Reconciler {
         }
         book.showAgain(in: name, &turn)
         if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }
-        // A file that was only touched says nothing new.
+        // The file was only touched.
         let isUnchanged = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
         if forgetRejection(of: name) || !isUnchanged {
             turn.emit(.listAccepted(name, apps: list.entries.count, problems: list.problems.count))
         }
         if !isUnchanged {
             book.retryDocument(of: name)
-            // A new list waits a moment for its first icons: what comes after a large document takes long.
+            // A new list waits briefly for its first icons: after a large document, the next publication takes long.
             let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
             let wait = lacksSome ? Self.timeForFirstIcons(of: record.entries.count) : .zero
             book.publishing.markChanged(name, at: turn.now + wait)
@@ -117,7 +117,7 @@ extension Reconciler {
         changes.removed.formUnion(diff.removed)
     }
 
-    /// Whether an icon has to be downloaded, and for this list alone.
+    /// Whether an icon must be downloaded, for this list only.
     private func isNew(_ url: IconURL, in list: ListName) -> Bool {
         guard let icon = book.catalog.icons[url] else { return false }
         return !icon.hasImage && icon.lists == [list]
@@ -126,7 +126,8 @@ extension Reconciler {
     /// How long a new list waits for its first icon; reading a thousand entries takes 10 to 20 ms.
     private static func timeForFirstIcons(of entries: Int) -> Duration { .milliseconds(250 + 20 * (entries / 1000)) }
 
-    /// Why it is not known what all lists name: one could not be read, for a reason that may pass, or is yet to be read.
+    /// Why the contents of all lists are not known: one could not be read, for a reason that may pass, or was not read
+    /// yet.
     private func doubt(about present: Set<ListName>) -> ListDoubt? {
         let lists = book.catalog.lists
         if let name = present.lazy.filter({ lists[$0]?.rejection?.isOfTheFile == false }).min(),
@@ -148,9 +149,7 @@ extension Reconciler {
         turn.emit(memo.isKept ? .listKept(name, rejection) : .listRejected(name, rejection))
     }
 
-    /// Forgets that a list's file was rejected.
-    ///
-    /// - Returns: Whether that was reported.
+    /// Forgets the rejection of a list's file; returns whether it was reported.
     private mutating func forgetRejection(of name: ListName) -> Bool {
         guard rejections.removeValue(forKey: name) != nil else { return false }
         turn.memos.mark(rejectionOf: name, at: turn.now)
@@ -159,13 +158,13 @@ extension Reconciler {
 
     // MARK: Pins
 
-    /// The name of that list, which no file can have.
+    /// The name of the list of pins, which no file can have.
     package static let pinList: ListName = "pins"
 
     /// The pinned URLs, in the order in which they were pinned.
     package var pins: [IconURL] { book.catalog.lists[Self.pinList]?.entries.map(\.icon) ?? [] }
 
-    /// Whether the newest manifest has the pins as they are.
+    /// Whether the newest manifest has the current pins.
     package var arePinsPublished: Bool {
         folder.isScanned && !book.publishing.isToBePublished(Self.pinList)
             && (book.publishing.manifest?.lists[Self.pinList] == nil) == pins.isEmpty
@@ -173,7 +172,7 @@ extension Reconciler {
 
     /// Why a URL cannot be pinned, as a clause; `nil` if it can.
     ///
-    /// Settings that forbid its download are no reason: they may change.
+    /// Settings that forbid its download do not count: they may change.
     package static func flaw(inPin url: IconURL) -> String? {
         if let flaw = AppEntry.flaw(inIcon: url.text) { return flaw.description }
         do {
@@ -184,7 +183,7 @@ extension Reconciler {
         }
     }
 
-    /// The same with the present pins: there are no more than a list may have entries.
+    /// The same, also if there are as many pins as a list may have entries (`lists.maxEntries`).
     package func flaw(inPin url: IconURL) -> String? {
         let (pins, limit) = (pins, book.settings.lists.maxEntries)
         guard pins.count < limit || pins.contains(url) else {

@@ -2,17 +2,17 @@
 import CacheFormat
 import Reports
 
-/// How far a purge is: everything is forgotten at once, and what is on disk goes in the order that readers rely on.
+/// The phase of a purge: all is forgotten at once, but files are removed in the order that readers rely on.
 package enum PurgePhase: Equatable, Sendable {
-    /// A generation in which nothing is ready is to be published; so many publications had failed before.
+    /// A generation without images must be published; this many publications failed before.
     case publishing(failures: Int)
-    /// It is published; what only older generations name is being removed.
+    /// It is published; files that only older generations name are being removed.
     case removing
 }
 
-// Everything is forgotten, removed, and downloaded anew.
+// A purge forgets and removes everything, and downloads it again.
 extension Reconciler {
-    /// Whether a purge is under way: no download is begun meanwhile.
+    /// Whether a purge is in progress; no download starts meanwhile.
     package var isPurging: Bool { purge != nil }
 
     /// Forgets images, validators, failures, pins and the pause; refused while eviction is suspended.
@@ -37,9 +37,9 @@ extension Reconciler {
             if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }
             book.apply(.purged, to: url, in: &turn)
         }
-        // Also where nothing was ready: the last manifest may name older documents.
+        // Even if nothing was ready: the last manifest may name older documents.
         book.publishing.markChanged(at: turn.now)
-        // What made publications fail may be over.
+        // The cause of failed publications may be gone.
         book.publishing.retry(at: turn.now)
     }
 
@@ -53,15 +53,15 @@ extension Reconciler {
 
     /// Takes the next step of a purge.
     ///
-    /// It does not wait for leases of readers, nor for a publication after one that failed: what is on disk then stays
-    /// until one succeeds, and its grace period is over.
+    /// It does not wait for readers' leases, nor for another publication after a failed one: the files then stay until
+    /// one succeeds and its grace period is over.
     mutating func advancePurge() {
         guard let phase = purge, folder.isScanned, isStoreIdle else { return }
         switch phase {
         case .publishing(let failures):
             let window = book.publishing.window
             if window.failures > failures { return endPurge(publicationFailure) }
-            // Documents for which there is no room wait for it.
+            // Deferred documents wait for disk space.
             guard window.isEmpty || !window.deferred.isEmpty else { return }
             // The last generation is superseded only now.
             book.retention.waiveGrace(isConfirmed: true, in: book.catalog)

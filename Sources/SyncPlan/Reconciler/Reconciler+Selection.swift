@@ -4,12 +4,10 @@ package import CacheFormat
 import Fleet
 import HTTPRules
 
-// Icons that are requested now because somebody said so.
+// Icons that a user requests.
 extension Reconciler {
-    /// The icons of a selection.
-    ///
-    /// - Complexity: O(*n*) in the number of lists and URLs that are named; in that of all icons for those that failed
-    ///   or wait for their origin.
+    /// The icons of a selection; O(*n*) in the number of named lists and URLs, or of all icons if it includes failed
+    /// ones.
     package func selected(by selection: IconSelection) -> SelectedIcons {
         var report = SelectionReport()
         report.unknown = selection.urls.filter { book.catalog.icons.index(of: $0) == nil }

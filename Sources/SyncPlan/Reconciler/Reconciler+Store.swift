@@ -4,7 +4,7 @@ import CacheFormat
 import HTTPRules
 import Reports
 
-// What is done in the cache folder, one job at a time, and what came of it.
+// Jobs in the cache folder, one at a time, and their results.
 extension Reconciler {
     /// Starts the next job in the cache folder, if one is due.
     mutating func useStore() {
@@ -49,7 +49,7 @@ extension Reconciler {
                     Shortage(bytes: done.publication.bytes, isGeneral: true, reason: reason),
                     hadImages: !done.publication.moves.isEmpty, at: turn.now)
             } else {
-                // Perhaps because somebody removed an image that it was to give another name.
+                // Perhaps an image on disk was removed to which it had to link another name.
                 cache.suspect(isComplete: true)
             }
             for (url, staged) in done.staged {
@@ -78,7 +78,7 @@ extension Reconciler {
             moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
-        // Other URLs may have names of the files that were there before.
+        // Names of other URLs may still lead to the replaced files.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
     }
 
@@ -96,7 +96,7 @@ extension Reconciler {
     private mutating func finishImages(_ done: PublicationPlan.InFlight, _ manifest: Manifest) {
         let shown = book.catalog.shownImages
         var orphaned: [PreviousImage] = []
-        // What was taken for an image on disk may have turned out to be damaged meanwhile.
+        // An image believed to be on disk may have turned out damaged meanwhile.
         let images = done.staged.values.map(\.image.sha256)
         let lost = Set(images.filter { !book.retention.ledger.isOnDisk($0) })
         for (url, staged) in done.staged where book.catalog.icons[url]?.hasStaged == true {
@@ -132,7 +132,7 @@ extension Reconciler {
         }
     }
 
-    /// Defers the longest documents of a publication for which there was no room, so that there is room for the others.
+    /// Defers the largest documents of a publication that lacked room, so that the others fit.
     private mutating func deferDocuments(_ documents: [ListName: Int], _ shortage: Shortage, room: Int) {
         var rest = documents.values.reduce(0, +)
         var waiting: [ListName: Int] = [:]
@@ -147,7 +147,7 @@ extension Reconciler {
 
     // MARK: Inspections
 
-    /// Publishes again what is missing in the cache folder and is known, and requests the rest.
+    /// Publishes missing documents and manifests again, and requests missing images.
     mutating func applyInspection(_ found: CacheInspection) {
         let isConclusive = cache.end(found, at: turn.now)
         if let trouble = found.trouble { book.publishing.fail(because: trouble, at: turn.now) }
@@ -165,16 +165,16 @@ extension Reconciler {
         book.retention.recordMissing(found.lostImages)
     }
 
-    /// Writes a list's document next whatever it costs: what the manifest in the folder says of it is wrong.
+    /// Writes a list's document next, whatever it costs: the manifest on disk is wrong about it.
     private mutating func renew(_ list: ListName) {
         guard book.catalog.lists[list]?.source != nil else { return }
         book.retryDocument(of: list)
         book.publishing.renew(list, at: turn.now)
     }
 
-    /// Adopts another cache folder that is at the path now, as a start does: its generations keep what they name.
+    /// Adopts another cache folder that is now at the path, like a start: its generations retain what they name.
     ///
-    /// Icons without an image of this run have that of its newest generation until they are downloaded.
+    /// Icons without an image take the folder's newest one until they are downloaded.
     private mutating func adopt(_ found: AdoptedCache, besides lost: Set<Digest>) {
         turn.memos.mark(generations: book.retention.ledger.supersessions.keys, at: turn.now)
         var ledger = RetirementLedger()
@@ -193,16 +193,15 @@ extension Reconciler {
         for (url, image) in found.images where !lost.contains(image.sha256) {
             let icon = book.catalog.icons[url]
             guard icon?.hasImage != true, icon?.accepts(image.sha256) ?? true else { continue }
-            // Whether there is a newer one is asked at once.
+            // Revalidated at once.
             book.apply(.found(Boxed(wrappedValue: image), freshUntil: turn.now), to: url, in: &turn)
         }
         for name in book.catalog.lists.keys { book.showAgain(in: name, &turn) }
         cache.recordOtherFolder()
     }
 
-    /// Requests damaged images again; until they are on disk no manifest names them.
-    ///
-    /// - Returns: Whether an icon has one of them.
+    /// Requests damaged images again, which no manifest names until they are on disk; returns whether an icon or app
+    /// has one.
     @discardableResult
     mutating func recordDamage(_ images: Set<Digest>) -> Bool {
         guard !images.isEmpty else { return false }
@@ -222,7 +221,7 @@ extension Reconciler {
         let outdated = book.publishing.recordDamage(
             of: images, shownBy: lists, in: book.catalog, book.retention.ledger, at: turn.now)
         for list in outdated { book.retryDocument(of: list) }
-        // Not what was damaged before: new files may be in its place by now.
+        // Only the images found now: earlier damage may have been repaired by new files.
         book.retention.recordMissing(found)
         return !found.isEmpty
     }
@@ -239,12 +238,12 @@ extension Reconciler {
         }
     }
 
-    /// Forgets images that are about to be removed: a list that names one again has it downloaded.
+    /// Forgets images that are about to be removed; an icon that is named again is downloaded again.
     private mutating func forget(_ plan: RetirementPlan) {
         book.publishing.forgetNames(of: plan.urls)
         let removed = Set(plan.images.map(\.sha256))
         var orphans = book.catalog.forgetOrphans(of: removed)
-        // An image that came back to a URL may be named by no document of it.
+        // An image that was restored to a URL may be in no document of that URL.
         let returned = book.catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
         for url in plan.affected.union(plan.urls).union(returned) {
             guard let image = book.catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
@@ -254,7 +253,7 @@ extension Reconciler {
             if removed.contains(image.sha256) {
                 turn.emit(.iconEvicted(url))
             } else if !book.catalog.needs(image.sha256) {
-                // A generation that is left has it for something else, and its name is gone.
+                // A remaining generation has the image for another icon, and this icon's name is gone.
                 book.catalog.recordOrphan(Boxed(wrappedValue: image), of: url)
             }
         }

@@ -5,40 +5,31 @@ import Fleet
 package import HTTPRules
 package import Reports
 
-/// What the agent decides: events in, actions out.
+/// The agent's decisions: events in, actions out.
 ///
-/// It reads no file and no clock. Its owner performs the actions, and feeds back what came of them as events. Each kind of
-/// decision has an owner of its own here; what follows from one for another goes through this type.
+/// It reads no file and no clock. Its owner performs the actions, and feeds their results back as events. Each kind of
+/// decision has a type of its own; this one connects them.
 package struct Reconciler: Sendable {
-    /// What lists name, what is known of each icon, and what is done for it.
     var book: IconBook
-    /// Whether the lists folder is trusted, and when it is listed next.
     var folder: ListsFolder
-    /// Whether the cache folder is as expected.
     var cache: CacheChecks
-    /// This call of ``handle(_:now:)``, or the last one.
+    /// The current call of ``handle(_:now:)``, or the last one.
     var turn: Turn
-    /// Why the configuration was not reloaded the last time; `nil` if it was.
+    /// Why the last reload of the configuration failed; `nil` if it did not.
     var configurationError: String?
-    /// The settings that were changed and need a restart.
     var settingsNeedingRestart: [String] = []
-    /// How far a purge is; `nil` if none is under way.
+    /// The phase of the current purge; `nil` if there is none.
     var purge: PurgePhase?
-    /// What came of the last purge; `nil` if there was none since the start.
+    /// The result of the last purge; `nil` if there was none since the start.
     package internal(set) var purgeReport: PurgeReport?
-    /// The conditions that events have reported.
     var told = ToldConditions()
-    /// The rejections of lists that events have reported, also before a restart.
+    /// Rejections of lists that events reported, also before a restart.
     var rejections: [ListName: RejectionMemo] = [:]
 
-    /// Begins with what is on disk.
+    /// Continues from what an earlier run left.
     ///
-    /// - Parameters:
-    ///   - settings: The configured settings.
-    ///   - seed: What the jitter of delays is derived from; another one on each machine and at each start.
-    ///   - restored: What an earlier run left.
-    ///   - triesOnce: Whether retries and probes that become due from now on are left to a later run.
-    ///   - now: The current time.
+    /// `seed` determines the jitter of delays; it must differ on each machine and at each start. With `triesOnce`,
+    /// retries and probes that become due from now on are left to a later run.
     package init(
         settings: Settings, seed: UInt64, restored: consuming RestoredState = RestoredState(), triesOnce: Bool = false,
         now: Timestamp
@@ -66,9 +57,7 @@ package struct Reconciler: Sendable {
         told = conditions
     }
 
-    /// Applies events that came at once, in this order.
-    ///
-    /// - Returns: What to do after all of them, in this order.
+    /// Applies simultaneous events, in this order; returns the actions after all of them, in order.
     package mutating func handle(_ events: [Event], now: Timestamp) -> [Action] {
         turn.begin(at: now)
         for event in events { apply(event) }
@@ -79,7 +68,6 @@ package struct Reconciler: Sendable {
 
     package mutating func takeEvents() -> [AgentEvent] { turn.takeEvents() }
 
-    /// Does everything that has become due.
     private mutating func advance() {
         book.advance(in: &turn)
         book.retention.advance(to: turn.now)
@@ -116,7 +104,7 @@ package struct Reconciler: Sendable {
 
     package var isStopping: Bool { book.downloads.isStopping }
 
-    /// Whether all that can be done now has been done: the rest waits for a retry, an origin, a grace period or a reader.
+    /// Whether all that can be done now is done; the rest waits for a retry, an origin, a grace period or a reader.
     package var isSettled: Bool {
         guard isStopping || folder.isSettled && !isAskingSources, book.isIdle, isStoreIdle else { return false }
         return !folder.isScanned || book.publishing.window.due(during: .ending) == nil || hasGivenUpPublishing
@@ -125,7 +113,7 @@ package struct Reconciler: Sendable {
     /// Whether a run that ends by itself waits for the first polls.
     private var isAskingSources: Bool { book.triesOnce && book.downloads.mayStart && book.sources.isBeginning }
 
-    /// Whether a publication failed, and no other one is awaited.
+    /// Whether a publication failed, and none is awaited.
     ///
     /// A run that ends by itself tries three times: what it downloads after a failure would be lost.
     private var hasGivenUpPublishing: Bool {
@@ -134,7 +122,7 @@ package struct Reconciler: Sendable {
 
     package var isDownloading: Bool { book.downloads.queue.activeCount > 0 }
 
-    /// Whether it matters when there is room again.
+    /// Whether to check for free space.
     private var looksForSpace: Bool { !book.triesOnce && !isStopping }
 
     /// Whether no publication, eviction or inspection is running.
@@ -143,7 +131,7 @@ package struct Reconciler: Sendable {
     /// Why eviction is suspended, as a clause; `nil` if it is not.
     var evictionDoubt: String? { lastingDoubt ?? folder.doubt?.reason }
 
-    /// The same without what is over as soon as new lists are read.
+    /// The same, without doubts that end when new lists are read.
     var lastingDoubt: String? {
         if let unavailable = folder.unavailable { return unavailable }
         if let failure = book.publishing.failure, book.publishing.isInDoubt {
@@ -166,12 +154,12 @@ package struct Reconciler: Sendable {
             newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
     }
 
-    /// The versions of lists that need not be parsed again.
+    /// List versions that need not be parsed again.
     package var knownLists: [ListName: KnownList] { book.catalog.lists.compactMapValues(\.known) }
 
     /// Why the lists folder could not be listed at the last scan, or is not trusted.
     package var unavailable: String? { folder.unavailable }
 
-    /// The end of a download, after a check of the image against the digests of the lists.
+    /// The outcome after a check of the image against the lists' digests.
     package func judged(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome { book.checked(outcome, of: url) }
 }

@@ -2,15 +2,15 @@
 import CacheFormat
 import Reports
 
-/// One call of the plan: its time, its source of randomness, and what comes out of it.
+/// A call of the plan: its time, its source of randomness, and its results.
 struct Turn: Sendable {
     var now: Timestamp
     /// Jitters delays.
     var generator: SeededGenerator
     var actions: [Reconciler.Action] = []
-    /// The events of this turn that nobody has taken yet.
+    /// The events of this turn that were not taken yet.
     private(set) var events: [AgentEvent] = []
-    /// What to store for the next start; it waits for others to be stored with it.
+    /// Changes to store for the next start, collected over several turns.
     var memos = UnstoredChanges()
 
     init(at now: Timestamp, seed: UInt64) {
@@ -18,7 +18,7 @@ struct Turn: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Begins another call; events that nobody took are dropped.
+    /// Begins a call; events that were not taken are dropped.
     mutating func begin(at now: Timestamp) {
         self.now = now
         events = []

@@ -2,26 +2,25 @@
 import CacheFormat
 import HTTPRules
 
-/// Memos of icons, each of which is made anew when it is asked for.
+/// Icon memos in compact storage; each is created on access.
 ///
-/// At a start there are as many as icons, and what was kept for them in many small pieces would leave holes in the heap
-/// between all that stays. Here they are in a few large pieces, which go back to the system as a whole.
+/// A start loads as many memos as there are icons. Many small allocations would leave holes in the heap; these few
+/// large ones return to the system as a whole.
 package struct IconMemos: Sendable {
-    /// All of a memo but what is kept beside it.
     private struct Record {
-        /// Where its texts are: the URL, and after it those of its response.
+        /// The offset of its texts: the URL, then those of its response.
         var start: Int
         var url: Int
         var image: Digest?
         var freshUntil: Timestamp
         var response: Response?
-        /// By its place in ``trails``.
+        /// An index in ``trails``.
         var trail: Int?
     }
 
     private struct Response {
         var status: Int
-        /// `nil` if there is none, or it is that of the icon.
+        /// The length of the URL; `nil` if there is none, or it is the icon's.
         var url: Int?
         var isFromIcon: Bool
         var fields: Int
@@ -30,11 +29,11 @@ package struct IconMemos: Sendable {
     }
 
     private var records: [Record] = []
-    /// All texts, one after the other.
+    /// All texts, concatenated.
     private var texts: [UInt8] = []
-    /// Those in a row that are equal are there once.
+    /// Equal trails in a row are stored once.
     private var trails: [FetchTrail] = []
-    /// By the place of the memo: there are few.
+    /// By index of the memo; there are few.
     private var failures: [Int: IconRecord.Failure] = [:]
 
     package init(_ memos: some Sequence<IconMemo> = []) {
@@ -59,7 +58,7 @@ package struct IconMemos: Sendable {
         records.append(record)
     }
 
-    /// - Returns: How many bytes the text has.
+    /// Appends a text; returns its length in bytes.
     private mutating func append(_ text: String) -> Int {
         texts.append(contentsOf: text.utf8)
         return text.utf8.count

@@ -1,28 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What is to be stored, and what is to be deleted, so that a restart finds it.
+/// What to store and delete, so that the next start finds it.
 package struct MemoChanges: Equatable, Sendable {
     package var remembered: [IconMemo]
-    /// The URLs of icons that are known no more.
     package var forgotten: [IconURL]
-    /// The origins that failed of late.
+    /// Origins that failed recently.
     package var origins: [OriginMemo] = []
-    /// The origins that are well again.
+    /// Origins that recovered.
     package var forgottenOrigins: [String] = []
-    /// The lists that need not be parsed again as long as they are as they were.
+    /// Lists that need not be parsed again while their files are unchanged.
     package var lists: [ListMemo] = []
-    /// The lists that are gone, or of which there is more to tell.
+    /// Lists that are gone, or must be parsed again.
     package var forgottenLists: [ListName] = []
-    /// What events have told of lists whose files are not accepted.
+    /// Reported rejections of lists.
     package var rejections: [RejectionMemo] = []
-    /// The lists that are accepted, or gone.
+    /// Lists that are accepted, or gone.
     package var forgottenRejections: [ListName] = []
     /// When generations were superseded, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
-    /// The generations that are on disk no more.
+    /// Generations no longer on disk.
     package var released: [Int] = []
-    /// All single values, if one of them has changed.
+    /// All single values, if one changed.
     package var values: RememberedValues?
 
     package init(remembered: [IconMemo] = [], forgotten: [IconURL] = []) {
@@ -32,7 +31,7 @@ package struct MemoChanges: Equatable, Sendable {
 
     package var isEmpty: Bool { self == MemoChanges() }
 
-    /// Adds what is to be remembered and forgotten later, in place of what earlier memos say of the same.
+    /// Appends later memos and deletions, which replace earlier ones with the same key.
     private static func append<Memo, Key: Hashable>(
         _ laterMemos: [Memo], _ laterForgotten: [Key], to memos: inout [Memo], _ forgotten: inout [Key],
         by key: KeyPath<Memo, Key>
@@ -44,7 +43,7 @@ package struct MemoChanges: Equatable, Sendable {
         forgotten += laterForgotten
     }
 
-    /// Takes later changes in, so that all of them can be stored at once.
+    /// Merges later changes, so that all can be stored at once.
     package mutating func append(_ later: MemoChanges) {
         Self.append(later.remembered, later.forgotten, to: &remembered, &forgotten, by: \.url)
         Self.append(later.origins, later.forgottenOrigins, to: &origins, &forgottenOrigins, by: \.origin)

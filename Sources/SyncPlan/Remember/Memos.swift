@@ -2,10 +2,10 @@
 package import CacheFormat
 package import HTTPRules
 
-/// What is remembered of a URL over a restart, beside what the cache folder itself tells.
+/// What a restart keeps of an icon, beyond the cache folder.
 package struct IconMemo: Equatable, Sendable {
     package var url: IconURL
-    /// The image that the response and the freshness are of.
+    /// The image that the response and freshness belong to.
     package var image: Digest?
     package var response: StoredResponse?
     package var freshUntil: Timestamp
@@ -26,9 +26,9 @@ package struct IconMemo: Equatable, Sendable {
     }
 }
 
-/// What is remembered of an origin over a restart; one that is not remembered is well.
+/// What a restart keeps of an origin; an origin without a memo is healthy.
 package struct OriginMemo: Codable, Hashable, Sendable {
-    /// The scheme, host and port, as `FetchTarget/origin` has them.
+    /// Scheme, host and port, as in `FetchTarget/origin`.
     package var origin: String
     package var health: OriginHealth
 
@@ -38,7 +38,7 @@ package struct OriginMemo: Codable, Hashable, Sendable {
     }
 }
 
-/// What events have told of a list whose file is not accepted, so that a restart does not tell it again.
+/// A reported rejection of a list's file, kept so that a restart does not report it again.
 package struct RejectionMemo: Codable, Hashable, Sendable {
     package var list: ListName
     package var code: String
@@ -51,12 +51,12 @@ package struct RejectionMemo: Codable, Hashable, Sendable {
     }
 }
 
-/// What is remembered over a restart of a list in which there was no flaw: all else that was in it is in its document.
+/// What a restart keeps of a list without problems; the rest of its content is in its document.
 package struct ListMemo: Codable, Equatable, Sendable {
     package var list: ListName
     /// The digest of the file.
     package var sha256: Digest
-    /// By what rules it was read: ``ListLimits/rules``.
+    /// The rules by which it was read: ``ListLimits/rules``.
     package var rules: String
 
     package init(list: ListName, sha256: Digest, rules: String) {

@@ -2,33 +2,31 @@
 package import CacheFormat
 package import Fleet
 
-/// What is remembered over a restart beside the cache folder.
+/// What a restart keeps, beyond the cache folder.
 package struct Remembered: Sendable {
     package var icons = IconMemos()
     package var origins: [OriginMemo] = []
     package var lists: [ListMemo] = []
     package var rejections: [RejectionMemo] = []
-    /// When each superseded generation was, by the clock of this run.
+    /// When each generation was superseded, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
     package var values = RememberedValues()
 
     package init() {}
 }
 
-/// The single things that are remembered over a restart.
+/// The single values that a restart keeps.
 ///
-/// One that is added here is stored once ``Reconciler`` gives it a value. It must be optional, because databases of earlier
-/// versions do not have it.
+/// A new one is stored once ``Reconciler`` sets it. It must be optional, because databases of earlier versions lack it.
 package struct RememberedValues: Codable, Equatable, Sendable {
-    /// Whether downloads are paused.
     package var isPaused: Bool
-    /// The change whose eviction is held, its time by the clock of this run; `nil` if none is.
+    /// The change whose eviction is held, with its time by the clock of this run; `nil` if none is.
     package var hold: EvictionBrake.Hold?
-    /// The folder that the lists are in; `nil` if that is not known.
+    /// The lists folder; `nil` if not known.
     package var folder: FolderIdentity?
-    /// The highest number that a generation was given; 0 if none was.
+    /// The highest generation number given; 0 if none was.
     package var newestGeneration: Int
-    /// The manifests of upstreams that were accepted last.
+    /// The last accepted manifests of sources.
     package var upstreams: [UpstreamMemo]
 
     package init(

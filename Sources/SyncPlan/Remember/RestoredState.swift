@@ -7,67 +7,63 @@ package import HTTPRules
 
 /// What an earlier run left.
 package struct RestoredState: Sendable {
-    /// The good generations on disk, the oldest first; the last one is the current one.
+    /// The valid generations on disk, oldest first; the last one is current.
     package var manifests: [Manifest] = []
-    /// Whether the current generation on disk names what is damaged, so that a whole one must take its place.
+    /// Whether the current generation names damaged files and must be replaced.
     package var isDamaged = false
-    /// The documents that they name; none once they are taken apart.
+    /// Their documents; empty after ``takeApart()``.
     package var documents: [Digest: AppListDocument] = [:]
-    /// Images of the current generation that are not on disk, or not as they should be.
+    /// Missing or damaged images of the current generation.
     package var missing: Set<Digest> = []
-    /// Larger than every generation that is in the cache folder, or was there.
+    /// Higher than every generation that is or was in the cache folder.
     package var nextGeneration = 1
-    /// What was remembered beside the cache folder.
     package var memory = Remembered()
-    /// Beginnings of images whose download can go on.
+    /// Partial images whose downloads can be resumed.
     package var partials: [PartialDownload] = []
 
-    /// What the generations say, once they are taken apart.
+    /// Set by ``takeApart()``.
     fileprivate var catalog: RestoredCatalog?
 
     package init() {}
 
-    /// Takes apart what the generations say: that needs nothing of what is remembered beside the cache folder.
+    /// Builds the catalog from the generations; this needs nothing of ``memory``.
     package mutating func takeApart() {
         if catalog == nil { catalog = RestoredCatalog(manifests, documents: documents, missing: missing) }
         documents = [:]
     }
 
-    /// Gives away what the generations say: what has two owners is copied when it changes.
+    /// Moves the catalog out: with two owners it would be copied when it changes.
     mutating func takeCatalog() -> RestoredCatalog {
         takeApart()
         defer { catalog = nil }
         return catalog ?? RestoredCatalog([], documents: [:], missing: [])
     }
 
-    /// The hold, with a generation that can be on disk: a publication that came to nothing may have had a later number.
+    /// The hold, with a generation that can be on disk: a failed publication may have had a higher number.
     var knownHold: EvictionBrake.Hold? {
         guard var hold = memory.values.hold else { return nil }
         hold.generation = min(hold.generation, newestGeneration)
         return hold
     }
 
-    /// The highest number that a generation ever had, also if the cache folder is an older copy, or a new one.
+    /// The highest generation number ever given, even if the cache folder is an older copy, or new.
     var newestGeneration: Int { max(nextGeneration - 1, memory.values.newestGeneration) }
 }
 
-/// What the generations on disk say, as the plan keeps it.
+/// The catalog and ledger as the generations on disk describe them.
 struct RestoredCatalog: Sendable {
     private(set) var catalog = Catalog()
     private(set) var ledger = RetirementLedger()
-    /// The lists whose documents are out of date: an image is missing, or an older generation has one.
+    /// Lists with outdated documents: an image is missing, or only an older generation has it.
     private(set) var outdatedLists: Set<ListName> = []
-    /// The images that an older generation has for a URL and the newest has not: they may have been found damaged.
+    /// Images that an older generation has for a URL and the newest has not; they may have been found damaged.
     private(set) var doubtfulImages: Set<Digest> = []
-    /// The images that the names of icons lead to that have none of their own.
+    /// The images that `by-url/` names of icons without their own image lead to.
     private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
-    /// The icons that no list names because their apps have others now.
+    /// The unreferenced icons whose apps have new ones.
     private(set) var replaced: Set<IconURL> = []
 
-    /// - Parameters:
-    ///   - manifests: The generations, the oldest first.
-    ///   - documents: The documents that they name.
-    ///   - missing: The images that are not on disk.
+    /// `manifests` are ordered oldest first; `missing` are the images not on disk.
     init(_ manifests: [Manifest], documents: [Digest: AppListDocument], missing: Set<Digest>) {
         for manifest in manifests { ledger.publish(manifest, newDocuments: documents, at: manifest.published) }
         for (name, list) in manifests.last?.lists ?? [:] {
@@ -77,18 +73,18 @@ struct RestoredCatalog: Sendable {
             if let document = documents[list.sha256] { restorePrevious(document, missing: missing) }
         }
         for icon in catalog.previous.icons { named[icon] = catalog.previous.shown(for: icon)?.image }
-        // What a newer generation says of a URL counts.
+        // What a newer generation says of a URL takes precedence.
         for (manifest, newer) in zip(manifests, manifests.dropFirst()).reversed() {
             for (name, list) in manifest.lists where newer.lists[name]?.sha256 != list.sha256 {
                 for app in documents[list.sha256]?.apps ?? [] { restoreOlder(app, missing: missing) }
             }
         }
         ledger.recordMissing(missing)
-        // Most of the time there are none.
+        // Usually there are none.
         if !catalog.retired.isEmpty { findReplaced(manifests, documents) }
     }
 
-    /// Gives the catalog and the ledger away: what has two owners is copied when it changes.
+    /// Moves both out: with two owners they would be copied when they change.
     mutating func take() -> (Catalog, RetirementLedger) {
         defer { (catalog, ledger) = (Catalog(), RetirementLedger()) }
         return (catalog, ledger)
@@ -110,7 +106,7 @@ struct RestoredCatalog: Sendable {
         }
     }
 
-    /// Has apps keep the images that they showed in place of their icons, unless those have their own by now.
+    /// Restores the previous images that apps show, except where icons have their own.
     private mutating func restorePrevious(_ document: AppListDocument, missing: Set<Digest>) {
         var kept: [Int: PreviousImage] = [:]
         for index in document.apps.indices where document.apps[index].hasPrevious {
@@ -127,7 +123,7 @@ struct RestoredCatalog: Sendable {
         catalog.setPrevious(kept, in: document.list)
     }
 
-    /// Notes the icons of older generations that no list names any more, as far as their apps have others.
+    /// Finds the unreferenced icons of older generations whose apps have new ones.
     private mutating func findReplaced(_ manifests: [Manifest], _ documents: [Digest: AppListDocument]) {
         for (manifest, newer) in zip(manifests, manifests.dropFirst()) {
             for (name, list) in manifest.lists {
@@ -154,7 +150,7 @@ struct RestoredCatalog: Sendable {
             {
                 catalog.recordOrphan(boxed, of: last)
             }
-            // Its name is there as long as the generation is.
+            // The name stays as long as the generation.
             if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)
             {
                 named[app.icon] = ledger.boxed(image.sha256)
@@ -176,14 +172,13 @@ struct RestoredCatalog: Sendable {
 }
 
 extension AppEntry {
-    /// The entry of a list that an entry of its document tells of.
     init(_ app: AppListDocument.App) {
         self.init(name: app.name, id: app.id, icon: app.icon, download: app.download, expected: app.expected)
     }
 }
 
 extension Reconciler {
-    /// Restores what an earlier run remembered beside the cache.
+    /// Restores what an earlier run stored beyond the cache folder.
     mutating func restore(_ state: consuming RestoredState) {
         book.downloads.restore(state.memory.origins, in: &turn)
         for memo in state.memory.icons { book.restore(memo, at: turn.now) }
@@ -205,7 +200,7 @@ extension Reconciler {
 }
 
 extension IconBook {
-    /// Sets the freshness of images of which nothing is remembered, as if they had come with the oldest generation.
+    /// Sets the freshness of images without a memo, as if they had arrived with the oldest generation.
     fileprivate mutating func setMissingFreshness(since published: Timestamp, in turn: inout Turn) {
         for index in catalog.icons.indices where catalog.icons[index].icon.freshUntil == .distantPast {
             let freshUntil = published + settings.refresh.default.jittered(using: &turn.generator)
@@ -216,12 +211,12 @@ extension IconBook {
 
     fileprivate mutating func restore(_ memo: IconMemo, at now: Timestamp) {
         var known: (response: StoredResponse?, freshUntil: Timestamp)?
-        // Validators vouch for bytes: without the image they must not be sent.
+        // Validators stand for the bytes of an image: without it they must not be sent.
         if let image = catalog.icons[memo.url]?.boxedImage.digest, image == memo.image {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
-            // The text of the URL that the list or the settings have in memory.
+            // Share the URL's text with the list or the settings.
             let spelling = catalog.icons.spelling(of: memo.url).text
             let response = memo.response.map { sources.sharing($0.sharing(spelling)) }
             known = (response, isAhead ? now : min(memo.freshUntil, latest))
@@ -229,7 +224,7 @@ extension IconBook {
         var failure = memo.failure
         if let last = memo.failure {
             let latest = now + downloads.backoff.longest(after: last.code)
-            // What depends on settings is decided anew: they may be others now.
+            // Failures that depend on settings are retried now: the settings may have changed.
             let isOpen = last.code.dependsOnSettings || last.attempts == 0
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { min($0, latest) }
         }

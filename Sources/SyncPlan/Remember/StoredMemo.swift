@@ -4,13 +4,13 @@ import Fleet
 
 /// A memo that is stored as JSON.
 ///
-/// The names of its properties, and of those in them, are stored: a property that gets another name needs coding keys.
+/// Property names are stored, also nested ones: a renamed property needs coding keys.
 package protocol StoredMemo: Codable {
-    /// Whether an agent can have written it.
+    /// Whether an agent can have written it; checked on reading.
     var isPossible: Bool { get }
 }
 
-/// How many there can be of anything that is counted.
+/// The plausible range of counts.
 private let counts = 0...1_000_000_000
 
 extension ListMemo: StoredMemo {

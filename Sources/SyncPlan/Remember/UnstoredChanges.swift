@@ -2,26 +2,25 @@
 import AppLists
 import CacheFormat
 
-/// What changed since it was stored last, and when that is to be stored.
+/// What changed since it was last stored, and when to store it.
 ///
-/// It keeps what changed, and not how: what is stored is how things are then.
+/// It records what changed, not how: ``drain(from:)`` stores the current values.
 struct UnstoredChanges: Sendable {
-    /// How long changes wait for others to be stored with them.
+    /// How long changes wait so that later ones are stored with them.
     private static let delay: Duration = .seconds(1)
 
     private var icons: Set<IconURL> = []
     private var origins: Set<String> = []
     private var lists: Set<ListName> = []
-    /// The lists of which events have told something else.
     private var rejections: Set<ListName> = []
-    /// Generations that were superseded, or released.
+    /// Generations that were superseded or released.
     private var generations: Set<Int> = []
-    /// The single values as they are stored; `nil` if they are to be stored whatever they are.
+    /// The single values as stored; `nil` to store them in any case.
     private var values: RememberedValues?
-    /// When there is something to store; `nil` if nothing has changed.
+    /// When to store; `nil` if nothing changed.
     private(set) var due: Timestamp?
 
-    // MARK: What changed
+    // MARK: Recording
 
     mutating func mark(icon url: IconURL, at now: Timestamp) {
         icons.insert(url)
@@ -33,13 +32,12 @@ struct UnstoredChanges: Sendable {
         markDue(at: now)
     }
 
-    /// Whether a list need be parsed again has changed, as long as its file is as it is.
+    /// Records that a list's memo changed: whether its unchanged file must be parsed again.
     mutating func mark(list: ListName, at now: Timestamp) {
         lists.insert(list)
         markDue(at: now)
     }
 
-    /// What events have told of a list's file has changed.
     mutating func mark(rejectionOf list: ListName, at now: Timestamp) {
         rejections.insert(list)
         markDue(at: now)
@@ -50,23 +48,24 @@ struct UnstoredChanges: Sendable {
         markDue(at: now)
     }
 
-    /// Has the single values stored at once if they have changed: somebody may have been told so.
+    /// Makes changed single values due at once, because a user may rely on them.
     mutating func mark(values: RememberedValues, at now: Timestamp) {
         if values != self.values { due = now }
     }
 
-    /// Has the single values stored again with the next changes: the ages that they tell are others now.
+    /// Stores the single values again with the next changes, because the ages in them have changed.
     mutating func renewValues() {
         values = nil
     }
 
-    /// What a start found is stored, but for the times of these generations, which can wait for the next changes.
+    /// Records that all is stored as found at the start, except the times of these generations, which wait for later
+    /// changes.
     mutating func recordStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
         self.values = values
         generations.formUnion(numbers)
     }
 
-    /// Has everything stored anew: what was stored is lost.
+    /// Stores everything again, because what was stored is lost.
     mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
         icons.formUnion(plan.book.catalog.icons.keys)
         origins.formUnion(plan.book.downloads.origins.keys)
@@ -81,11 +80,11 @@ struct UnstoredChanges: Sendable {
         if due == nil { due = now + Self.delay }
     }
 
-    // MARK: What is stored
+    // MARK: Storing
 
-    /// Takes what changed, as it is now.
+    /// Removes and returns the changes, with current values.
     ///
-    /// What is known of a list is stored once it is published: it is the document that says what was in it.
+    /// A list's memo is stored once the list is published, because its document holds the list's content.
     mutating func drain(from plan: Reconciler) -> MemoChanges {
         var changes = MemoChanges()
         for url in icons {
