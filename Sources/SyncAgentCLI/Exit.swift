@@ -16,12 +16,21 @@ enum Exit {
         case badConfiguration = 78
     }
 
-    /// Prints a message to stderr; returns the error that ends the command.
-    static func because(_ message: String, code: Code) -> ExitCode {
+    /// Prints a message to stderr; returns the error that ends the command, by default with 1.
+    static func because(_ message: String, code: Code = .attention) -> ExitCode {
         Message.error(message)
         return ExitCode(code.rawValue)
     }
 
     /// The error that ends the command without a message.
     static func with(_ code: Code) -> ExitCode { ExitCode(code.rawValue) }
+
+    /// Does work whose errors end the command with an exit code.
+    static func with<Result>(_ code: Code, _ work: () throws -> Result) throws(ExitCode) -> Result {
+        do {
+            return try work()
+        } catch {
+            throw error as? ExitCode ?? because("\(error)", code: code)
+        }
+    }
 }

@@ -6,18 +6,13 @@ import SystemPackage
 extension Agent.Helpers {
     /// The helper programs, beside this one or in `../libexec/syncagent`; throws exit code 78 if one is missing.
     static func installed() throws -> Agent.Helpers {
-        let program = try Self.program()
-        let folders = [
-            program.removingLastComponent(),
-            program.removingLastComponent().removingLastComponent().appending("libexec").appending("syncagent"),
-        ]
+        let folder = try program().removingLastComponent()
+        let folders = [folder, folder.removingLastComponent().appending("libexec").appending("syncagent")]
         func find(_ name: String) throws -> FilePath {
-            for folder in folders {
-                let path = folder.appending(name)
-                if access(path.string, X_OK) == 0 { return path }
-            }
+            let paths = folders.map { $0.appending(name) }
+            if let path = paths.first(where: { access($0.string, X_OK) == 0 }) { return path }
             throw Exit.because(
-                "\(name) is missing: install it in \(folders[0]), beside syncagent.", code: .badConfiguration)
+                "\(name) is missing: install it in \(folder), beside syncagent.", code: .badConfiguration)
         }
         return Agent.Helpers(watch: try find("syncagent-watch"), parse: try find("syncagent-parse"))
     }

@@ -5,7 +5,6 @@ import FoundationEssentials
 import IconCache
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 enum Suggestion {
@@ -26,9 +25,7 @@ enum Suggestion {
 
     /// The same among published lists and those in the lists folder; a name without `.plist` is near.
     static func list(for list: ListName, in folders: AgentFolders) -> String {
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folders.lists.string)) ?? []
-        let published = (try? IconCache(at: folders.cache).manifest().lists.keys.map(\.text)) ?? []
-        let names = Set(files.filter { ListName($0).isAppList } + published).sorted()
+        let names = Set(folders.droppedLists + folders.publishedLists).map(\.text).sorted()
         if names.contains(list.text + ".plist") { return " Did you mean \(ShellWord.quoted(list.text + ".plist"))?" }
         return text(for: list.text, among: names)
     }
@@ -38,18 +35,21 @@ enum Suggestion {
 
     /// The same among published URLs; one that differs only in its query is the nearest.
     static func icon(for url: IconURL, in cache: FilePath) -> String {
-        let cache = IconCache(at: cache)
-        guard url.text.utf8.count <= 500, let lists = try? cache.manifest().lists.keys.sorted() else { return "" }
-        var left = longest
+        guard url.text.utf8.count <= 500 else { return "" }
         var best: (url: IconURL, distance: Int)?
-        for list in lists where left > 0 {
-            for app in (try? cache.document(of: list))?.apps ?? [] where left > 0 {
-                left -= 1
-                guard app.icon != url, app.icon != best?.url, let distance = distance(url, app.icon) else { continue }
-                if distance < best?.distance ?? .max { best = (app.icon, distance) }
-            }
+        for (_, other) in publishedIcons(in: cache).prefix(longest) where other != url && other != best?.url {
+            guard let distance = distance(url, other), distance < best?.distance ?? .max else { continue }
+            best = (other, distance)
         }
         return best.map { hint(for: url, $0.url) } ?? ""
+    }
+
+    private static func publishedIcons(in cache: FilePath) -> some Sequence<(list: ListName, icon: IconURL)> {
+        let cache = IconCache(at: cache)
+        let lists = (try? cache.manifest().lists.keys.sorted()) ?? []
+        return lists.lazy.flatMap { list in
+            ((try? cache.document(of: list))?.apps ?? []).map { (list: list, icon: $0.icon) }
+        }
     }
 
     /// ` Did you mean …?` with a word that can be pasted; empty if it is what was given.
@@ -87,18 +87,15 @@ enum Suggestion {
     /// - Returns: `nil` if there is none.
     /// - Throws: Exit code 1 if there are several.
     static func whole(_ url: IconURL, in cache: FilePath) throws -> IconURL? {
-        let cache = IconCache(at: cache)
-        guard let lists = try? cache.manifest().lists.keys.sorted() else { return nil }
         var found: [IconURL: ListName] = [:]
-        for list in lists {
-            for app in (try? cache.document(of: list))?.apps ?? [] where app.icon != url && found[app.icon] == nil {
-                if isShort(url, of: app.icon) { found[app.icon] = list }
-            }
+        for (list, icon) in publishedIcons(in: cache) where icon != url && found[icon] == nil && isShort(url, of: icon)
+        {
+            found[icon] = list
         }
         guard found.count > 1, let list = found.values.min() else { return found.keys.first }
         throw Exit.because(
             "\(counted(found.count, "icon")) have the URL \(shown(url)) with different queries. To see them whole: "
-                + "syncagent list --json \(ShellWord.list(list))", code: .attention)
+                + "syncagent list --json \(ShellWord.list(list))")
     }
 
     /// The same among the files beside a missing one.

@@ -4,8 +4,8 @@ import ArgumentParser
 import CacheFormat
 import Dispatch
 import Glibc
+import IconCache
 import SyncAgent
-import SyncPlan
 
 struct SyncAgentCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -76,6 +76,8 @@ enum EntryPoint {
     }
 
     private static func end(because error: any Error) -> Never {
+        // Every command that reads the cache can find that it is damaged.
+        let error = error is IconCacheError ? Exit.because("\(error)") : error
         let code = SyncAgentCommand.exitCode(for: error)
         let text = SyncAgentCommand.fullMessage(for: error)
         guard code.isSuccess else {
@@ -86,7 +88,7 @@ enum EntryPoint {
             exit(code.rawValue)
         }
         do throws(ExitCode) {
-            if !text.isEmpty { try Message.output(help: CompletionScript.mended(text)) }
+            if !text.isEmpty { try Message.output(help: CompletionScript.corrected(text)) }
             exit(code.rawValue)
         } catch {
             exit(error.rawValue)

@@ -147,7 +147,9 @@ struct ManualPageTests {
             return [folders.lists, folders.cache, folders.state, folders.socket, place.file].map(\.string)
         }
         func own(_ variable: @escaping (String) -> String?) throws -> [String] {
-            paths(try PlaceChoice().place(variable: variable, directory: { nil }, exists: { _ in false }))
+            paths(
+                try PlaceChoice().place(
+                    in: PlaceChoice.Environment(variable: variable, directory: { nil }, exists: { _ in false })))
         }
         let named = try own { "/\($0)" }.map { "$" + $0.dropFirst() }
         let atHome = try own { $0 == "HOME" ? "/~" : nil }.map { String($0.dropFirst()) }

@@ -76,7 +76,7 @@ struct SubscriptionTests {
     func noCache() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("cache")
-            let list = SubscriptionReader(IconCache(at: path), KnownList("a"))
+            let list = SubscriptionReader(IconCache(at: path), KnownDocument("a"))
             let icon = SubscriptionReader(IconCache(at: path), KnownIcon("u"))
             #expect(try await list.news() == [nil])
             #expect(try await icon.news() == [nil])

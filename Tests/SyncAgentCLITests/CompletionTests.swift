@@ -19,7 +19,7 @@ struct CompletionTests {
         _ offer: Offer, _ line: [String], in home: FilePath, for shell: CompletionShell? = nil,
         exists: @escaping (FilePath) -> Bool = { (try? $0.stat()) != nil }
     ) -> [String] {
-        let environment = Completion.Environment(
+        let environment = PlaceChoice.Environment(
             variable: { $0 == "HOME" ? home.string : nil }, directory: { home }, exists: exists)
         let completion = Completion(
             words: line, index: line.count - 1, prefix: line.last ?? "", environment: environment, shell: shell,
@@ -179,11 +179,7 @@ struct CompletionTests {
 
 @Suite("Many words for a completion")
 struct CompletionFoldTests {
-    private static func folded(_ names: [String]) -> [String] {
-        var fold = CompletionFold()
-        for name in names { fold.add(name) }
-        return fold.names
-    }
+    private static func folded(_ names: [String]) -> [String] { CompletionFold.fold(Set(names)) }
 
     @Test("few are offered as they are, each once and in order")
     func few() { #expect(Self.folded(["b", "a", "b"]) == ["a", "b"]) }

@@ -17,7 +17,9 @@ struct PlaceChoiceTests {
     private static func place(
         _ choice: PlaceChoice, _ environment: [String: String] = ["HOME": "/home/u"], there: Set<FilePath> = []
     ) throws -> Place {
-        try choice.place(variable: { environment[$0] }, directory: { "/here" }, exists: there.contains)
+        try choice.place(
+            in: PlaceChoice.Environment(
+                variable: { environment[$0] }, directory: { "/here" }, exists: { there.contains($0) }))
     }
 
     @Test("the user's own by default")
@@ -88,9 +90,8 @@ struct PlaceChoiceTests {
         #expect(throws: PlaceChoice.Failure.self) { try Self.place(PlaceChoice(), [:]) }
         #expect(throws: PlaceChoice.Failure.self) { try Self.place(PlaceChoice(cache: ""), ["HOME": "/h"]) }
         let same = PlaceChoice(cache: "/c", state: "/c")
-        #expect(throws: PlaceChoice.Failure.usage("--cache and --state are the same folder (/c): use two folders.")) {
-            try Self.place(same)
-        }
+        let failure = PlaceChoice.Failure("--cache and --state are the same folder (/c): use two folders.", .usage)
+        #expect(throws: failure) { try Self.place(same) }
         // Without a home, the system's agent may be asked.
         #expect(try Self.place(PlaceChoice(), [:], there: [Self.system.folders.cache]) == Self.system)
         let all = PlaceChoice(lists: "/l", cache: "/c", state: "/s", socket: "/o")

@@ -77,8 +77,8 @@ package struct AddressPolicy: Sendable {
             switch self {
             case .denied(let address): "network.denyHosts denies requests to \(address)"
             case .notPublic(let address, let special):
-                "\(address) is not a public address (\(special.use)); to allow it, add \(special.range) to network.allow"
-                    + (special.isLocal ? ", or \(host) to network.allowHosts" : "")
+                "\(address) is not a public address (\(special.use))"
+                    + AddressAdvice(range: special.range, host: special.isLocal ? host : nil).clause()
             }
         }
     }

@@ -74,7 +74,7 @@ extension IconCache {
     package func changes(
         ofList list: ListName, pollingEvery interval: Duration
     ) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
-        Changes(cache: self, beginning: KnownList(list), interval: interval)
+        Changes(cache: self, beginning: KnownDocument(list), interval: interval)
     }
 
     package func changes(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 
 /// What suggested commands depend on besides the ``StatusReport``: the caller's options, paths and rights.
 ///
@@ -46,8 +47,7 @@ package struct CommandContext: Equatable, Sendable {
 
     /// A message that names the file of the settings it mentions.
     package func explained(_ message: String) -> String {
-        guard let file, message.contains(bytes: " to network.allow") else { return message }
-        return message.replacing(bytes: " to network.allowHosts", with: " to allowHosts")
-            .replacing(bytes: " to network.allow", with: " to allow") + ", in [network] of \(file), and reload"
+        guard let file, let (cause, advice, rest) = AddressAdvice.find(in: message) else { return message }
+        return cause + advice.clause(for: file) + rest
     }
 }

@@ -68,7 +68,8 @@ package enum ShellWord {
         }
     }
 
-    private static func isPlain(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || plain.contains(byte) }
+    /// Whether a byte has no meaning to a shell.
+    package static func isPlain(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || plain.contains(byte) }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         switch byte {
@@ -86,7 +87,7 @@ package enum ShellWord {
 
     /// The arguments that name a list; `--` precedes a name that begins with a dash.
     package static func list(_ name: ListName) -> String {
-        (name.text.starts(withBytes: "-") ? "-- " : "") + quoted(name.text)
+        argument(name.text)
     }
 
     /// The argument that names an icon; `nil` if its URL may contain secrets, or is too long to be pasted.
@@ -95,6 +96,10 @@ package enum ShellWord {
         guard url.text.utf8.count <= 1000, IconURL("\(LogURL(url))") == url, !url.text.contains(bytes: "…") else {
             return nil
         }
-        return (url.text.starts(withBytes: "-") ? "-- " : "") + quoted(url.text)
+        return argument(url.text)
+    }
+
+    private static func argument(_ text: String) -> String {
+        (text.starts(withBytes: "-") ? "-- " : "") + quoted(text)
     }
 }

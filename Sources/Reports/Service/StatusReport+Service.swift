@@ -6,7 +6,7 @@ extension StatusReport {
     ///
     /// `1,204 icons ready, 3 failed, 12 queued; downloads paused`
     package var serviceLine: String {
-        var counts = ["\(grouped(icons.ready)) icon\(icons.ready == 1 ? "" : "s") ready"]
+        var counts = ["\(counted(icons.ready, "icon")) ready"]
         if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
         // While downloads are paused, queued icons count as blocked too.
         let waiting = (downloads.queued, downloads.blocked)
@@ -25,14 +25,5 @@ extension StatusReport {
         let bad = lists.count { $0.state != "ok" }
         if bad > 0 { return "\(counted(bad, "list")) not accepted" }
         return state == .paused ? "downloads paused" : nil
-    }
-
-    /// The number with thousands separators: `1,204`.
-    private func grouped(_ number: Int) -> String {
-        let digits = Array(String(number))
-        return digits.indices.reduce(into: "") { text, index in
-            if index > 0, (digits.count - index) % 3 == 0 { text.append(",") }
-            text.append(digits[index])
-        }
     }
 }

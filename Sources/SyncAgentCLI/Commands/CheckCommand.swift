@@ -4,11 +4,9 @@ import AppLists
 import ArgumentParser
 import CacheFormat
 import FoundationEssentials
-import Glibc
 import HTTPRules
 import Reports
 import SyncAgent
-import SyncPlan
 import Synchronization
 import SystemPackage
 
@@ -34,17 +32,13 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Download each icon once, and say what came. At most 8 at once; nothing is kept.")
     var fetch = false
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         let settings = try await configuration.agentSettings(needed: fetch ? ["fetch.proxy"] : [])
-        let context = CommandContext(file: try await configuration.reached().file)
+        let context = CommandContext(file: try await configuration.agentPlace().file)
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
-        let screen = output.screen
         var findings: [CheckFinding] = []
         for name in file {
             var finding = CheckFinding(
@@ -52,14 +46,12 @@ struct CheckCommand: AsyncParsableCommand {
             if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
-            if access(name, F_OK) != 0, errno == ENOENT { finding.isMissing = true }
+            finding.isMissing = FilePath(name).isMissing
             if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)
-            if !json { try Message.output(finding.lines(fitting: screen.width), on: screen) }
+            if !output.json { try output.show(finding.lines) }
         }
-        if json {
-            try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))])
-        }
+        if output.json { try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))]) }
         if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
         if fetch, findings.contains(where: \.hasFailedIcons) { throw Exit.with(.attention) }
     }
@@ -67,14 +59,11 @@ struct CheckCommand: AsyncParsableCommand {
     /// Downloads each icon of the list once, except refused ones.
     private func tryIcons(of finding: inout CheckFinding, _ settings: Settings) async throws {
         guard case .success(let list) = finding.verdict else { return }
-        let refused = Set(finding.refused(in: list).map(\.icon))
+        let refused = Set(finding.refused.map(\.icon))
         var seen: Set<IconURL> = []
         let urls = list.entries.map(\.icon).filter { !refused.contains($0) && seen.insert($0).inserted }
-        let proxies: ProxyPolicy
-        do {
-            proxies = try ProxyPolicy(setting: settings.fetch.proxy) { Variable[$0] }
-        } catch {
-            throw Exit.because("\(error)", code: .badConfiguration)
+        let proxies = try Exit.with(.badConfiguration) {
+            try ProxyPolicy(setting: settings.fetch.proxy) { Variable[$0] }
         }
         var trial = settings
         if trial.fetch.caFile == nil { trial.fetch.caFile = Variable["SSL_CERT_FILE"] }

@@ -11,37 +11,26 @@ import SystemPackage
 struct CheckFinding {
     let file: String
     let verdict: ListVerdict
-    let settings: Settings
+    /// The icons that are refused before any request, and why.
+    let refused: [(icon: IconURL, failure: FetchFailure)]
     /// Adapts messages about settings to the configuration file.
-    let context: CommandContext
+    private let context: CommandContext
     var isMissing = false
     /// The results of `--fetch`.
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
 
     init(file: String, verdict: ListVerdict, settings: Settings, _ context: CommandContext) {
-        (self.file, self.verdict, self.settings, self.context) = (file, verdict, settings, context)
-    }
-
-    var isAcceptable: Bool { (try? verdict.get()) != nil }
-
-    var hasFailedIcons: Bool {
-        guard case .success(let list) = verdict else { return false }
-        return trials.contains { if case .image = $0.outcome { false } else { true } } || !refused(in: list).isEmpty
-    }
-
-    /// The icons that are refused before any request, and why.
-    func refused(in list: AppList) -> [(icon: IconURL, failure: FetchFailure)] {
-        let network = settings.network
+        (self.file, self.verdict, self.context) = (file, verdict, context)
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
         var refused: [(icon: IconURL, failure: FetchFailure)] = []
-        for entry in list.entries {
+        for entry in (try? verdict.get())?.entries ?? [] {
             do throws(FetchFailure) {
-                switch try network.source(of: entry.icon) {
+                switch try settings.network.source(of: entry.icon) {
                 case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 case .server(let target):
                     // If the host is an address, it is checked without a name server.
                     if let address = IPAddress(target.host),
-                        let refusal = network.addresses(for: target.host).refusal(of: address)
+                        let refusal = settings.network.addresses(for: target.host).refusal(of: address)
                     {
                         throw FetchFailure.address(refusal, of: target.host)
                     }
@@ -50,8 +39,12 @@ struct CheckFinding {
                 refused.append((entry.icon, error))
             }
         }
-        return refused
+        self.refused = refused
     }
+
+    var isAcceptable: Bool { (try? verdict.get()) != nil }
+
+    var hasFailedIcons: Bool { !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } }
 
     private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
 
@@ -66,10 +59,10 @@ struct CheckFinding {
             return (StyledText("\(file): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
             var items = list.problems.map { StyledText("ignored: \($0)", .yellow) }
-            var told: Set<String> = []
-            items += refused(in: list).map { icon, failure in
+            var given: Set<AddressAdvice> = []
+            items += refused.map { icon, failure in
                 StyledText("will fail: ", .red)
-                    + StyledText("\(shown(icon)): \(message(of: failure, &told)) [\(failure.code)]")
+                    + StyledText("\(shown(icon)): \(message(of: failure, &given)) [\(failure.code)]")
             }
             items += trials.map { Self.line(of: $0.icon, $0.outcome) }
             if !hasListName {
@@ -84,25 +77,34 @@ struct CheckFinding {
     }
 
     /// The failure's message; the advice in it is given only for the first icon.
-    private func message(of failure: FetchFailure, _ told: inout Set<String>) -> String {
-        let message = context.explained(failure.message)
-        let parts = message.replacing(bytes: "; to allow it", with: "\0").split(atByte: "\0", maxSplits: 1)
-        return parts.count < 2 || told.insert(parts[1]).inserted ? message : parts[0]
+    private func message(of failure: FetchFailure, _ given: inout Set<AddressAdvice>) -> String {
+        guard let (cause, advice, _) = AddressAdvice.find(in: failure.message), !given.insert(advice).inserted else {
+            return context.explained(failure.message)
+        }
+        return cause
+    }
+
+    /// Why a trial brought no image; `nil` if it did.
+    private static func error(of outcome: FetchOutcome) -> (code: String, message: String)? {
+        switch outcome {
+        case .image: nil
+        case .failed(let failure): (failure.code.rawValue, failure.message)
+        case .noRoom(let shortage): (shortage.code.rawValue, shortage.reason)
+        case .notModified, .cancelled: ("cancelled", "not tried")
+        }
     }
 
     private static func line(of icon: IconURL, _ outcome: FetchOutcome) -> StyledText {
-        let url = StyledText(shown(icon))
         switch outcome {
-        case .image(let image, _):
-            let facts =
-                ": \(image.image.type), \(image.image.width)x\(image.image.height), "
-                + ByteCount(image.image.bytes).rounded
-            return StyledText("ok: ", .green) + url + StyledText(facts)
-        case .failed(let failure):
-            return StyledText("failed: ", .red) + url + StyledText(": \(failure.message) [\(failure.code)]")
-        case .noRoom(let shortage):
-            return StyledText("failed: ", .red) + url + StyledText(": \(shortage.reason) [\(shortage.code)]")
-        case .notModified, .cancelled: return StyledText("not tried: ", .yellow) + url
+        case .image(let download, _):
+            let image = download.image
+            return StyledText("ok: ", .green)
+                + StyledText(
+                    "\(shown(icon)): \(image.type), \(image.width)x\(image.height), \(ByteCount(image.bytes).rounded)")
+        case .notModified, .cancelled: return StyledText("not tried: ", .yellow) + StyledText(shown(icon))
+        case .failed, .noRoom:
+            let reason = error(of: outcome).map { ": \($0.message) [\($0.code)]" } ?? ""
+            return StyledText("failed: ", .red) + StyledText(shown(icon) + reason)
         }
     }
 
@@ -111,15 +113,15 @@ struct CheckFinding {
         case .failure(let rejection):
             return [
                 "file": .string(file), "acceptable": false,
-                "error": ["code": .string(rejection.code.rawValue), "message": .string(rejection.message)],
+                "error": Self.json(of: (rejection.code.rawValue, rejection.message)),
             ]
         case .success(let list):
             let problems: [JSON] = list.problems.map { problem in
                 ["keyPath": .string(problem.keyPath), "reason": .string(problem.reason)]
             }
-            let refused: [JSON] = refused(in: list).map { icon, failure in
+            let refused: [JSON] = refused.map { icon, failure in
                 [
-                    "icon": .string("\(LogURL(icon))"), "code": .string(failure.code.rawValue),
+                    "icon": .string(shown(icon)), "code": .string(failure.code.rawValue),
                     "message": .string(failure.message),
                 ]
             }
@@ -135,23 +137,17 @@ struct CheckFinding {
     }
 
     private static func json(of icon: IconURL, _ outcome: FetchOutcome) -> JSON {
-        let url = JSON.string("\(LogURL(icon))")
-        switch outcome {
-        case .image(let image, _):
-            return [
-                "icon": url, "type": .string(image.image.type), "width": .number(image.image.width),
-                "height": .number(image.image.height), "bytes": .number(image.image.bytes),
-                "sha256": .string(image.image.sha256.hex), "error": nil,
-            ]
-        case .failed(let failure):
-            return [
-                "icon": url, "error": ["code": .string(failure.code.rawValue), "message": .string(failure.message)],
-            ]
-        case .noRoom(let shortage):
-            return [
-                "icon": url, "error": ["code": .string(shortage.code.rawValue), "message": .string(shortage.reason)],
-            ]
-        case .notModified, .cancelled: return ["icon": url, "error": ["code": "cancelled", "message": "not tried"]]
-        }
+        let error = error(of: outcome).map(json) ?? .null
+        guard case .image(let download, _) = outcome else { return ["icon": .string(shown(icon)), "error": error] }
+        let image = download.image
+        return [
+            "icon": .string(shown(icon)), "type": .string(image.type), "width": .number(image.width),
+            "height": .number(image.height), "bytes": .number(image.bytes), "sha256": .string(image.sha256.hex),
+            "error": error,
+        ]
+    }
+
+    private static func json(of error: (code: String, message: String)) -> JSON {
+        ["code": .string(error.code), "message": .string(error.message)]
     }
 }

@@ -2,10 +2,6 @@
 import AgentServer
 import AgentSettings
 import ArgumentParser
-import CacheFormat
-import Glibc
-import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct ConfigCommand: AsyncParsableCommand {
@@ -39,17 +35,12 @@ extension ConfigCommand {
                 Exit code 78: the configuration is wrong.
                 """)
 
-        @Flag(help: "Print one JSON document.")
-        var json = false
-
-        @OptionGroup var output: OutputOptions
+        @OptionGroup var output: ReportOptions
         @OptionGroup var configuration: Configuration
 
         func run() async throws {
             let report = try await report()
-            if json { return try Message.output(report.json) }
-            let screen = output.screen
-            try Message.output(Self.lines(of: report, width: screen.width), on: screen)
+            try output.show(report.json) { Self.lines(of: report, width: $0) }
         }
 
         private func report() async throws -> SettingsReport {
@@ -69,9 +60,7 @@ extension ConfigCommand {
         }
 
         private static func lines(of report: SettingsReport, width: Int?) -> [StyledText] {
-            var table = Table([
-                Table.Column(title: "SETTING"), Table.Column(title: "VALUE", least: 12), Table.Column(title: "FROM"),
-            ])
+            var table = Table("SETTING", .init("VALUE", least: 12), "FROM")
             for setting in report.settings {
                 let restart = setting.needsRestart ? "; the configured value takes a restart" : ""
                 table.add(
@@ -120,7 +109,7 @@ extension ConfigCommand {
             var files = file
             if files.isEmpty {
                 let place = try configuration.place()
-                if !place.isFileNamed, access(place.file.string, F_OK) != 0, errno == ENOENT {
+                if !place.isFileNamed, place.file.isMissing {
                     return try Message.output(sentence: "There is no \(place.file): the defaults are in force.")
                 }
                 files = [place.file.string]
@@ -154,18 +143,13 @@ extension ConfigCommand {
                 Exit code 1: the output cannot be written.
                 """)
 
-        func run() throws { try ConfigCommand.output(SettingKey.defaultFile) }
+        func run() throws { try Message.output(lines: SettingKey.defaultFile) }
     }
 
     struct Man: ParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "man", abstract: "Print the manual page syncagent.toml(5).", shouldDisplay: false)
 
-        func run() throws { try ConfigCommand.output(SettingKey.manualPage) }
-    }
-
-    private static func output(_ text: String) throws {
-        try Message.output(
-            text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init), terminator: "")
+        func run() throws { try Message.output(lines: SettingKey.manualPage) }
     }
 }

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import ArgumentParser
-import FoundationEssentials
 import Glibc
 import Subprocess
-import SyncAgent
 import SystemPackage
 import UnixSignals
 

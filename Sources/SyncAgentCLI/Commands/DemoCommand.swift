@@ -31,7 +31,7 @@ struct DemoCommand: AsyncParsableCommand {
         } catch {
             try? FileManager.default.removeItem(atPath: folder.string)
             guard let failure = error as? AgentProcess.Failure else { throw error }
-            throw Exit.because("The demo failed: \(failure)", code: .attention)
+            throw Exit.because("The demo failed: \(failure)")
         }
         try Message.output(["", "All checks passed. The README describes the next steps."])
     }

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
-import AppLists
 import ArgumentParser
 import CacheFormat
 import FoundationEssentials
 import Glibc
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct EventsCommand: AsyncParsableCommand {
@@ -58,36 +56,25 @@ struct EventsCommand: AsyncParsableCommand {
     func run() async throws {
         let start = since.map(EventStart.after) ?? .last(limit ?? (follow ? 0 : Self.usual))
         if follow { return try await follow(from: start) }
-        let rest = limit ?? (since == nil ? Self.usual : .max)
         let client = EventClient(socket: try configuration.folders().socket)
-        let (answer, agent) = try await configuration.askIfPossible { agent in
-            // The request for the status tells whether an agent runs.
-            try await agent.status().map { _ in true }
-        }
-        if answer == true {
-            try await show(from: start, limit: rest) { start, limit in
-                try await configuration.askAgent { _ in try await client.page(from: start, limit: limit) }
-            }
-        } else {
-            let journal = try stoppedJournal(agent)
-            try await show(from: start, limit: rest) { start, limit in
-                let page = await EventPage.read(from: start, limit: limit, of: journal)
-                return (page.lines.map(\.text), page.next)
-            }
-        }
-    }
-
-    private func show(
-        from start: EventStart, limit: Int,
-        _ read: (EventStart, Int) async throws -> (lines: [String], next: Int)
-    ) async throws {
-        var (start, rest) = (start, limit)
+        let (status, agent) = try await configuration.askIfPossible { try await $0.status() }
+        let journal = status == nil ? try stoppedJournal(agent) : nil
+        var (next, rest) = (start, limit ?? (since == nil ? Self.usual : .max))
         while rest > 0 {
-            let (lines, next) = try await read(start, min(rest, EventPage.longest))
+            let limit = min(rest, EventPage.longest)
+            let (lines, last): ([String], Int)
+            if let journal {
+                let page = await EventPage.read(from: next, limit: limit, of: journal)
+                (lines, last) = (page.lines.map(\.text), page.next)
+            } else {
+                (lines, last) = try await configuration.askAgent { [next] _ in
+                    try await client.page(from: next, limit: limit)
+                }
+            }
             if lines.isEmpty { return }
             try print(lines)
             rest -= lines.count
-            start = .after(next)
+            next = .after(last)
         }
     }
 
@@ -124,7 +111,7 @@ struct EventsCommand: AsyncParsableCommand {
     }
 
     private func print(_ lines: [String]) throws {
-        if json { return try Message.output(json: lines.joined(separator: "\n") + "\n") }
+        if json { return try Message.output(lines: lines.joined(separator: "\n") + "\n") }
         let decoder = JSONDecoder()
         let screen = output.screen
         let events = lines.compactMap { try? decoder.decode(EventRecord.self, from: Data($0.utf8)) }

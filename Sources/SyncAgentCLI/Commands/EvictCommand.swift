@@ -4,7 +4,6 @@ import ArgumentParser
 import CacheFormat
 import Reports
 import SyncAgent
-import SyncPlan
 
 struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -34,10 +33,7 @@ struct EvictCommand: AsyncParsableCommand {
     @Flag(help: "Confirm a held eviction: its images are removed now. This cannot be undone.")
     var confirm = false
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
@@ -47,37 +43,28 @@ struct EvictCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if dryRun || explain != nil { return try await tell() }
+        if dryRun || explain != nil { return try await explainOnly() }
         let before = try await configuration.askAgent { try await $0.evictionReport() }
         let after = try await LiveDisplay.waitingForReaders(on: output.messages) {
             try await configuration.askAgent { try await $0.evict(isConfirmed: confirm) }
         }
         let outcome = Outcome(before, after)
-        if json {
-            try Message.output(after.json)
-        } else {
-            let screen = output.screen
-            try Message.output(outcome.lines(fitting: screen.width), on: screen)
-        }
+        try output.show(after.json, outcome.lines)
         if !outcome.kept.icons.isEmpty { throw Exit.with(.attention) }
     }
 
-    private func tell() async throws {
+    private func explainOnly() async throws {
         var report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
         if let explain, report.icons.isEmpty {
             let all = try await configuration.askAgent { try await $0.evictionReport(on: nil) }
             let meant = all.icons.filter { Suggestion.isShort(explain, of: $0.url) }
-            if meant.count == 1 {
-                report = all
-                report.icons = meant
+            guard meant.count == 1 else {
+                throw Exit.because("\(shown(explain)) has no image on disk.")
             }
+            report = all
+            report.icons = meant
         }
-        if let explain, report.icons.isEmpty {
-            throw Exit.because("\(shown(explain)) has no image on disk.", code: .attention)
-        }
-        if json { return try Message.output(report.json) }
-        let screen = output.screen
-        try Message.output(Self.table(of: report, width: screen.width), on: screen)
+        try output.show(report.json) { Self.table(of: report, width: $0) }
     }
 
     /// The result for the icons that were retired before the command.
@@ -97,7 +84,7 @@ struct EvictCommand: AsyncParsableCommand {
 
         func lines(fitting width: Int?) -> [StyledText] {
             guard removed > 0 || !kept.icons.isEmpty || later > 0 else { return ["No image is retired."] }
-            var lines = ["\(counted(removed, "icon")) evicted"].map { StyledText($0) }
+            var lines = [StyledText("\(counted(removed, "icon")) evicted")]
             if !kept.icons.isEmpty {
                 lines[0] += StyledText(", \(grouped(kept.icons.count)) kept:")
                 lines += EvictCommand.table(of: kept, width: width)
@@ -118,16 +105,13 @@ struct EvictCommand: AsyncParsableCommand {
             let text = "All \(counted(report.icons.count, "icon")) stay: \(RelativeTime.text(in: reason, now: now))."
             return StyledText(text).wrapped(to: width) + report.icons.map { StyledText("  " + shown($0.url)) }
         }
-        var table = Table([
-            Table.Column(title: "EVICT"), Table.Column(title: "WHY"), Table.Column(title: "URL"),
-        ])
+        var table = Table("EVICT", "WHY", "URL")
         for icon in report.icons {
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (process \(pids.map(String.init).joined(separator: ", ")))"
             let rest = icon.goes && icon.reason.starts(withBytes: "the grace period of") ? "now, although " : ""
             let reason = rest + RelativeTime.text(in: icon.reason, now: now)
-            table.add(
-                StyledText(icon.goes ? "yes" : "no"), StyledText(reason + holders), StyledText(shown(icon.url)))
+            table.add(StyledText(icon.goes ? "yes" : "no"), StyledText(reason + holders), StyledText(shown(icon.url)))
         }
         return table.lines(fitting: width)
     }

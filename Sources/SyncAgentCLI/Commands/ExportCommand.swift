@@ -5,7 +5,6 @@ import Fleet
 import Glibc
 import IconCache
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct ExportCommand: AsyncParsableCommand {
@@ -49,15 +48,8 @@ struct ExportCommand: AsyncParsableCommand {
 
     func run() async throws {
         let keep = try usage()
-        let key: SecretKey?
-        do {
-            key = try sign.map { (path) throws(KeyFiles.Failure) in try KeyFiles.read(FilePath(path)) }
-        } catch {
-            throw Exit.because("\(error)", code: .badConfiguration)
-        }
-        // If only the socket is named, ask the agent for the cache.
-        let isAsked = configuration.socket != nil && configuration.cache == nil
-        let cache = IconCache(at: try await configuration.agentFolders(isAnswered: isAsked).cache)
+        let key = try Exit.with(.badConfiguration) { try sign.map { try KeyFiles.read(FilePath($0)) } }
+        let cache = IconCache(at: try await configuration.cacheFolder())
         do {
             if let rclone {
                 let lock = try RemoteLock(for: rclone)
@@ -69,10 +61,8 @@ struct ExportCommand: AsyncParsableCommand {
                 let path = Self.absolute(FilePath(folder ?? ""))
                 try await export(cache, to: ExportFolder(path, apartFrom: cache.folder), key, keep)
             }
-        } catch let error as ExitCode {
+        } catch let error where error is ExitCode || error is IconCacheError {
             throw error
-        } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
         } catch let error as ExportError {
             throw Exit.because("\(error)", code: error.exit)
         } catch let error as FileError {
@@ -90,25 +80,19 @@ struct ExportCommand: AsyncParsableCommand {
         for _ in 0..<Self.rounds {
             let source = try ExportSource(cache)
             defer { source.end() }
-            try await export(source, to: target, key, keep)
+            let manifest = source.manifest
+            let signature = key?.sign(
+                source.text, trustedComment: "syncagent, generation \(manifest.generation) of \(manifest.published)")
+            let export = Export(of: source, signature: signature?.text, keep: keep, verifies: verify)
+            let report = try await export.run(to: target, at: AgentClock.wallTime)
+            try Message.output(sentence: Self.sentence(report, target.name, key?.publicKey.id))
             // Export again if the agent has published: a systemd path unit does not trigger while its service runs.
-            guard (try? cache.manifest()) != source.manifest else { return }
+            guard (try? cache.manifest()) != manifest else { return }
         }
     }
 
     /// The limit on generations exported in one run, if the agent keeps publishing.
     private static let rounds = 10
-
-    private func export(
-        _ source: ExportSource, to target: some ExportTarget, _ key: SecretKey?, _ keep: Duration
-    ) async throws {
-        let manifest = source.manifest
-        let signature = key?.sign(
-            source.text, trustedComment: "syncagent, generation \(manifest.generation) of \(manifest.published)")
-        let export = Export(of: source, signature: signature?.text, keep: keep, verifies: verify)
-        let report = try await export.run(to: target, at: AgentClock.wallTime)
-        try Message.output(sentence: Self.sentence(report, target.name, key?.publicKey.id))
-    }
 
     /// Checks the command line; returns the time of `--keep`.
     private func usage() throws -> Duration {

@@ -47,11 +47,7 @@ extension KeyCommand {
             }
             var generator = SystemRandomNumberGenerator()
             let key = SecretKey(using: &generator)
-            do {
-                try KeyFiles.write(key, to: output)
-            } catch {
-                throw Exit.because("\(error)", code: .folder)
-            }
+            try Exit.with(.folder) { try KeyFiles.write(key, to: output) }
             try Message.output(["\(key.publicKey)"])
         }
     }

@@ -3,7 +3,7 @@ import AgentServer
 import AgentSettings
 import AppLists
 import ArgumentParser
-import Glibc
+import CacheFormat
 import IconCache
 import Reports
 import SyncAgent
@@ -35,10 +35,7 @@ struct ListCommand: AsyncParsableCommand {
     @Flag(help: "Only show the icons of the list that failed, or whose last refresh did.")
     var failed = false
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
@@ -46,42 +43,27 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let list {
-            try await showIcons(of: list)
-        } else {
-            let report = try await configuration.currentStatus()
-            if json {
-                try Message.output(.lines(.array(report.lists.map(\.json))))
-            } else {
-                // Without agent and manifest, the lists are unknown.
-                if report.lists.isEmpty, report.reachable == false, let error = report.publication.error {
-                    throw Exit.because(error, code: .attention)
-                }
-                let screen = output.screen
-                var lines = Self.lines(of: report, width: screen.width)
-                if report.hasBadConfiguration {
-                    let problems = report.problems(for: try await configuration.context(for: report))
-                    for problem in problems.reversed() where problem.code == "configuration-rejected" {
-                        lines =
-                            StatusView.lines(of: problem, now: AgentClock.wallTime, width: screen.width) + [""] + lines
-                    }
-                }
-                try Message.output(lines, on: screen)
-            }
-            if report.lists.isEmpty {
-                let folder = try await configuration.agentFolders().lists
-                if access(folder.string, F_OK) != 0, errno == ENOENT {
-                    throw Exit.because(
-                        "The lists folder \(folder) does not exist: create it, or name another one with --lists.",
-                        code: .attention)
-                }
-            }
-            // Without the manifest, what is published is unknown.
-            if report.reachable == false, let error = report.publication.error {
-                throw Exit.because(error, code: .attention)
-            }
-            if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
+        if let list { return try await showIcons(of: list) }
+        let report = try await configuration.currentStatus()
+        // Without agent and manifest, the lists are unknown.
+        let obstacle = report.reachable == false ? report.publication.error : nil
+        if let obstacle, report.lists.isEmpty, !output.json { throw Exit.because(obstacle) }
+        let problems =
+            report.hasBadConfiguration ? report.problems(for: try await configuration.context(for: report)) : []
+        try output.show(.lines(.array(report.lists.map(\.json)))) { width in
+            problems.filter { $0.code == "configuration-rejected" }.flatMap {
+                StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) + [""]
+            } + Self.lines(of: report, width: width)
         }
+        if report.lists.isEmpty {
+            let folder = try await configuration.agentFolders().lists
+            if folder.isMissing {
+                throw Exit.because(
+                    "The lists folder \(folder) does not exist: create it, or name another one with --lists.")
+            }
+        }
+        if let obstacle { throw Exit.because(obstacle) }
+        if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
     }
 
     /// A row for each list, then the errors of lists.
@@ -99,53 +81,32 @@ struct ListCommand: AsyncParsableCommand {
         let folders = try await configuration.agentFolders()
         let check = ListCheck(
             parser: try Agent.Helpers.installed().parse, settings: try await configuration.agentSettings().lists)
-        do {
-            let cache = IconCache(at: folders.cache)
-            if json, !failed, let document = try cache.document(of: list) {
-                return try Message.output(json: document.json)
+        let cache = IconCache(at: folders.cache)
+        if output.json, !failed, let document = try cache.document(of: list) {
+            return try Message.output(lines: document.json)
+        }
+        // Parse the file while the document is read.
+        async let reading = list == Reconciler.pinList ? nil : check.verdict(on: folders.lists.appending(list.text))
+        let published = try cache.document(of: list)
+        let verdict = await reading
+        guard var document = published else { throw Self.missing(list, verdict, folders) }
+        let stale = try await configuration.staleIcons(of: list)
+        if failed {
+            document.apps.removeAll { app in
+                if case .failed = app.state { return false }
+                return app.previous?.error == nil && !stale.contains(app.icon)
             }
-            // Parse the file while the document is read.
-            async let reading =
-                list == Reconciler.pinList ? nil : check.verdict(on: folders.lists.appending(list.text))
-            let document = try cache.document(of: list)
-            let verdict = await reading
-            guard var document else {
-                let path = folders.lists.appending(list.text)
-                guard list == Reconciler.pinList || access(path.string, F_OK) == 0 || errno != ENOENT else {
-                    throw Exit.because(
-                        "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))",
-                        code: .attention)
-                }
-                guard list == Reconciler.pinList || list.isAppList else {
-                    throw Exit.because(
-                        "The lists folder ignores \(list): the name of a list must end in .plist, and must not begin with "
-                            + ". or #. Rename it.", code: .attention)
-                }
-                throw Self.missing(list, verdict)
-            }
-            let stale = try await configuration.staleIcons(of: list)
-            if failed {
-                document.apps.removeAll { app in
-                    if case .failed = app.state { return false }
-                    return app.previous?.error == nil && !stale.contains(app.icon)
-                }
-                if json { return try Message.output(json: document.json) }
-            }
-            let screen = output.screen
-            let notes = Self.notes(on: verdict).flatMap { $0.wrapped(to: screen.width) }
-            let rows = Self.table(of: document, stale: stale).lines(fitting: screen.width)
-            let lines = failed && document.apps.isEmpty ? [StyledText("No icon of \(list.text) failed.")] : rows + notes
-            try Message.output(lines, on: screen)
-        } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
+            if output.json { return try Message.output(lines: document.json) }
+        }
+        try output.show { [document] width in
+            if failed, document.apps.isEmpty { return [StyledText("No icon of \(list.text) failed.")] }
+            return Self.table(of: document, stale: stale).lines(fitting: width)
+                + Self.notes(on: verdict).flatMap { $0.wrapped(to: width) }
         }
     }
 
     static func table(of document: AppListDocument, stale: Set<IconURL> = []) -> Table {
-        var table = Table([
-            Table.Column(title: "STATUS"), Table.Column(title: "NAME", rank: 2, least: 8),
-            Table.Column(title: "SIZE", rank: 1), Table.Column(title: "ICON"),
-        ])
+        var table = Table("STATUS", .init("NAME", rank: 2, least: 8), .init("SIZE", rank: 1), "ICON")
         for app in document.apps {
             var (status, size) = columns(of: app.state)
             if let previous = app.previous {
@@ -157,17 +118,20 @@ struct ListCommand: AsyncParsableCommand {
         return table
     }
 
-    private static func missing(_ list: ListName, _ verdict: ListVerdict?) -> any Error {
-        switch verdict {
-        case nil: Exit.because("No icon is pinned. See: syncagent pin --help", code: .attention)
-        case .failure(let rejection):
-            Exit.because(
-                "\(list) has no good version: \(rejection.message) [\(rejection.code)]",
-                code: .attention)
-        case .success:
-            Exit.because(
-                "\(list) has not been published yet. With the agent running: syncagent sync --wait", code: .attention)
-        }
+    /// Why there is no document of a list; without a verdict it is the list of pins.
+    private static func missing(_ list: ListName, _ verdict: ListVerdict?, _ folders: AgentFolders) -> ExitCode {
+        let reason =
+            switch verdict {
+            case nil: "No icon is pinned. See: syncagent pin --help"
+            case _ where folders.lists.appending(list.text).isMissing:
+                "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))"
+            case _ where !list.isAppList:
+                "The lists folder ignores \(list): the name of a list must end in .plist, and must not begin with "
+                    + ". or #. Rename it."
+            case .failure(let rejection): "\(list) has no good version: \(rejection.message) [\(rejection.code)]"
+            case .success: "\(list) has not been published yet. With the agent running: syncagent sync --wait"
+            }
+        return Exit.because(reason)
     }
 
     /// Problems of the list's file as it is now.
@@ -198,8 +162,6 @@ extension Configuration {
         // Without an answer the list is shown as published.
         if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }
         guard LockState(ofFolder: folders.cache) == .free else { return [] }
-        return DiskStatus(
-            folders: folders, settings: try settingsOrDefaults().settings, parser: try Agent.Helpers.installed().parse
-        ).staleIcons(of: list)
+        return try diskStatus(try settingsOrDefaults().settings).staleIcons(of: list)
     }
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
+import CacheFormat
 import Glibc
 import IconCache
-import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct PathCommand: AsyncParsableCommand {
@@ -31,44 +30,37 @@ struct PathCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        // If only the socket is named, ask the agent for the cache.
-        let isAsked = configuration.socket != nil && configuration.cache == nil
-        let cacheFolder = try await configuration.agentFolders(isAnswered: isAsked).cache
+        let cacheFolder = try await configuration.cacheFolder()
         let cache = IconCache(at: cacheFolder)
-        do {
-            // Resolve a URL shortened as in tables; any other URL is taken literally.
-            let url = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cacheFolder) ?? url : url
-            guard let app = try cache.entry(forIcon: url) else {
+        // Resolve a URL shortened as in tables; any other URL is taken literally.
+        let url = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cacheFolder) ?? url : url
+        guard let app = try cache.entry(forIcon: url) else {
+            throw Exit.because("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: cacheFolder))")
+        }
+        switch app.state {
+        case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.")
+        case .failed(let code):
+            throw Exit.because(
+                "\(shown(url)) could not be downloaded (\(code)). See: "
+                    + configuration.command("syncagent why \(Suggestion.word(for: url))"))
+        case .ready(let image):
+            let path = cache.path(of: image)
+            guard access(path.string, F_OK) == 0 else {
                 throw Exit.because(
-                    "No app list names \(shown(url)).\(Suggestion.icon(for: url, in: cacheFolder))", code: .attention)
+                    "The image of \(shown(url)) is missing (\(path)). To repair it: "
+                        + configuration.command("syncagent verify --repair"))
             }
-            switch app.state {
-            case .ready(let image):
-                let path = cache.path(of: image).string
-                guard access(path, F_OK) == 0 else {
-                    throw Exit.because(
-                        "The image of \(shown(url)) is missing (\(path)). To repair it: "
-                            + configuration.given("syncagent verify --repair"), code: .attention)
-                }
-                if let previous = app.previous {
-                    Message.note(
-                        "The image of \(shown(url)) is not on disk yet: this is the app's previous one, from "
-                            + "\(shown(previous.icon, beside: url)).")
-                }
-                guard json else { return try Message.output(path: path) }
-                try Message.output([
-                    "format": 1, "url": .text(url), "path": .string(path), "sha256": .string(image.sha256.hex),
-                    "bytes": .number(image.bytes), "type": .string(image.type), "width": .number(image.width),
-                    "height": .number(image.height), "previous": app.previous.map { .text($0.icon) } ?? .null,
-                ])
-            case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.", code: .attention)
-            case .failed(let code):
-                throw Exit.because(
-                    "\(shown(url)) could not be downloaded (\(code)). See: "
-                        + configuration.given("syncagent why \(Suggestion.word(for: url))"), code: .attention)
+            if let previous = app.previous {
+                Message.notice(
+                    "The image of \(shown(url)) is not on disk yet: this is the app's previous one, from "
+                        + "\(shown(previous.icon, beside: url)).")
             }
-        } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
+            guard json else { return try Message.output(path: path.string) }
+            try Message.output([
+                "format": 1, "url": .text(url), "path": .string(path.string), "sha256": .string(image.sha256.hex),
+                "bytes": .number(image.bytes), "type": .string(image.type), "width": .number(image.width),
+                "height": .number(image.height), "previous": app.previous.map { .text($0.icon) } ?? .null,
+            ])
         }
     }
 }

@@ -1,10 +1,8 @@
-// SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Reports
-import SyncAgent
-import SyncPlan
 
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +30,7 @@ struct PauseCommand: AsyncParsableCommand {
                 case 1: " One is still running, and finishes."
                 case let active: " \(grouped(active)) are still running, and finish."
                 }
-            return "Downloads are paused.\(running) Resume them with: \(configuration.suggested("syncagent resume"))"
+            return "Downloads are paused.\(running) Resume them with: \(configuration.agentCommand("syncagent resume"))"
         }
     }
 }
@@ -77,7 +75,7 @@ extension Configuration {
             try Message.output(sentence: sentence(report.downloads))
         }
         if let error = report.storage?.error {
-            throw Exit.because("The agent cannot store it (\(error)): a restart would undo it.", code: .attention)
+            throw Exit.because("The agent cannot store it (\(error)): a restart would undo it.")
         }
     }
 }

@@ -47,7 +47,7 @@ struct PinCommand: AsyncParsableCommand {
         if Suggestion.isShown(url) {
             let folders = try await configuration.agentFolders()
             guard let whole = try Suggestion.whole(url, in: folders.cache) else {
-                throw Exit.because("No app list names \(shown(url)).", code: .attention)
+                throw Exit.because("No app list names \(shown(url)).")
             }
             url = whole
         }
@@ -70,12 +70,12 @@ struct PinCommand: AsyncParsableCommand {
         guard let failure = icon.failure else {
             let reason = icon.holds?.first?.reason ?? next
             let text = "\(shown(url)) is pinned, but not ready yet: \(reason)."
-            if wait { throw Exit.because(text, code: .attention) }
+            if wait { throw Exit.because(text) }
             return Message.error(text)
         }
         throw Exit.because(
-            "\(shown(url)) is pinned, but could not be downloaded: \(failure.message) [\(failure.code)]. Next: \(next).",
-            code: .attention)
+            "\(shown(url)) is pinned, but could not be downloaded: \(failure.message) [\(failure.code)]. Next: \(next)."
+        )
     }
 }
 
@@ -108,8 +108,7 @@ struct UnpinCommand: AsyncParsableCommand {
             icon = try await configuration.askAgent { try await $0.report(on: url) }
         }
         guard let icon, icon.lists.contains(Reconciler.pinList) else {
-            throw Exit.because(
-                "\(shown(url)) is not pinned. See: " + configuration.given("syncagent list pins"), code: .attention)
+            throw Exit.because("\(shown(url)) is not pinned. See: " + configuration.command("syncagent list pins"))
         }
         let report = try await configuration.pin(url, false)
         if json { return try Message.output(report.json) }
@@ -143,7 +142,7 @@ extension Configuration {
             let reason = report.error.map { " (\($0))" } ?? ""
             throw Exit.because(
                 "The change is not published yet\(reason). The agent keeps trying. See: "
-                    + suggested("syncagent status"), code: .attention)
+                    + agentCommand("syncagent status"))
         }
         return report
     }

@@ -5,7 +5,6 @@ import CacheFormat
 import Glibc
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct PurgeCommand: AsyncParsableCommand {
@@ -37,15 +36,14 @@ struct PurgeCommand: AsyncParsableCommand {
         if !yes {
             let folders = try await configuration.agentFolders()
             guard isatty(STDIN_FILENO) == 1, isatty(STDERR_FILENO) == 1 else {
-                throw Exit.because(
-                    "purge removes all images in \(folders.cache): confirm it with --yes.", code: .usage)
+                throw Exit.because("purge removes all images in \(folders.cache): confirm it with --yes.", code: .usage)
             }
             guard
                 Self.isConfirmed(
                     "Remove all images in \(folders.cache), also those that apps keep while their new ones cannot be "
                         + "downloaded, and forget everything but the app lists?")
             else {
-                throw Exit.because("Nothing was removed.", code: .attention)
+                throw Exit.because("Nothing was removed.")
             }
         }
         let report = try await LiveDisplay.waitingForReaders(on: output.messages) {
@@ -55,18 +53,15 @@ struct PurgeCommand: AsyncParsableCommand {
         case nil: try await purge(folders)
         case .done: try Message.output(sentence: "Purged. All icons are being downloaded again.")
         case .underWay:
-            throw Exit.because(
-                "The purge is still under way. “syncagent events --follow” tells when it is done.", code: .attention)
-        case .refused, .failed: throw Exit.because(report?.sentence ?? "", code: .attention)
+            throw Exit.because("The purge is still under way. “syncagent events --follow” tells when it is done.")
+        case .refused, .failed: throw Exit.because(report?.sentence ?? "")
         }
     }
 
     private func purge(_ folders: AgentFolders) async throws {
-        func isThere(_ folder: FilePath) -> Bool { access(folder.string, F_OK) == 0 || errno != ENOENT }
         // A misspelt cache folder must not delete the state of another.
-        guard isThere(folders.cache) || configuration.cache == nil && isThere(folders.state) else {
-            throw Exit.because(
-                "The cache folder \(folders.cache) does not exist. Nothing was removed.", code: .folder)
+        guard !folders.cache.isMissing || configuration.cache == nil && !folders.state.isMissing else {
+            throw Exit.because("The cache folder \(folders.cache) does not exist. Nothing was removed.", code: .folder)
         }
         let result: OfflinePurge.Result
         do {
@@ -83,14 +78,14 @@ struct PurgeCommand: AsyncParsableCommand {
         }
         if result.failures > 0 {
             let reason = result.reason.map { ": \($0)" } ?? ""
-            throw Exit.because("\(counted(result.failures, "file")) could not be removed\(reason).", code: .attention)
+            throw Exit.because("\(counted(result.failures, "file")) could not be removed\(reason).")
         }
     }
 
     /// Asks on the terminal; anything but “y” or “yes” means no.
     private static func isConfirmed(_ question: String) -> Bool {
         let lines = StyledText("\(question) [y/N] ").wrapped(to: Screen.size(of: .standardError)?.columns)
-        _ = try? FileDescriptor.standardError.writeAll(lines.map(\.plain).joined(separator: "\n").utf8)
+        FileDescriptor.standardError.tryWriting(lines.map(\.plain).joined(separator: "\n"))
         let answer = readLine(strippingNewline: true)?.asciiLowercased
         return answer == "y" || answer == "yes"
     }

@@ -27,10 +27,7 @@ struct RetryCommand: AsyncParsableCommand {
     @Flag(help: "All icons that failed, or that wait for their server.")
     var failed = false
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
@@ -40,10 +37,10 @@ struct RetryCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let selection = IconSelection(names: names, failed: failed)
-        let report = try await configuration.select(selection) { try await $0.retry($1) }
-        try await configuration.tell(
-            report, as: "retried", or: "Nothing to retry: no icon failed or waits for its server.", inJSON: json)
+        try await configuration.request(
+            IconSelection(names: names, failed: failed), "retried",
+            or: "Nothing to retry: no icon failed or waits for its server.", output
+        ) { try await $0.retry($1) }
     }
 }
 
@@ -67,17 +64,13 @@ struct RefreshCommand: AsyncParsableCommand {
         completion: .offered(.iconsAndLists))
     var names: [String]
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let selection = IconSelection(names: names)
-        let report = try await configuration.select(selection) { try await $0.refresh($1) }
-        try await configuration.tell(
-            report, as: "refreshed", or: "Nothing to refresh: no icon is at rest.", inJSON: json)
+        try await configuration.request(
+            IconSelection(names: names), "refreshed", or: "Nothing to refresh: no icon is at rest.", output
+        ) { try await $0.refresh($1) }
     }
 }
 
@@ -92,34 +85,31 @@ extension IconSelection {
 }
 
 extension Configuration {
-    /// Requests icons; resolves unknown URLs that lack their query, and requests those too.
-    fileprivate func select(
-        _ selection: IconSelection, _ request: (ControlClient, IconSelection) async throws -> SelectionReport?
-    ) async throws -> SelectionReport {
+    /// Requests icons, also those of unknown URLs that lack their query, and prints how many there are.
+    ///
+    /// - Throws: Exit code 1 if a name is unknown.
+    fileprivate func request(
+        _ selection: IconSelection, _ participle: String, or none: String, _ output: ReportOptions,
+        _ request: (ControlClient, IconSelection) async throws -> SelectionReport?
+    ) async throws {
         var report = try await askAgent { try await request($0, selection) }
-        guard !report.unknown.isEmpty else { return report }
-        let cache = try await agentFolders().cache
+        let folders = try await agentFolders()
         var whole: [IconURL] = []
         report.unknown = try report.unknown.filter { url in
-            guard let known = try Suggestion.whole(url, in: cache) else { return true }
+            guard let known = try Suggestion.whole(url, in: folders.cache) else { return true }
             whole.append(known)
             return false
         }
-        guard !whole.isEmpty else { return report }
-        let rest = IconSelection(urls: whole, lists: [], failed: false)
-        report.icons += try await askAgent { try await request($0, rest) }.icons
-        return report
-    }
-
-    /// Reports how many icons are requested; throws exit code 1 if a name is unknown.
-    fileprivate func tell(_ report: SelectionReport, as verb: String, or none: String, inJSON: Bool) async throws {
-        let folders = try await agentFolders()
-        if inJSON {
+        if !whole.isEmpty {
+            let rest = IconSelection(urls: whole, lists: [], failed: false)
+            report.icons += try await askAgent { try await request($0, rest) }.icons
+        }
+        let isKnown = report.unknown.isEmpty && report.missing.isEmpty
+        if output.json {
             try Message.output(report.json)
-        } else if report.icons > 0 || report.unknown.isEmpty && report.missing.isEmpty {
-            try Message.output(
-                sentence: report.icons == 0
-                    ? none : "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(verb) now.")
+        } else if report.icons > 0 || isKnown {
+            let sentence = "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(participle) now."
+            try Message.output(sentence: report.icons == 0 ? none : sentence)
         }
         for url in report.unknown {
             Message.error("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: folders.cache))")
@@ -127,6 +117,6 @@ extension Configuration {
         for list in report.missing {
             Message.error("There is no list \(list).\(Suggestion.list(for: list, in: folders))")
         }
-        if !report.unknown.isEmpty || !report.missing.isEmpty { throw Exit.with(.attention) }
+        if !isKnown { throw Exit.with(.attention) }
     }
 }

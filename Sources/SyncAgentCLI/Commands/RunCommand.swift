@@ -9,7 +9,6 @@ import IconCache
 import Logging
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 import UnixSignals
 
@@ -59,27 +58,22 @@ struct RunCommand: AsyncParsableCommand {
                 code: .badConfiguration)
         }
         let display = SyncProgressDisplay(on: output.messages)
-        try await Self.runAgent(
-            configuration, once: once, allowedNetworks: allowNetwork, logLevel: logLevel,
-            progress: once && display.display.isLive ? display : nil)
+        try await runAgent(progress: once && display.display.isLive ? display : nil)
     }
 
-    private static func runAgent(
-        _ configuration: Configuration, once: Bool, allowedNetworks: [AddressRange], logLevel: Logger.Level,
-        progress: SyncProgressDisplay?
-    ) async throws {
+    private func runAgent(progress: SyncProgressDisplay?) async throws {
         let place = try configuration.place(toRun: true)
         let folders = place.folders
         Configuration.warnOfUnknownVariables()
         let configured: RunSettings
         do throws(ConfigurationError) {
-            configured = try RunSettings(configuration, place, allowing: allowedNetworks)
+            configured = try RunSettings(configuration, place, allowing: allowNetwork)
         } catch {
             throw Configuration.exit(because: error.problems)
         }
         let settings = configured.settings
-        let access = try Self.access(settings)
-        let reload = ConfigurationReload(configuration, allowing: allowedNetworks, configured)
+        let access = try Exit.with(.badConfiguration) { try SocketAccess(settings) }
+        let reload = ConfigurationReload(configuration, allowing: allowNetwork, configured)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
         // Two malloc arenas: with one per thread, memory freed in one is useless to others.
@@ -89,7 +83,7 @@ struct RunCommand: AsyncParsableCommand {
         let budget = try Self.descriptors(for: settings)
         ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
-        let logger = Self.logger(at: logLevel)
+        let logger = Logger(label: "syncagent") { [logLevel] _ in LogfmtHandler(logLevel: logLevel) }
         if let progress { LogWriter.shared.write(above: progress.display) }
         let agent = Agent(
             folders: folders, settings: settings, proxies: configured.proxies, helpers: helpers, budget: budget,
@@ -101,10 +95,10 @@ struct RunCommand: AsyncParsableCommand {
                 metadata: ["downloads": "\(budget.downloads)"])
         }
         do {
-            let report = try await withSignals(logger, endCode: once ? .attention : .done) { [settings] in
+            let report = try await Self.withSignals(logger, endCode: once ? .attention : .done) { [settings] in
                 defer { progress?.clear() }
-                let tell = progress.map { display in { @Sendable report in display.show(report) } }
-                return try await agent.run(once: once, progress: tell, wakeUps: $0) { agent in
+                let show = progress.map { display in { @Sendable report in display.show(report) } }
+                return try await agent.run(once: once, progress: show, wakeUps: $0) { agent in
                     let api = API(agent: agent, logger: logger)
                     let web = WebListeners(
                         settings: settings, cache: folders.cache, clients: budget.webClients, logger: logger, api: api,
@@ -116,10 +110,10 @@ struct RunCommand: AsyncParsableCommand {
                 }
             }
             LogWriter.shared.drain()
-            if once { try end(report, logLevel, configuration) }
+            if once { try end(report) }
         } catch let error as FolderError {
             if once, error.isHeld, try ControlClient(socket: configuration.folders().socket).obstacle == nil {
-                let sync = configuration.suggested("syncagent sync --wait")
+                let sync = configuration.agentCommand("syncagent sync --wait")
                 Message.error("To sync with the running agent: \(sync)")
             }
             throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
@@ -135,27 +129,28 @@ struct RunCommand: AsyncParsableCommand {
     /// Reports what `--once` could not do; throws exit code 1 if there is anything.
     ///
     /// A held eviction does not count: everything is on disk.
-    private static func end(_ report: StatusReport, _ logLevel: Logger.Level, _ configuration: Configuration) throws {
+    private func end(_ report: StatusReport) throws {
         let (icons, downloads) = (report.icons, report.downloads)
-        for reason in [report.eviction.reason, downloads.reason, report.publication.error] {
-            if let reason { Message.error(reason) }
+        func printCount(_ count: Int, _ whole: Int, _ noun: String, _ state: String, see command: String) {
+            let command = configuration.command("syncagent \(command)")
+            Message.error("\(grouped(count)) of \(counted(whole, noun)) \(state). See: \(command)")
+        }
+        for case let reason? in [report.eviction.reason, downloads.reason, report.publication.error] {
+            Message.error(reason)
         }
         let rejected = report.lists.filter { $0.error != nil }
         if logLevel <= .warning, let first = rejected.first {
             // The log has the reasons.
-            let verb = rejected.count == 1 ? "is" : "are"
-            Message.error(
-                "\(grouped(rejected.count)) of \(counted(report.lists.count, "list")) \(verb) not accepted. "
-                    + "See: " + configuration.given("syncagent list \(ShellWord.list(first.name))"))
+            printCount(
+                rejected.count, report.lists.count, "list", "\(rejected.count == 1 ? "is" : "are") not accepted",
+                see: "list \(ShellWord.list(first.name))")
         } else {
             for list in rejected { Message.error("\(list.name): \(list.error ?? "")") }
         }
         if icons.failed > 0 {
             let lists = report.lists.filter { $0.failed > 0 }.map { ShellWord.list($0.name) }
-            let command = lists.count == 1 ? "list --failed \(lists[0])" : "status"
-            Message.error(
-                "\(grouped(icons.failed)) of \(counted(icons.referenced, "icon")) failed. See: "
-                    + configuration.given("syncagent \(command)"))
+            let next = lists.count == 1 ? "list --failed \(lists[0])" : "status"
+            printCount(icons.failed, icons.referenced, "icon", "failed", see: next)
         }
         if icons.pending > 0 {
             let isOne = icons.pending == 1
@@ -173,9 +168,7 @@ struct RunCommand: AsyncParsableCommand {
                 }
             let list = report.lists.first { $0.pending > 0 }?.name
             let next = report.state == .paused ? "resume" : list.map { "list \(ShellWord.list($0))" } ?? "status"
-            Message.error(
-                "\(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) pending\(reason). See: "
-                    + configuration.given("syncagent \(next)"))
+            printCount(icons.pending, icons.referenced, "icon", "pending\(reason)", see: next)
         }
         // While paused, stale images are not revalidated: they count as done.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil
@@ -212,14 +205,6 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    private static func access(_ settings: Settings) throws -> SocketAccess {
-        do throws(SocketAccess.UnknownGroup) {
-            return try SocketAccess(settings)
-        } catch {
-            throw Exit.because("\(error)", code: .badConfiguration)
-        }
-    }
-
     /// Raises the open file limit to the hard limit (65,536 at most), and divides the descriptors.
     private static func descriptors(for settings: Settings) throws -> DescriptorBudget {
         var limit = rlimit()
@@ -243,12 +228,6 @@ struct RunCommand: AsyncParsableCommand {
                 code: .badConfiguration)
         }
         return budget
-    }
-
-    private static func logger(at level: Logger.Level) -> Logger {
-        var logger = Logger(label: "syncagent") { _ in LogfmtHandler() }
-        logger.logLevel = level
-        return logger
     }
 
     private static func level(_ text: String) throws -> Logger.Level {

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
+import AgentSettings
 import ArgumentParser
-import CacheFormat
 import Reports
 import SyncAgent
-import SyncPlan
-import SystemPackage
 import UnixSignals
 
 struct StatusCommand: AsyncParsableCommand {
@@ -40,13 +38,12 @@ struct StatusCommand: AsyncParsableCommand {
         } else if watch {
             try await follow()
         }
-        let screen = output.screen
         let report = try await configuration.currentStatus()
         let context = try await configuration.context(for: report)
         if json {
             try Message.output(report.json(for: context), isOneOfSeveral: watch)
         } else {
-            try Message.output(Self.lines(of: report, context, fitting: screen.width), on: screen)
+            try output.show { Self.lines(of: report, context, fitting: $0) }
         }
         if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         if report.state == .stopped { throw Exit.with(.notRunning) }
@@ -63,22 +60,19 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     private func follow() async throws {
-        let screen = output.screen
         try await reports { report, context in
             if json { return try Message.output(report.json(for: context), isOneOfSeveral: true) }
-            try Message.output(Self.lines(of: report, context, fitting: screen.width) + [""], on: screen)
+            try output.show { Self.lines(of: report, context, fitting: $0) + [""] }
         }
     }
 
     /// Calls the closure with the current status and each later one, until the agent ends.
-    private func reports(_ take: (StatusReport, CommandContext) throws -> Void) async throws {
+    private func reports(_ show: (StatusReport, CommandContext) throws -> Void) async throws {
         do {
             var known: CommandContext?
             _ = try await ControlClient(socket: try configuration.folders().socket).status { report in
-                let context: CommandContext
-                if let known { context = known } else { context = try await configuration.context(for: report) }
-                known = context
-                try take(report, context)
+                if known == nil { known = try await configuration.context(for: report) }
+                if let known { try show(report, known) }
                 return false
             }
         } catch let error where !(error is ExitCode || error is CancellationError) {
@@ -127,10 +121,13 @@ extension Configuration {
         let (report, agent) = try await askIfPossible { try await $0.status() }
         if let report { return report }
         let (settings, trouble) = try settingsOrDefaults()
-        var disk = await DiskStatus(
-            folders: try folders(), settings: settings, parser: try Agent.Helpers.installed().parse
-        ).report(agent: agent)
+        var disk = try await diskStatus(settings).report(agent: agent)
         disk.configuration.error = trouble
         return disk
+    }
+
+    /// What can be told without an agent.
+    func diskStatus(_ settings: Settings) throws -> DiskStatus {
+        DiskStatus(folders: try folders(), settings: settings, parser: try Agent.Helpers.installed().parse)
     }
 }

@@ -2,10 +2,8 @@
 import AgentServer
 import ArgumentParser
 import CacheFormat
-import Glibc
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct SyncCommand: AsyncParsableCommand {
@@ -45,7 +43,7 @@ struct SyncCommand: AsyncParsableCommand {
             if json {
                 try Message.output(report.json)
             } else {
-                let wait = configuration.suggested("syncagent sync --wait")
+                let wait = configuration.agentCommand("syncagent sync --wait")
                 try Message.output(sentence: "The agent rescans the lists folder. To wait for the result: \(wait)")
             }
             let folders = try await configuration.agentFolders()
@@ -77,7 +75,7 @@ struct SyncCommand: AsyncParsableCommand {
     /// Whether both the agent and the folder lack a list; the agent may not have seen a new file yet.
     private static func isMissing(_ list: ListName, _ report: StatusReport, _ folders: AgentFolders) -> Bool {
         guard !report.lists.contains(where: { $0.name == list }) else { return false }
-        return access(folders.lists.appending(list.text).string, F_OK) != 0 && errno == ENOENT
+        return folders.lists.appending(list.text).isMissing
     }
 
     private func explain(missing lists: [ListName], _ folders: AgentFolders) {
@@ -94,12 +92,12 @@ struct SyncCommand: AsyncParsableCommand {
         if let error = report.error { Message.error(error) }
         if report.failed > 0 {
             let next = lists.count == 1 ? "list --failed \(ShellWord.list(lists[0]))" : "status"
-            let command = configuration.suggested("syncagent \(next)")
+            let command = configuration.agentCommand("syncagent \(next)")
             Message.error("\(counted(report.failed, "icon")) failed. See: \(command)")
         }
         guard report.pending > 0, let hold = report.hold, hold != report.error else { return }
         let verb = report.pending == 1 ? "waits" : "wait"
-        let command = configuration.suggested("syncagent status")
+        let command = configuration.agentCommand("syncagent status")
         Message.error("\(counted(report.pending, "icon")) \(verb): \(hold). See: \(command)")
     }
 }

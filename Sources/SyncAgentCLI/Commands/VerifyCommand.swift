@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import ArgumentParser
+import CacheFormat
 import IconCache
 import SyncAgent
 import Synchronization
@@ -25,30 +26,34 @@ struct VerifyCommand: AsyncParsableCommand {
     @Flag(help: "Repair damaged files.")
     var repair = false
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         let folders = try configuration.folders()
-        let result: Verification
-        do {
-            let progress = Progress(on: output.messages)
-            defer { progress.clear() }
-            result = try await Verification.run(IconCache(at: folders.cache)) { progress.count(of: $0) }
-        } catch let error as IconCacheError {
-            throw Exit.because("\(error)", code: .attention)
-        }
-        if json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
+        let result = try await verify(folders.cache)
+        if output.json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
         guard !result.damage.isEmpty else { return }
         if repair {
             try await repair(result, folders)
         } else {
-            Message.error("Repair with: \(configuration.given("syncagent verify --repair"))")
+            Message.error("Repair with: \(configuration.command("syncagent verify --repair"))")
         }
         throw Exit.with(.attention)
+    }
+
+    /// Verifies the cache, with its progress on a terminal.
+    private func verify(_ cache: FilePath) async throws -> Verification {
+        let display = LiveDisplay(on: output.messages)
+        defer { display.clear() }
+        let done = Mutex(0)
+        return try await Verification.run(IconCache(at: cache)) { total in
+            let done = done.withLock { done in
+                done += 1
+                return done
+            }
+            display.show([StyledText("\(done * 100 / max(total, 1))% of \(counted(total, "image"))")])
+        }
     }
 
     private func repair(_ result: Verification, _ folders: AgentFolders) async throws {
@@ -56,7 +61,7 @@ struct VerifyCommand: AsyncParsableCommand {
         if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
             Message.error(
                 "The agent is repairing \(counted(result.damage.count, "file")). Verify again with: "
-                    + configuration.given("syncagent verify"))
+                    + configuration.command("syncagent verify"))
         } else {
             try await repairAlone(result, folders)
         }
@@ -108,25 +113,4 @@ struct VerifyCommand: AsyncParsableCommand {
             "damage": .lines(.array(damage)),
         ]
     }
-}
-
-/// A progress line on a terminal; nothing elsewhere.
-private final class Progress: Sendable {
-    private let display: LiveDisplay
-    private let done = Mutex(0)
-
-    init(on screen: Screen) {
-        display = LiveDisplay(on: screen)
-    }
-
-    func count(of total: Int) {
-        guard display.isLive else { return }
-        let done = done.withLock { done in
-            done += 1
-            return done
-        }
-        display.show([StyledText("\(done * 100 / max(total, 1))% of \(counted(total, "image"))")])
-    }
-
-    func clear() { display.clear() }
 }

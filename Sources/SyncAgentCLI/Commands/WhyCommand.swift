@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import ArgumentParser
-import IconCache
+import CacheFormat
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 struct WhyCommand: AsyncParsableCommand {
@@ -28,33 +27,30 @@ struct WhyCommand: AsyncParsableCommand {
         completion: .offered(.icons))
     var url: IconURL
 
-    @Flag(help: "Print one JSON document.")
-    var json = false
-
-    @OptionGroup var output: OutputOptions
+    @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
         var known = try await report(on: url)
-        let (folders, file) = try await configuration.reached(isAnswered: known?.isFromDisk != true)
+        let (folders, file) = try await configuration.agentPlace(isAnswered: known?.isFromDisk != true)
         if known == nil, let whole = try Suggestion.whole(url, in: folders.cache) {
             known = try await report(on: whole)
         }
-        guard let (found, isFromDisk) = known else {
+        guard case (var report, let isFromDisk)? = known else {
             throw Exit.because(
                 "No app list names \(shown(url)), and no image of it is on disk."
-                    + Suggestion.icon(for: url, in: folders.cache), code: .attention)
+                    + Suggestion.icon(for: url, in: folders.cache))
         }
-        if json { return try Message.output(found.json) }
-        let screen = output.screen
-        var report = found
-        if let failure = found.failure {
-            report.failure?.message = CommandContext(file: file).explained(failure.message)
+        let json = report.json
+        if let message = report.failure?.message {
+            report.failure?.message = CommandContext(file: file).explained(message)
         }
-        let view = IconView(
-            report: report, cache: folders.cache.string, now: AgentClock.wallTime, width: screen.width,
-            isFromDisk: isFromDisk)
-        try Message.output(view.lines, on: screen)
+        try output.show(json) { [report] width in
+            IconView(
+                report: report, cache: folders.cache.string, now: AgentClock.wallTime, width: width,
+                isFromDisk: isFromDisk
+            ).lines
+        }
     }
 
     private func report(on url: IconURL) async throws -> (report: IconReport, isFromDisk: Bool)? {
@@ -65,19 +61,13 @@ struct WhyCommand: AsyncParsableCommand {
             return report
         }
         if let known = answer { return known.map { ($0, false) } }
-        let status = DiskStatus(
-            folders: try configuration.folders(), settings: try configuration.settingsOrWarning(),
-            parser: try Agent.Helpers.installed().parse)
-        do {
-            guard var report = try status.report(on: url) else { return nil }
-            if report.state == "retired" {
-                report.eviction =
-                    report.isShownElsewhere
-                    ? EvictionReport.shownReason : "when its grace period is over; only a running agent evicts"
-            }
-            return (report, true)
-        } catch {
-            throw Exit.because("\(error)", code: .attention)
+        let status = try configuration.diskStatus(try configuration.settingsOrWarning())
+        guard var report = try Exit.with(.attention, { try status.report(on: url) }) else { return nil }
+        if report.state == "retired" {
+            report.eviction =
+                report.isShownElsewhere
+                ? EvictionReport.shownReason : "when its grace period is over; only a running agent evicts"
         }
+        return (report, true)
     }
 }

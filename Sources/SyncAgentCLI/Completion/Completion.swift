@@ -29,9 +29,8 @@ enum Offer: Sendable {
 extension CompletionKind {
     static func offered(_ offer: Offer) -> CompletionKind {
         .custom { words, index, prefix in
-            let environment = Completion.Environment(
-                variable: { Variable[$0] }, directory: Configuration.currentDirectory, exists: Configuration.exists)
-            return Completion(words: words, index: index, prefix: prefix, environment: environment).words(for: offer)
+            Completion(words: words, index: index, prefix: prefix, environment: Configuration.environment)
+                .words(for: offer)
         }
     }
 }
@@ -40,32 +39,22 @@ extension CompletionKind {
 ///
 /// It reads the cache on disk and asks no agent: the shell waits for it.
 struct Completion {
-    /// What determines the location of the cache.
-    struct Environment {
-        var variable: (String) -> String?
-        var directory: () -> FilePath?
-        var exists: (FilePath) -> Bool
-    }
-
     /// The words of the command line, unquoted.
     private let line: [String]
     /// The word up to the cursor.
     private let word: ShellInput
-    /// Whether the word contains “?” or “#”.
-    private let isBeyondPath: Bool
     private let shell: CompletionShell?
-    private let environment: Environment
+    private let environment: PlaceChoice.Environment
 
     /// `index` is that of the word to complete, `prefix` that word up to the cursor, if it is the last one.
     init(
-        words: [String], index: Int, prefix: String, environment: Environment,
+        words: [String], index: Int, prefix: String, environment: PlaceChoice.Environment,
         shell: CompletionShell? = .requesting, version: String? = CompletionShell.requestingVersion
     ) {
         let typed = index == words.count - 1 ? prefix : words.indices.contains(index) ? words[index] : ""
         // fish before version 4 removes quotes, and passes '' for an empty word.
         let isPlain = shell == .fish && version?.starts(withBytes: "3") ?? false
         word = isPlain ? ShellInput(plain: typed == "''" ? "" : typed) : ShellInput(typed)
-        isBeyondPath = word.text.utf8.contains(where: Self.endsPath)
         line = isPlain ? words : words.map { ShellInput($0).text }
         self.shell = shell
         self.environment = environment
@@ -73,23 +62,24 @@ struct Completion {
 
     /// The words to offer, in the form that the shell expects.
     func words(for offer: Offer) -> [String] {
-        var fold = CompletionFold()
-        switch offer {
-        case .settings: add(SettingKey.all.flatMap { $0.assignments(after: word.text) }, to: &fold)
-        case .lists: add(lists(withPins: false), to: &fold)
-        case .listsAndPins, .iconsAndLists, .failedIconsAndLists: add(lists(withPins: true), to: &fold)
-        case .icons, .readyIcons, .pinnedIcons, .retiredIcons: break
+        let names =
+            switch offer {
+            case .settings: SettingKey.all.flatMap { $0.assignments(after: word.text) }
+            case .lists: lists(withPins: false)
+            case .listsAndPins: lists(withPins: true)
+            case .icons: icons()
+            case .readyIcons: icons { $0 == .ready }
+            case .pinnedIcons: icons(of: [Reconciler.pinList])
+            case .iconsAndLists: lists(withPins: true) + icons()
+            case .failedIconsAndLists: lists(withPins: true) + icons { $0 == .failed }
+            case .retiredIcons: retiredIcons
+            }
+        let fitting = names.filter {
+            $0.starts(withBytes: word.text) && !$0.starts(withBytes: "-") && ShellWord.isShown($0)
         }
-        switch offer {
-        case .icons, .iconsAndLists: addIcons(to: &fold) { _ in true }
-        case .readyIcons: addIcons(to: &fold) { $0 == .ready }
-        case .failedIconsAndLists: addIcons(to: &fold) { $0 == .failed }
-        case .pinnedIcons: addIcons(of: [Reconciler.pinList], to: &fold) { _ in true }
-        case .retiredIcons: try? search?.retired { add($0, to: &fold) }
-        case .settings, .lists, .listsAndPins: break
-        }
-        let names = fold.names.filter { shell != .bash || Self.bashReadsUTF8 || $0.utf8.allSatisfy { $0 < 0x80 } }
-        return names.compactMap { word.spelled($0, for: shell) }
+        return CompletionFold.fold(Set(fitting))
+            .filter { shell != .bash || Self.bashReadsUTF8 || $0.utf8.allSatisfy { $0 < 0x80 } }
+            .compactMap { word.spelled($0, for: shell) }
     }
 
     /// Whether bash's locale is UTF-8 or C.
@@ -105,49 +95,33 @@ struct Completion {
         return ["utf-8", "utf8"].contains { parts[1].starts(withBytes: $0) }
     }
 
-    private func add(_ names: [String], to fold: inout CompletionFold) {
-        for name in names
-        where name.starts(withBytes: word.text) && !name.starts(withBytes: "-") && ShellWord.isShown(name) {
-            fold.add(name)
-        }
-    }
-
-    private func addIcons(
-        of lists: [ListName]? = nil, to fold: inout CompletionFold, where isOffered: (DocumentSearch.Status) -> Bool
-    ) {
+    private func icons(
+        of lists: [ListName]? = nil, where isOffered: (DocumentSearch.Status) -> Bool = { _ in true }
+    ) -> [String] {
+        var icons: [String] = []
         try? search?.entries(of: lists) { url, status in
-            if isOffered(status) { add(url, to: &fold) }
+            if isOffered(status) { icons.append(spelling(of: url)) }
         }
+        return icons
     }
 
-    /// Adds a URL in the short form of tables, which commands accept.
+    private var retiredIcons: [String] {
+        var icons: [String] = []
+        try? search?.retired { icons.append(spelling(of: $0)) }
+        return icons
+    }
+
+    /// The short form of a URL, as in tables, which commands accept.
     ///
-    /// The hidden part may be a secret: a URL is offered whole only if the beginning of that part is typed.
-    private func add(_ url: UnsafeRawBufferPointer, to fold: inout CompletionFold) {
-        // Fast path: in most URLs only the query is hidden, and the search matched the rest.
-        if url.first == UInt8(ascii: "h"), !isBeyondPath, url.allSatisfy(Self.isPlain) {
-            guard let end = url.firstIndex(where: Self.endsPath) else { return fold.add(url) }
-            let short = Array(url[..<end]) + (url[end] == UInt8(ascii: "?") ? Array("?…".utf8) : [])
-            return short.withUnsafeBytes { fold.add($0) }
-        }
-        let whole = String(decoding: url, as: UTF8.self)
-        let short = shown(IconURL(whole))
-        add([short.starts(withBytes: word.text) ? short : whole], to: &fold)
-    }
-
-    private static func endsPath(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") }
-
-    /// Whether a byte cannot hide a user name or control a terminal.
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        (0x21..<0x7F).contains(byte) && byte != UInt8(ascii: "@")
+    /// The hidden part may be a secret: the URL is whole only if the beginning of that part is typed.
+    private func spelling(of url: IconURL) -> String {
+        let short = shown(url)
+        return short.starts(withBytes: word.text) ? short : url.text
     }
 
     private func lists(withPins: Bool) -> [String] {
-        guard let folders else { return [] }
-        let files = (try? FileManager.default.contentsOfDirectory(atPath: folders.lists.string)) ?? []
-        let published = (try? IconCache(at: folders.cache).manifest().lists.keys.map { $0 }) ?? []
-        return files.filter { ListName($0).isAppList }
-            + published.filter { withPins || $0 != Reconciler.pinList }.map(\.text)
+        let lists = folders.map { $0.droppedLists + $0.publishedLists } ?? []
+        return lists.filter { withPins || $0 != Reconciler.pinList }.map(\.text)
     }
 
     private var search: DocumentSearch? {
@@ -157,15 +131,11 @@ struct Completion {
     }
 
     private var folders: AgentFolders? {
-        var choice = PlaceChoice()
-        choice.cache = path(after: "--cache")
-        choice.lists = path(after: "--lists")
-        choice.state = path(after: "--state")
-        choice.socket = path(after: "--socket")
-        choice.owner = line.contains("--system") ? .system : line.contains("--user") ? .user : nil
-        return try? choice.place(
-            variable: environment.variable, directory: environment.directory, exists: environment.exists
-        ).folders
+        let choice = PlaceChoice(
+            lists: path(after: "--lists"), cache: path(after: "--cache"), state: path(after: "--state"),
+            socket: path(after: "--socket"),
+            owner: line.contains("--system") ? .system : line.contains("--user") ? .user : nil)
+        return try? choice.place(in: environment).folders
     }
 
     /// The value of an option; a leading `~/` is expanded.
@@ -178,6 +148,16 @@ struct Completion {
         guard let path, path.starts(withBytes: "~/"), let home = environment.variable("HOME") else { return path }
         return home + path.dropping(bytes: 1)
     }
+}
+
+extension AgentFolders {
+    /// The lists in the lists folder, accepted or not.
+    var droppedLists: [ListName] {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: lists.string)) ?? []
+        return files.map { ListName($0) }.filter(\.isAppList)
+    }
+
+    var publishedLists: [ListName] { (try? IconCache(at: cache).manifest()).map { Array($0.lists.keys) } ?? [] }
 }
 
 extension SettingKey {

@@ -13,27 +13,27 @@ import CacheFormat
 ///   component. An incomplete word gets no space.
 ///
 /// In zsh, a setting gets no space before its value.
+///
+/// Scripts of our own would repeat every command and option for three shells. So ArgumentParser's are changed where they
+/// are wrong, and `CompletionScriptTests` fails if one of its versions no longer has a replaced text.
 enum CompletionScript {
-    private static let offer = "__syncagent_add_completions() {\n"
-    private static let end = "complete -o filenames -F _syncagent syncagent"
+    typealias Change = (old: String, new: String)
 
-    /// Corrects a script; other text is unchanged.
-    ///
-    /// The bash script loses its `#!`: a shell sources it.
-    static func mended(_ text: String) -> String {
-        let shebang = "#!/bin/bash\n"
-        if text.starts(withBytes: "#compdef ") { return text.replacing(zshOffer.old, with: zshOffer.new) }
-        guard text.starts(withBytes: shebang), text.ends(withBytes: end) else { return text }
-        return text.dropFirst(shebang.count).drop { $0 == "\n" }.dropLast(end.count)
-            .replacing(offer, with: offer + "    [[ \"${1}\" = -W ]] || compopt -o filenames\n")
-            .replacing("__syncagent_add_completions -W \"$(", with: "__syncagent_add_offered \"$(")
-            .replacing(" \"${words[@]}\"\n}", with: " \"${words[@]}\" 2>/dev/null\n}")
-            + functions
-    }
-
-    private static let zshOffer = (
-        old: "        __syncagent_complete \"${completions[@]:0:-1}\"\n",
-        new: """
+    static let bashBeginning = "#!/bin/bash\n"
+    static let bashEnd = "complete -o filenames -F _syncagent syncagent"
+    /// The call that is replaced for each argument with ``Offer`` names.
+    static let bashOffer: Change = ("__syncagent_add_completions -W \"$(", "__syncagent_add_offered \"$(")
+    /// Each of these texts occurs once.
+    static let bashChanges: [Change] = [
+        (
+            "__syncagent_add_completions() {\n",
+            "__syncagent_add_completions() {\n    [[ \"${1}\" = -W ]] || compopt -o filenames\n"
+        ),
+        (" \"${words[@]}\"\n}", " \"${words[@]}\" 2>/dev/null\n}"),
+    ]
+    static let zshChange: Change = (
+        "        __syncagent_complete \"${completions[@]:0:-1}\"\n",
+        """
                 if [[ "${completions[1]}" = *= ]]; then
                     compadd -S '' -- "${completions[@]:0:-1}"
                 else
@@ -42,6 +42,17 @@ enum CompletionScript {
 
         """
     )
+
+    /// Corrects a script; other text is unchanged.
+    ///
+    /// The bash script loses its `#!`: a shell sources it.
+    static func corrected(_ text: String) -> String {
+        if text.starts(withBytes: "#compdef ") { return text.replacing(bytes: zshChange.old, with: zshChange.new) }
+        guard text.starts(withBytes: bashBeginning), text.ends(withBytes: bashEnd) else { return text }
+        let body = text.dropping(bytes: bashBeginning.utf8.count).droppingLast(bytes: bashEnd.utf8.count).trimmed
+        return ([bashOffer] + bashChanges).reduce(body) { $0.replacing(bytes: $1.old, with: $1.new) } + "\n\n"
+            + functions
+    }
 
     private static let functions = #"""
         # Adds the lines that the program printed: they fit the word, and are quoted.

@@ -27,10 +27,10 @@ struct DocumentSearch {
         self.start = Array("\"icon\": \(JSON.quoted(start).dropLast())".utf8)
     }
 
-    /// Finds the entries of the newest generation, in some lists or all; passes each URL, in UTF-8, and its state.
+    /// Finds the entries of the newest generation, in some lists or all; passes each URL and its state.
     ///
     /// - Throws: `IconCacheError` if the manifest cannot be read; unreadable documents are skipped.
-    func entries(of lists: [ListName]? = nil, visit: (UnsafeRawBufferPointer, Status) -> Void) throws {
+    func entries(of lists: [ListName]? = nil, visit: (IconURL, Status) -> Void) throws {
         let snapshot = try cache.snapshot()
         defer { snapshot.end() }
         for (list, entry) in snapshot.manifest.lists where lists?.contains(list) ?? true {
@@ -38,12 +38,12 @@ struct DocumentSearch {
         }
     }
 
-    /// Finds URLs that only older generations name, and whose images are still on disk; passes each, in UTF-8.
-    func retired(visit: (UnsafeRawBufferPointer) -> Void) throws {
+    /// Finds URLs that only older generations name, and whose images are still on disk.
+    func retired(visit: (IconURL) -> Void) throws {
         let manifest = try cache.manifest()
         var seen = Set(manifest.lists.values.map(\.document))
-        var current: Set<Int> = []
-        for document in seen { search(document) { url, _ in current.insert(Self.hash(url)) } }
+        var current: Set<IconURL> = []
+        for document in seen { search(document) { url, _ in current.insert(url) } }
         var left = Self.mostOfThePast
         let folder = cache.folder.appending(CacheLayout.generations)
         let numbers = try FileManager.default.contentsOfDirectory(atPath: folder.string)
@@ -53,21 +53,15 @@ struct DocumentSearch {
             guard let older = (try? FileBytes.read(path)).flatMap({ try? Manifest(json: $0) }) else { continue }
             for list in older.lists.values where left > 0 && seen.insert(list.document).inserted {
                 left -= search(list.document) { url, status in
-                    if status == .ready, !current.contains(Self.hash(url)) { visit(url) }
+                    if status == .ready, !current.contains(url) { visit(url) }
                 }
             }
         }
     }
 
-    private static func hash(_ bytes: UnsafeRawBufferPointer) -> Int {
-        var hasher = Hasher()
-        hasher.combine(bytes: bytes)
-        return hasher.finalize()
-    }
-
     /// Searches a document; returns its size in bytes.
     @discardableResult
-    private func search(_ document: String, _ visit: (UnsafeRawBufferPointer, Status) -> Void) -> Int {
+    private func search(_ document: String, _ visit: (IconURL, Status) -> Void) -> Int {
         guard let json = try? FileBytes.read(cache.folder.pushing(FilePath(document))) else { return 0 }
         json.withUnsafeBytes { bytes in
             var rest = bytes
@@ -81,20 +75,20 @@ struct DocumentSearch {
     }
 
     /// Searches a line; JSON escapes quotes in strings, so a quoted key is always a key.
-    private func visitEntry(
-        on line: UnsafeRawBufferPointer, _ visit: (UnsafeRawBufferPointer, Status) -> Void
-    ) {
+    private func visitEntry(on line: UnsafeRawBufferPointer, _ visit: (IconURL, Status) -> Void) {
         guard let position = line.position(of: start) else { return }
         let value = line.dropping(position + "\"icon\": \"".utf8.count)
         let url = value.beginning(before: "\"")
         guard url.count <= Self.longest, url.beginning(before: "\\").count == url.count,
             let key = value.dropping(url.count).position(of: Self.status)
         else { return }
-        switch value.dropping(url.count + key + Self.status.count).first {
-        case UInt8(ascii: "r"): visit(url, .ready)
-        case UInt8(ascii: "f"): visit(url, .failed)
-        default: visit(url, .pending)
-        }
+        let status: Status =
+            switch value.dropping(url.count + key + Self.status.count).first {
+            case UInt8(ascii: "r"): .ready
+            case UInt8(ascii: "f"): .failed
+            default: .pending
+            }
+        visit(IconURL(String(decoding: url, as: UTF8.self)), status)
     }
 
     private static let status = Array("\"status\": \"".utf8)

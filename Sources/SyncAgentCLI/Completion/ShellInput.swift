@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CacheFormat
+import Reports
 
 /// A word being typed in a shell.
 struct ShellInput: Equatable {
@@ -48,7 +49,6 @@ struct ShellInput: Equatable {
 
     private static let escapedInQuotes = Set("$`\"\\".unicodeScalars)
     private static let quotedBytes = Set("$`\"\\'!".utf8)
-    private static let plain = Set("%+,-./:=@_".utf8)
 
     /// Puts a backslash before each ASCII byte that may have a meaning.
     ///
@@ -56,18 +56,9 @@ struct ShellInput: Equatable {
     private static func escaped(_ name: String) -> String {
         var result: [UInt8] = []
         for byte in name.utf8 {
-            if !isPlain(byte) { result.append(UInt8(ascii: "\\")) }
+            if byte < 0x80, !ShellWord.isPlain(byte) { result.append(UInt8(ascii: "\\")) }
             result.append(byte)
         }
         return String(decoding: result, as: UTF8.self)
-    }
-
-    private static func isPlain(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), 0x80...:
-            true
-        default: plain.contains(byte)
-        }
     }
 }

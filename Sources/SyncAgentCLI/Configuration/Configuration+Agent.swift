@@ -2,7 +2,6 @@
 import AgentServer
 import ArgumentParser
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 extension Configuration {
@@ -10,16 +9,33 @@ extension Configuration {
     ///
     /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses, or an exit code that the question throws.
     func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
+        if let answer = try await ask(question, code: .noAgent) { return answer }
+        throw Exit.because(
+            "No agent answers at \(try folders().socket): start it, or name its socket with --socket.", code: .noAgent)
+    }
+
+    /// Asks the agent for what this command does itself if none runs.
+    ///
+    /// - Returns: `nil` if none runs.
+    /// - Throws: Exit code 75 if an agent holds the cache but cannot be asked.
+    func askIfRunning<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer? {
+        try await ask(question, code: .busy)
+    }
+
+    /// Returns the answer, or `nil` if no agent runs; the exit code is for an agent that cannot be asked.
+    private func ask<Answer>(
+        _ question: (ControlClient) async throws -> Answer?, code: Exit.Code
+    ) async throws -> Answer? {
         let folders = try folders()
         do {
             if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
         } catch {
-            throw Self.end(because: error, at: folders.socket, code: .noAgent)
+            throw Self.end(because: error, at: folders.socket, code: code)
         }
-        throw Exit.because(
-            unreachable(LockState(ofFolder: folders.cache), folders)
-                ?? "No agent answers at \(folders.socket): start it, or name its socket with --socket.",
-            code: .noAgent)
+        if let obstacle = unreachable(LockState(ofFolder: folders.cache), folders) {
+            throw Exit.because(obstacle, code: code)
+        }
+        return nil
     }
 
     /// Asks the agent for what can also be read from disk; stderr says so if it runs but cannot be asked.
@@ -58,23 +74,6 @@ extension Configuration {
                 (try? await Task.sleep(for: .milliseconds(20))) != nil
             else { return state }
         }
-    }
-
-    /// Asks the agent for what this command does itself if none runs.
-    ///
-    /// - Returns: `nil` if none runs.
-    /// - Throws: Exit code 75 if an agent holds the cache but cannot be asked.
-    func askIfRunning<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer? {
-        let folders = try folders()
-        do {
-            if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
-        } catch {
-            throw Self.end(because: error, at: folders.socket, code: .busy)
-        }
-        if let obstacle = unreachable(LockState(ofFolder: folders.cache), folders) {
-            throw Exit.because(obstacle, code: .busy)
-        }
-        return nil
     }
 
     /// Why an agent that may run cannot be asked; `nil` if none runs.

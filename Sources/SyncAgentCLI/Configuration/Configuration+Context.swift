@@ -1,12 +1,10 @@
-// SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import AgentSettings
-import ArgumentParser
+// SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
 import Reports
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 extension Configuration {
@@ -14,12 +12,17 @@ extension Configuration {
     ///
     /// If not `isAnswered`, no agent is asked.
     func agentFolders(isAnswered: Bool = true) async throws -> AgentFolders {
-        try await reached(isAnswered: isAnswered).folders
+        try await agentPlace(isAnswered: isAnswered).folders
+    }
+
+    /// The folder of the cache; if only the socket is named, the agent is asked for it.
+    func cacheFolder() async throws -> FilePath {
+        try await agentFolders(isAnswered: socket != nil && cache == nil).cache
     }
 
     func context(for report: StatusReport) async throws -> CommandContext {
         let isAnswered = [.running, .paused].contains(report.state) && report.reachable != false
-        let (folders, file) = try await reached(isAnswered: isAnswered)
+        let (folders, file) = try await agentPlace(isAnswered: isAnswered)
         let isSystem = folders.cache == PlaceChoice.system.folders.cache
         let options = options(isAnswered: isAnswered)
         var context = CommandContext(
@@ -33,7 +36,7 @@ extension Configuration {
     }
 
     /// The folders and the configuration file of the agent that answers, else those of the options.
-    func reached(isAnswered: Bool = true) async throws -> (folders: AgentFolders, file: String) {
+    func agentPlace(isAnswered: Bool = true) async throws -> (folders: AgentFolders, file: String) {
         let own = try place()
         guard isAnswered, let report = try? await ControlClient(socket: own.folders.socket).settings() else {
             return (own.folders, own.file.string)
@@ -45,10 +48,12 @@ extension Configuration {
     }
 
     /// A suggested command, with the options that reach the agent that answered this one.
-    func suggested(_ command: String) -> String { CommandContext(options: options(isAnswered: true)).command(command) }
+    func agentCommand(_ command: String) -> String {
+        CommandContext(options: options(isAnswered: true)).command(command)
+    }
 
     /// The same, for a command that may work without an agent.
-    func given(_ command: String) -> String { CommandContext(options: options(isAnswered: false)).command(command) }
+    func command(_ command: String) -> String { CommandContext(options: options(isAnswered: false)).command(command) }
 
     /// This command's options that reach the same agent; `--socket` is enough if an agent answers there.
     private func options(isAnswered: Bool) -> [String] {

@@ -6,7 +6,6 @@ import ArgumentParser
 import CacheFormat
 import HTTPRules
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 extension Configuration {
@@ -17,9 +16,8 @@ extension Configuration {
     ///
     /// - Throws: Exit code 78 if the password of a setting in `needed` cannot be read, or `--set` is wrong.
     func agentSettings(needed: [String] = []) async throws -> Settings {
-        guard let report = try await ControlClient(socket: folders().socket).settingsIfAnswered() else {
-            return try settingsOrWarning()
-        }
+        let client = ControlClient(socket: try folders().socket)
+        guard let report = try? await client.settings() else { return try settingsOrWarning() }
         var configured = EffectiveSettings()
         configured.apply(ConfigurationFile(path: report.file, isOptional: true))
         var unknown: [String] = []
@@ -64,10 +62,6 @@ extension Configuration {
             Message.error("\(name) is not a setting and is ignored\(advice)")
         }
     }
-}
-
-extension ControlClient {
-    fileprivate func settingsIfAnswered() async -> SettingsReport? { try? await settings() }
 }
 
 /// The configuration that `run` uses, at start and after a reload.
@@ -117,25 +111,22 @@ extension SettingsReport {
 
 extension EffectiveSettings {
     /// Problems on this machine: an unusable certificate file, an unknown group.
-    var problemsOfMachine: [ConfigurationProblem] { [problemOfCertificates, problemOfGroup].compactMap(\.self) }
-
-    private var problemOfGroup: ConfigurationProblem? {
-        guard let key = SettingKey.named("control.group") else { return nil }
-        do throws(SocketAccess.UnknownGroup) {
-            _ = try SocketAccess(settings)
-            return nil
-        } catch {
-            return ConfigurationProblem("\(origin(of: key))", "\(error)")
+    var problemsOfMachine: [ConfigurationProblem] {
+        let certificates = problem(of: "fetch.caFile", "fetch.caFile: ") {
+            if let file = settings.fetch.caFile { try CertificateFile.check(file) }
         }
+        let group = problem(of: "control.group") { _ = try SocketAccess(settings) }
+        return [certificates, group].compactMap(\.self)
     }
 
-    private var problemOfCertificates: ConfigurationProblem? {
-        guard let file = settings.fetch.caFile, let key = SettingKey.named("fetch.caFile") else { return nil }
-        do throws(CertificateFile.Flaw) {
-            try CertificateFile.check(file)
+    private func problem(
+        of key: String, _ beginning: String = "", _ check: () throws -> Void
+    ) -> ConfigurationProblem? {
+        do {
+            try check()
             return nil
         } catch {
-            return ConfigurationProblem("\(origin(of: key))", "fetch.caFile: \(error)")
+            return SettingKey.named(key).map { ConfigurationProblem("\(origin(of: $0))", "\(beginning)\(error)") }
         }
     }
 }

@@ -3,7 +3,6 @@ import ArgumentParser
 import FoundationEssentials
 import Glibc
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 /// The options of every command.
@@ -53,18 +52,20 @@ struct Configuration: ParsableArguments {
     func place(toRun: Bool = false) throws -> Place {
         let choice = PlaceChoice(
             config: config, lists: lists, cache: cache, state: state, socket: socket, owner: owner, toRun: toRun)
-        do {
-            return try choice.place(variable: { Variable[$0] }, directory: Self.currentDirectory, exists: Self.exists)
-        } catch PlaceChoice.Failure.usage(let message) {
-            throw Exit.because(message, code: .usage)
-        } catch PlaceChoice.Failure.configuration(let message) {
-            throw Exit.because(message, code: .badConfiguration)
+        do throws(PlaceChoice.Failure) {
+            return try choice.place(in: Self.environment)
+        } catch {
+            throw Exit.because("\(error)", code: error.code)
         }
     }
 
     func folders() throws -> AgentFolders { try place().folders }
 
-    static func exists(_ path: FilePath) -> Bool {
+    static var environment: PlaceChoice.Environment {
+        PlaceChoice.Environment(variable: { Variable[$0] }, directory: currentDirectory, exists: exists)
+    }
+
+    private static func exists(_ path: FilePath) -> Bool {
         var status = stat()
         // EACCES: it exists, but this user may not look at it.
         return stat(path.string, &status) == 0 || errno == EACCES
@@ -85,4 +86,8 @@ enum Variable {
     }
 
     static var names: [String] { ProcessInfo.processInfo.environment.keys.sorted() }
+}
+
+extension FilePath {
+    var isMissing: Bool { access(string, F_OK) != 0 && errno == ENOENT }
 }

@@ -13,11 +13,22 @@ struct Place: Equatable {
 ///
 /// Commands other than `run` choose the system's agent if only the system has one.
 struct PlaceChoice {
-    enum Failure: Error, Equatable {
-        /// The command line is wrong.
-        case usage(String)
-        /// The environment is wrong.
-        case configuration(String)
+    struct Failure: Error, Equatable, CustomStringConvertible {
+        var description: String
+        /// Whether the command line or the environment is wrong.
+        var code: Exit.Code
+
+        init(_ description: String, _ code: Exit.Code) {
+            (self.description, self.code) = (description, code)
+        }
+    }
+
+    /// What the place depends on beside the options.
+    struct Environment {
+        var variable: (String) -> String?
+        /// The current directory; `nil` if it was removed.
+        var directory: () -> FilePath?
+        var exists: (FilePath) -> Bool
     }
 
     static let system = Place(
@@ -34,30 +45,30 @@ struct PlaceChoice {
     var owner: Configuration.Owner?
     var toRun = false
 
-    /// Reads the environment with `variable`; `directory` is `nil` if the current directory was removed.
-    func place(
-        variable: (String) -> String?, directory: () -> FilePath?, exists: (FilePath) -> Bool
-    ) throws(Failure) -> Place {
-        var place = try base(variable: variable, exists: exists)
-        if let lists { place.folders.lists = try Self.absolute(lists, directory) }
-        if let cache { place.folders.cache = try Self.absolute(cache, directory) }
-        if let state {
-            let folder = try Self.absolute(state, directory)
-            // Without a runtime folder, as in a cron job, the socket is in the state folder, which is private too.
-            if place.folders.socket == place.folders.state.appending("control.sock") {
-                place.folders.socket = folder.appending("control.sock")
+    func place(in environment: Environment) throws(Failure) -> Place {
+        func absolute(_ text: String) throws(Failure) -> FilePath {
+            guard !text.isEmpty else { throw Failure("The path of a folder, file or socket is empty.", .usage) }
+            let path = FilePath(text)
+            if path.isAbsolute { return path.lexicallyNormalized() }
+            guard let here = environment.directory() else {
+                throw Failure("The current directory was removed: give \(text) as an absolute path.", .badConfiguration)
             }
-            place.folders.state = folder
+            return here.appending(path.components).lexicallyNormalized()
         }
-        if let socket { place.folders.socket = try Self.absolute(socket, directory) }
-        if let config { (place.file, place.isFileNamed) = (try Self.absolute(config, directory), true) }
+        var place = try base(environment)
+        if let lists { place.folders.lists = try absolute(lists) }
+        if let cache { place.folders.cache = try absolute(cache) }
+        if let state { place.folders.move(state: try absolute(state)) }
+        if let socket { place.folders.socket = try absolute(socket) }
+        if let config { (place.file, place.isFileNamed) = (try absolute(config), true) }
         guard place.folders.cache != place.folders.state else {
-            throw .usage("--cache and --state are the same folder (\(place.folders.cache)): use two folders.")
+            throw Failure("--cache and --state are the same folder (\(place.folders.cache)): use two folders.", .usage)
         }
         return place
     }
 
-    private func base(variable: (String) -> String?, exists: (FilePath) -> Bool) throws(Failure) -> Place {
+    private func base(_ environment: Environment) throws(Failure) -> Place {
+        let (variable, exists) = (environment.variable, environment.exists)
         if owner == .system { return Self.system }
         let isNamed = [lists, cache, state, socket].contains { $0 != nil }
         var place: Place
@@ -88,13 +99,12 @@ struct PlaceChoice {
             }
             // A folder named by an option or by systemd needs no home.
             guard !isNamed else { return "/nonexistent" }
-            throw .configuration(
-                "Neither \(name) nor HOME is an absolute path: set one of them, or use --lists, --cache, --state and --socket."
-            )
+            throw Failure(
+                "Neither \(name) nor HOME is an absolute path: set one of them, or use --lists, --cache, "
+                    + "--state and --socket.", .badConfiguration)
         }
         func isService(_ name: String) -> Bool { toRun && variable(name) != nil }
-        let state = try folder(
-            "XDG_STATE_HOME", ".local/state", isNamed: state != nil || isService("STATE_DIRECTORY"))
+        let state = try folder("XDG_STATE_HOME", ".local/state", isNamed: state != nil || isService("STATE_DIRECTORY"))
         let configuration = try folder(
             "XDG_CONFIG_HOME", ".config", isNamed: lists != nil || isService("CONFIGURATION_DIRECTORY"))
         let runtime = variable("XDG_RUNTIME_DIR").map { FilePath($0).appending("syncagent") }
@@ -117,22 +127,17 @@ struct PlaceChoice {
             place.file = configuration.appending("syncagent.toml")
         }
         if let cache = folder("CACHE_DIRECTORY") { place.folders.cache = cache }
-        if let state = folder("STATE_DIRECTORY") {
-            if place.folders.socket == place.folders.state.appending("control.sock") {
-                place.folders.socket = state.appending("control.sock")
-            }
-            place.folders.state = state
-        }
+        if let state = folder("STATE_DIRECTORY") { place.folders.move(state: state) }
         if let runtime = folder("RUNTIME_DIRECTORY") { place.folders.socket = runtime.appending("control.sock") }
     }
+}
 
-    private static func absolute(_ text: String, _ directory: () -> FilePath?) throws(Failure) -> FilePath {
-        guard !text.isEmpty else { throw .usage("The path of a folder, file or socket is empty.") }
-        let path = FilePath(text)
-        if path.isAbsolute { return path.lexicallyNormalized() }
-        guard let here = directory() else {
-            throw .configuration("The current directory was removed: give \(text) as an absolute path.")
-        }
-        return here.appending(path.components).lexicallyNormalized()
+extension AgentFolders {
+    /// Moves the state folder, and the socket if it is in it.
+    ///
+    /// Without a runtime folder, as in a cron job, the socket is in the state folder, which is private too.
+    fileprivate mutating func move(state folder: FilePath) {
+        if socket == state.appending("control.sock") { socket = folder.appending("control.sock") }
+        state = folder
     }
 }

@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 import SyncAgent
-import SyncPlan
 import Synchronization
 
 /// Reloads the configuration for a running agent.

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import CacheFormat
-import FoundationEssentials
 import Glibc
 import Reports
 import Subprocess
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 /// The built program as an agent in its own process, with its own folders.
@@ -16,9 +14,6 @@ struct AgentProcess: Sendable {
     }
 
     private static let patience: Duration = .seconds(30)
-
-    /// Root may run the agent here: nobody else controls the folder.
-    private static let alwaysRun = ["--allow-root"]
 
     private let program: FilePath
     let folder: FilePath
@@ -40,11 +35,14 @@ struct AgentProcess: Sendable {
     var cache: FilePath { folder.appending("cache") }
     private var socket: FilePath { folder.appending("control.sock") }
 
-    private var folders: [String] {
-        [
+    /// The arguments of a command, with the folders; root may run the agent here: nobody else controls the folder.
+    private func arguments(_ command: [String]) -> Arguments {
+        let options = command[0] == "run" ? ["--allow-root"] + runOptions : []
+        let folders = [
             "--lists", lists.string, "--cache", cache.string, "--state", folder.appending("state").string, "--socket",
             socket.string,
         ]
+        return Arguments([command[0]] + options + folders + command.dropFirst())
     }
 
     /// Runs a command with the folders; returns its exit code and output.
@@ -53,9 +51,8 @@ struct AgentProcess: Sendable {
     }
 
     func call(_ command: [String]) async throws -> (code: Int32, output: String, messages: String) {
-        let options = command[0] == "run" ? Self.alwaysRun + runOptions : []
         let result = try await Subprocess.run(
-            .path(program), arguments: Arguments([command[0]] + options + folders + command.dropFirst()),
+            .path(program), arguments: arguments(command),
             environment: .inherit.updating(environment), output: .string(limit: 64 << 20),
             error: .string(limit: 1 << 20))
         guard case .exited(let code) = result.terminationStatus else {
@@ -72,7 +69,7 @@ struct AgentProcess: Sendable {
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R
     ) async throws -> R {
         let result = try await Subprocess.run(
-            .path(program), arguments: Arguments(["run"] + Self.alwaysRun + runOptions + folders),
+            .path(program), arguments: arguments(["run"]),
             environment: .inherit.updating(environment), input: .none, output: .discarded,
             error: .fileDescriptor(.standardError, closeAfterSpawningProcess: false)
         ) { execution in

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
 import IconCache
 import Reports
-import SyncPlan
 import SystemPackage
 
 /// The demo: a list is added, changed and damaged, the origin is cut off, the agent is stopped.
@@ -27,7 +27,7 @@ struct Demo: Sendable {
                 try drop(Self.first)
                 try await waitUntilReady(Self.first)
             }
-            try Message.output([""] + lines(of: try await agent.call("status")))
+            try Message.output(lines: "\n\(try await agent.call("status").output)\n")
             try await step("The list is changed: two apps removed, two added") {
                 try drop(Self.second)
                 try await waitUntilReady(Self.second)
@@ -49,11 +49,7 @@ struct Demo: Sendable {
                 try await agent.call("status").code == 3, "syncagent status reports that the agent is not running")
         }
         let url = origin.iconURL("Mail")
-        try Message.output(["", "$ syncagent path \(url)"] + lines(of: try await agent.call("path", url)))
-    }
-
-    private func lines(of answer: (code: Int32, output: String, messages: String)) -> [String] {
-        answer.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        try Message.output(lines: "\n$ syncagent path \(url)\n\(try await agent.call("path", url).output)\n")
     }
 
     private func drop(_ names: [String]) throws {

@@ -2,7 +2,6 @@
 import Fleet
 import Glibc
 import IconCache
-import SyncAgent
 import SystemPackage
 
 /// The files of a key pair: `NAME.key`, which only its owner can read, and `NAME.pub`.

@@ -3,7 +3,6 @@ import CacheFormat
 import Fleet
 import Subprocess
 import SyncAgent
-import SyncPlan
 import SystemPackage
 
 /// A bucket or another remote of rclone(1), version 1.60 or later.

@@ -27,7 +27,7 @@ final class FullScreen: Sendable {
     func show(_ content: @escaping @Sendable (_ width: Int?, _ height: Int?) -> [StyledText]) {
         state.withLock { state in
             state.content = content
-            if state.shown == nil { write(Self.beginning) }
+            if state.shown == nil { file.tryWriting(Self.beginning) }
             state.shown = ""
         }
         redraw()
@@ -41,7 +41,7 @@ final class FullScreen: Sendable {
             let lines = state.content(columns, max(rows - 1, 1))
             let text = Self.drawing(lines, columns: columns, rows: rows, inColor: screen.usesColor)
             guard text != state.shown else { return }
-            write(text)
+            file.tryWriting(text)
             state.shown = text
         }
     }
@@ -51,7 +51,7 @@ final class FullScreen: Sendable {
     func close() -> [StyledText] {
         state.withLock { state in
             guard state.shown != nil else { return [] }
-            write(Self.end)
+            file.tryWriting(Self.end)
             state.shown = nil
             return state.content(Screen.size(of: file)?.columns, nil)
         }
@@ -78,9 +78,5 @@ final class FullScreen: Sendable {
             return "\u{1B}[2K" + shown.rendered(inColor: inColor) + end + "\r\n"
         }.joined()
         return "\u{1B}[H" + text + "\u{1B}[J"
-    }
-
-    private func write(_ text: String) {
-        _ = try? file.writeAll(text.utf8)
     }
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import Glibc
 import Synchronization
 import SystemPackage
 
@@ -39,29 +38,21 @@ final class LiveDisplay: Sendable {
         let fitting = lines.prefix(max(size.rows - 1, 1)).map { $0.truncated(to: size.columns - 1) }
         state.withLock { state in
             let now = ContinuousClock.now
-            let isDue = state.last.map { now - $0 >= Self.pace } ?? true
-            guard isDue, state.lines != fitting else { return }
-            write(
-                Self.erasing(state.lines, columns: size.columns) + Self.drawing(fitting, inColor: screen.usesColor))
-            (state.lines, state.last) = (fitting, now)
+            guard state.last.map({ now - $0 >= Self.pace }) ?? true, state.lines != fitting else { return }
+            redraw(&state, fitting)
+            state.last = now
         }
     }
 
     /// Writes text above the lines, such as a log; it must be whole lines.
-    func write(above text: String) {
-        state.withLock { state in
-            let columns = Screen.size(of: file)?.columns
-            write(
-                Self.erasing(state.lines, columns: columns) + text
-                    + Self.drawing(state.lines, inColor: screen.usesColor))
-        }
-    }
+    func write(above text: String) { state.withLock { redraw(&$0, $0.lines, below: text) } }
 
-    func clear() {
-        state.withLock { state in
-            write(Self.erasing(state.lines, columns: Screen.size(of: file)?.columns))
-            state.lines = []
-        }
+    func clear() { state.withLock { redraw(&$0, []) } }
+
+    private func redraw(_ state: inout State, _ lines: [StyledText], below text: String = "") {
+        let erasing = Self.erasing(state.lines, columns: Screen.size(of: file)?.columns)
+        file.tryWriting(erasing + text + Self.drawing(lines, inColor: screen.usesColor))
+        state.lines = lines
     }
 
     /// The output that erases lines; on a terminal that became narrower, each can take several rows.
@@ -76,9 +67,5 @@ final class LiveDisplay: Sendable {
     /// The output that draws lines; the cursor stays at the end of the last one.
     static func drawing(_ lines: [StyledText], inColor: Bool) -> String {
         lines.map { $0.rendered(inColor: inColor) }.joined(separator: "\r\n")
-    }
-
-    private func write(_ text: String) {
-        if !text.isEmpty { _ = try? file.writeAll(text.utf8) }
     }
 }

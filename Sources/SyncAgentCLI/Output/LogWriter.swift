@@ -24,7 +24,7 @@ final class LogWriter: Sendable {
     private let put: @Sendable (String) -> Void
 
     /// - Parameter put: Writes a line, and may block. The default writes to stderr.
-    init(put: @escaping @Sendable (String) -> Void = LogWriter.putToStandardError) {
+    init(put: @escaping @Sendable (String) -> Void = { FileDescriptor.standardError.tryWriting($0) }) {
         self.put = put
     }
 
@@ -62,9 +62,5 @@ final class LogWriter: Sendable {
         let isDone = DispatchSemaphore(value: 0)
         queue.async { isDone.signal() }
         _ = isDone.wait(timeout: .now() + limit)
-    }
-
-    private static func putToStandardError(_ line: String) {
-        _ = try? FileDescriptor.standardError.writeAll(line.utf8)
     }
 }

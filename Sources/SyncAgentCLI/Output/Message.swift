@@ -10,14 +10,14 @@ import SystemPackage
 /// Text from lists, file names, servers and the command line is escaped, so it cannot control the terminal. Output
 /// throws exit code 1 if it cannot be written; a reader that has gone (`| head`) ends the program with SIGPIPE.
 enum Message {
-    static func error(_ message: String) { tell(sentence: message, .error) }
+    static func error(_ message: String) { printSentence(message, .error) }
 
     /// Prints a note to stderr that is not an error.
-    static func note(_ message: String) { tell(sentence: message, .notice) }
+    static func notice(_ message: String) { printSentence(message, .notice) }
 
-    private static func tell(sentence: String, _ level: Logger.Level) {
+    private static func printSentence(_ sentence: String, _ level: Logger.Level) {
         let lines = StyledText("syncagent: \(sentence)").wrapped(to: Screen.size(of: .standardError)?.columns)
-        tell(lines.map(\.plain).joined(separator: "\n"), level)
+        printLines(lines.map(\.plain).joined(separator: "\n"), level)
     }
 
     static func output(sentence: String) throws(ExitCode) {
@@ -26,11 +26,11 @@ enum Message {
 
     /// Prints a message about the command line to stderr; keeps its line breaks.
     static func usage(_ text: String) {
-        tell(printable(lines: text), .error)
+        printLines(printable(lines: text), .error)
     }
 
-    private static func tell(_ text: String, _ level: Logger.Level) {
-        _ = try? FileDescriptor.standardError.writeAll((LogFormat.standardError.marked(text, level) + "\n").utf8)
+    private static func printLines(_ text: String, _ level: Logger.Level) {
+        FileDescriptor.standardError.tryWriting(LogFormat.standardError.marked(text, level) + "\n")
     }
 
     static func output(_ lines: [String], terminator: String = "\n") throws(ExitCode) {
@@ -44,10 +44,11 @@ enum Message {
 
     /// Prints a JSON document, on one line if it is one of several.
     static func output(_ json: JSON, isOneOfSeveral: Bool = false) throws(ExitCode) {
-        try output(json: (isOneOfSeveral ? json.line : json.text) + "\n")
+        try output(lines: (isOneOfSeveral ? json.line : json.text) + "\n")
     }
 
-    static func output(json: String) throws(ExitCode) { try write(printable(lines: json)) }
+    /// Prints whole lines, such as a JSON document.
+    static func output(lines: String) throws(ExitCode) { try write(printable(lines: lines)) }
 
     /// Prints a path unescaped, for programs.
     static func output(path: String) throws(ExitCode) { try write(path + "\n") }
@@ -69,7 +70,12 @@ enum Message {
                 pthread_sigmask(SIG_UNBLOCK, &signals, nil)
                 raise(SIGPIPE)
             }
-            throw Exit.because("Cannot write the output: \(error).", code: .attention)
+            throw Exit.because("Cannot write the output: \(error).")
         }
     }
+}
+
+extension FileDescriptor {
+    /// Writes text; does nothing if that fails.
+    func tryWriting(_ text: String) { _ = try? writeAll(text.utf8) }
 }

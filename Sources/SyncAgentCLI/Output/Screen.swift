@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 import CLinux
+import CacheFormat
 import Glibc
 import SystemPackage
 
@@ -11,20 +12,43 @@ enum ColorMode: String, CaseIterable, ExpressibleByArgument {
     case never
 }
 
-struct OutputOptions: ParsableArguments {
+struct OutputOptions: ParsableArguments, Output {
+    @Option(help: ArgumentHelp("When to use colours.", valueName: "when"))
+    var color: ColorMode = .auto
+}
+
+/// The options of commands that print a report, for people or as JSON.
+struct ReportOptions: ParsableArguments, Output {
+    @Flag(help: "Print one JSON document.")
+    var json = false
+
     @Option(help: ArgumentHelp("When to use colours.", valueName: "when"))
     var color: ColorMode = .auto
 
+    func show(_ report: JSON, _ lines: (_ width: Int?) -> [StyledText]) throws(ExitCode) {
+        if json { try Message.output(report) } else { try show(lines) }
+    }
+}
+
+protocol Output {
+    var color: ColorMode { get }
+}
+
+extension Output {
     /// Standard output, for results.
     var screen: Screen { Screen(.standardOutput, color) }
     /// Standard error, for messages and progress.
     var messages: Screen { Screen(.standardError, color) }
+
+    func show(_ lines: (_ width: Int?) -> [StyledText]) throws(ExitCode) {
+        let screen = screen
+        try Message.output(lines(screen.width), on: screen)
+    }
 }
 
 struct Screen: Equatable, Sendable {
     /// In columns; `nil` if unknown, as for a file.
     var width: Int?
-    var height: Int?
     var isTerminal = false
     var usesColor = false
 
@@ -34,15 +58,13 @@ struct Screen: Equatable, Sendable {
 
 extension Screen {
     init(_ file: FileDescriptor, _ color: ColorMode) {
-        let isTerminal = isatty(file.rawValue) == 1
+        let isTerminal = isatty(file.rawValue) == 1 && Variable["TERM"] != "dumb"
         let size = Self.size(of: file)
-        let isDumb = Variable["TERM"] == "dumb"
         self.init(
             // COLUMNS counts only without a terminal, such as in a pipe to a pager.
             width: size?.columns ?? Variable["COLUMNS"].flatMap { Int($0) }.map { max($0, 20) },
-            height: size?.rows, isTerminal: isTerminal && !isDumb,
-            usesColor: Self.usesColor(color, isTerminal: isTerminal && !isDumb, hasNoColor: Variable["NO_COLOR"] != nil)
-        )
+            isTerminal: isTerminal,
+            usesColor: Self.usesColor(color, isTerminal: isTerminal, hasNoColor: Variable["NO_COLOR"] != nil))
     }
 
     /// The current size of a terminal; `nil` if the file is not a terminal, or the size is unknown.

@@ -7,13 +7,19 @@ import CacheFormat
 /// If there is too little room, columns with a `least` width are shortened in their middle, then columns with a `rank`
 /// are left out, then the last column moves to its own lines. Text to be copied stays whole, at the end of a line.
 struct Table {
-    struct Column {
+    struct Column: ExpressibleByStringLiteral {
         var title: String
-        var isNumber = false
+        var isNumber: Bool
         /// Columns with lower ranks are left out first; `nil` never.
         var rank: Int?
         /// The width to which it may be shortened; `nil` if it may not.
         var least: Int?
+
+        init(_ title: String, isNumber: Bool = false, rank: Int? = nil, least: Int? = nil) {
+            (self.title, self.isNumber, self.rank, self.least) = (title, isNumber, rank, least)
+        }
+
+        init(stringLiteral title: String) { self.init(title) }
     }
 
     /// Without a terminal, columns are padded only up to this width.
@@ -22,12 +28,7 @@ struct Table {
     private var columns: [Column]
     private var rows: [[StyledText]] = []
 
-    /// Columns that are never left out or shortened.
-    init(_ titles: String...) {
-        columns = titles.map { Column(title: $0) }
-    }
-
-    init(_ columns: [Column]) {
+    init(_ columns: Column...) {
         self.columns = columns
     }
 
@@ -37,48 +38,39 @@ struct Table {
     ///
     /// The last column is not padded. `width` is `nil` if unlimited.
     func lines(fitting width: Int? = nil) -> [StyledText] {
-        let titles = columns.map { StyledText($0.title, .bold) }
-        let all = [titles] + rows
+        let all = [columns.map { StyledText($0.title, .bold) }] + rows
         var shown = Array(columns.indices)
         var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
         guard let last = shown.last else { return [] }
-        if width == nil {
+        guard let width else {
             // Long cells stay whole, and put only their own row out of line.
             for column in shown where columns[column].least != nil {
                 widths[column] = all.map { $0[column].width }.filter { $0 <= Self.mostPadding }.max() ?? 0
             }
             return all.map { line(of: $0, shown, widths, isWhole: true, isShortened: false) }
         }
-        if let width {
-            func isTooWide() -> Bool { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) > width }
-            func excess() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) - width }
-            func shrink() {
-                for column in shown where column != last && excess() > 0 {
-                    guard let least = columns[column].least else { continue }
-                    widths[column] = max(min(least, widths[column]), widths[column] - excess())
-                }
-            }
-            let full = widths
-            shrink()
-            if isTooWide() {
-                // If only some last cells are long, move only those below.
-                for front in [full, widths] {
-                    let room = width - shown.dropLast().reduce(0) { $0 + front[$1] + 2 }
-                    guard rows.count(where: { $0[last].width <= room }) * 2 >= rows.count, rows.count > 1 else {
-                        continue
-                    }
-                    return all.flatMap { row -> [StyledText] in
-                        guard row[last].width > room else { return [line(of: row, shown, front, isWhole: true)] }
-                        return [line(of: row, shown.dropLast(), front, isWhole: false), "  " + row[last]]
-                    }
-                }
-            }
-            let droppable = shown.filter { columns[$0].rank != nil }.sorted {
-                columns[$0].rank ?? 0 < columns[$1].rank ?? 0
-            }
-            for column in droppable where isTooWide() { shown.removeAll { $0 == column } }
-            if isTooWide() { return stacked(all, shown, &widths, last: last, width: width) }
+        func excess() -> Int { shown.reduce(0) { $0 + widths[$1] } + 2 * (shown.count - 1) - width }
+        let full = widths
+        for column in shown where column != last && excess() > 0 {
+            guard let least = columns[column].least else { continue }
+            widths[column] = max(min(least, widths[column]), widths[column] - excess())
         }
+        if excess() > 0, rows.count > 1 {
+            // If only some last cells are long, move only those below.
+            for front in [full, widths] {
+                let room = width - shown.dropLast().reduce(0) { $0 + front[$1] + 2 }
+                guard rows.count(where: { $0[last].width <= room }) * 2 >= rows.count else { continue }
+                return all.flatMap { row -> [StyledText] in
+                    guard row[last].width > room else { return [line(of: row, shown, front, isWhole: true)] }
+                    return [line(of: row, shown.dropLast(), front, isWhole: false), "  " + row[last]]
+                }
+            }
+        }
+        let ranks = columns.map { $0.rank ?? .max }
+        for column in shown.sorted(by: { ranks[$0] < ranks[$1] }) where ranks[column] < .max && excess() > 0 {
+            shown.removeAll { $0 == column }
+        }
+        if excess() > 0 { return stacked(all, shown, &widths, last: last, width: width) }
         return all.map { line(of: $0, shown, widths, isWhole: true) }
     }
 
@@ -102,7 +94,7 @@ struct Table {
         _ all: [[StyledText]], _ shown: [Int], _ widths: inout [Int], last: Int, width: Int
     ) -> [StyledText] {
         let front = shown.filter { $0 != last }
-        let excess = front.reduce(0) { $0 + widths[$1] } + 2 * max(front.count - 1, 0) - width
+        let excess = front.reduce(0) { $0 + widths[$1] } + 2 * (front.count - 1) - width
         if excess > 0, let longest = front.max(by: { widths[$0] < widths[$1] }) {
             widths[longest] = max(widths[longest] - excess, 8)
         }

@@ -2,7 +2,6 @@
 import CacheFormat
 import Fleet
 import Reports
-import SyncPlan
 
 /// The output of `syncagent status` for people: verdict, problems, lists and figures.
 struct StatusView {
@@ -97,12 +96,11 @@ struct StatusView {
         // Non-zero counts are left out last.
         let pending = lists.contains { $0.pending > 0 } ? 5 : 1
         let failed = lists.contains { $0.failed > 0 } ? 6 : 2
-        var table = Table([
-            Table.Column(title: "LIST", least: 12), Table.Column(title: "STATE"),
-            Table.Column(title: "APPS", isNumber: true, rank: 3), Table.Column(title: "READY", isNumber: true, rank: 4),
-            Table.Column(title: "PENDING", isNumber: true, rank: pending),
-            Table.Column(title: "FAILED", isNumber: true, rank: failed),
-        ])
+        var table = Table(
+            .init("LIST", least: 12), "STATE",
+            .init("APPS", isNumber: true, rank: 3), .init("READY", isNumber: true, rank: 4),
+            .init("PENDING", isNumber: true, rank: pending),
+            .init("FAILED", isNumber: true, rank: failed))
         for list in lists {
             table.add(
                 StyledText(list.name.text), state(of: list), StyledText(grouped(list.apps)),
@@ -140,49 +138,42 @@ struct StatusView {
 
     private var figures: [(title: String, text: StyledText)] {
         let (icons, downloads) = (report.icons, report.downloads)
-        var counts = ["\(grouped(icons.ready)) ready"]
-        if icons.pending > 0 { counts.append("\(grouped(icons.pending)) pending") }
-        if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
-        var others: [String] = []
-        if icons.stale > 0 { others.append("\(grouped(icons.stale)) stale") }
-        if let previous = icons.previous, previous > 0 {
-            others.append("\(grouped(previous)) with \(previous == 1 ? "its" : "their") previous image")
-        }
-        if icons.retired > 0 { others.append("\(grouped(icons.retired)) retired") }
+        let counts =
+            ["\(grouped(icons.ready)) ready"] + Self.parts((icons.pending, "pending"), (icons.failed, "failed"))
+        let previous = icons.previous ?? 0
+        let others = Self.parts(
+            (icons.stale, "stale"), (previous, "with \(previous == 1 ? "its" : "their") previous image"),
+            (icons.retired, "retired"))
         let shownIcons =
             "\(grouped(icons.referenced)) referenced: " + counts.joined(separator: ", ")
             + (others.isEmpty ? "" : "; " + others.joined(separator: ", "))
         var figures: [(String, StyledText)] = [("icons", StyledText(shownIcons))]
         if report.state == .running || report.state == .paused, report.reachable != false {
-            var parts: [String] = []
-            if downloads.active > 0 { parts.append("\(grouped(downloads.active)) in progress") }
-            if downloads.queued > 0 { parts.append("\(grouped(downloads.queued)) queued") }
-            if downloads.blocked > 0 { parts.append("\(grouped(downloads.blocked)) blocked") }
             // Downloads that wait for their origin are pending icons, which are counted already.
             let held = (downloads.origins ?? []).reduce(0) { $0 + $1.icons }
-            if downloads.waiting > held {
-                let refreshes = icons.stale > 0 ? ", refreshes included" : ""
-                parts.append("\(grouped(downloads.waiting - held)) to be retried later\(refreshes)")
-            }
+            let parts = Self.parts(
+                (downloads.active, "in progress"), (downloads.queued, "queued"), (downloads.blocked, "blocked"),
+                (downloads.waiting - held, "to be retried later\(icons.stale > 0 ? ", refreshes included" : "")"))
             figures.append(("downloads", StyledText(parts.isEmpty ? "none" : parts.joined(separator: ", "))))
         }
         let size = ByteCount(report.cache.bytes).rounded
-        figures.append(
-            (
-                "cache",
-                StyledText(
-                    "\(counted(report.cache.images, "image")), \(size), in \(context.cache ?? "the cache folder")")
-            ))
+        let cache = "\(counted(report.cache.images, "image")), \(size), in \(context.cache ?? "the cache folder")"
+        figures.append(("cache", StyledText(cache)))
         if let generation = report.generation, let published = report.published {
             let time = RelativeTime.text(in: published, now: now)
             // With failed or pending icons, “in sync” would mislead.
-            let sync =
-                report.inSync ? (report.hasFailures || report.icons.pending > 0 ? "" : ", in sync") : ", not in sync"
+            let isDone = !report.hasFailures && icons.pending == 0
+            let sync = report.inSync ? (isDone ? ", in sync" : "") : ", not in sync"
             figures.append(("generation", StyledText("\(grouped(generation)), published \(time)\(sync)")))
         } else if report.publication.error == nil {
             figures.append(("generation", "nothing has been published yet"))
         }
         return figures + upstreams + [("agent", StyledText(agent))]
+    }
+
+    /// The counts that are not zero, each with its word.
+    private static func parts(_ counts: (number: Int, word: String)...) -> [String] {
+        counts.filter { $0.number > 0 }.map { "\(grouped($0.number)) \($0.word)" }
     }
 
     private var upstreams: [(title: String, text: StyledText)] {

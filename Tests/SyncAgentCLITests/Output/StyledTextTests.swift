@@ -99,18 +99,18 @@ struct StyledTextTests {
         (report.lists, report.publishedLists, report.ready, report.pending) = (5, 3, 200, 1000)
         report.downloadedBytes = 1 << 20
         let start = ContinuousClock.now
-        progress.note(SyncReport(), at: start)
+        progress.record(SyncReport(), at: start)
         #expect(progress.lines.map(\.plain) == ["Reading the lists folder"])
-        progress.note(report, at: start)
+        progress.record(report, at: start)
         #expect(progress.lines.map(\.plain) == ["3 of 5 lists, 200 of 1,200 icons"])
         (report.ready, report.pending, report.failed, report.downloadedBytes) = (690, 500, 10, 5 << 20)
-        progress.note(report, at: start + .seconds(2))
+        progress.record(report, at: start + .seconds(2))
         #expect(
             progress.lines.map(\.plain) == [
                 "3 of 5 lists, 700 of 1,200 icons, 4 MiB, 2 MiB/s, 2 s left, 10 failed"
             ])
         report.hold = "downloads are paused"
-        progress.note(report, at: start + .seconds(2))
+        progress.record(report, at: start + .seconds(2))
         #expect(progress.lines.last?.plain == "Waiting: downloads are paused")
     }
 }

@@ -26,7 +26,7 @@ struct TableTests {
 
     @Test("a long cell stays whole, and pads no other row, where nothing limits the width")
     func longCell() {
-        var table = Table([Table.Column(title: "NAME", least: 8), Table.Column(title: "URL")])
+        var table = Table(.init("NAME", least: 8), "URL")
         let long = String(repeating: "n", count: 249)
         for name in ["a", long, "bcdef"] { table.add(StyledText(name), "u") }
         #expect(table.lines().map(\.plain) == ["NAME   URL", "a      u", "\(long)  u", "bcdef  u"])
@@ -66,10 +66,9 @@ struct TableTests {
     }
 
     private static var wide: Table {
-        var table = Table([
-            Table.Column(title: "STATUS"), Table.Column(title: "NAME", rank: 2, least: 8),
-            Table.Column(title: "SIZE", isNumber: true, rank: 1), Table.Column(title: "ICON"),
-        ])
+        var table = Table(
+            "STATUS", .init("NAME", rank: 2, least: 8),
+            .init("SIZE", isNumber: true, rank: 1), "ICON")
         table.add("ready", "A rather long name", "64", "https://example.com/icon.png")
         return table
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// What a subscriber knows of one app list.
-struct KnownList: Subscription {
+struct KnownDocument: Subscription {
     private let list: ListName
     /// The digest of the last document delivered: `.some(nil)` if there was no such list, `nil` if nothing was
     /// delivered yet.

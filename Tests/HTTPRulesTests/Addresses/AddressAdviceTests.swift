@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import HTTPRules
+import Testing
+
+@Suite("The advice on a refused address")
+struct AddressAdviceTests {
+    @Test(
+        "is found in every message with it, also where text follows",
+        arguments: [("10.1.2.3", true), ("::1", true), ("169.254.1.1", false), ("fd00:ec2::254", false)],
+        ["", " [address-refused]; others failed with dns"])
+    func found(row: (address: String, isLocal: Bool), rest: String) throws {
+        let address = try #require(IPAddress(row.address))
+        let refusal = try #require(AddressPolicy().refusal(of: address))
+        let message = refusal.text(for: "icons.corp") + rest
+        let (cause, advice, end) = try #require(AddressAdvice.find(in: message))
+        #expect(advice.range.contains(address) && advice.host == (row.isLocal ? "icons.corp" : nil))
+        #expect(cause.hasPrefix("\(address) is not a public address (") && end == rest)
+        #expect(cause + advice.clause() + end == message)
+    }
+
+    @Test("says where to add the entries if the file is known")
+    func file() throws {
+        let range = try #require(AddressRange("10.0.0.0/8"))
+        #expect(
+            AddressAdvice(range: range, host: "a").clause(for: "/f")
+                == "; to allow it, add 10.0.0.0/8 to allow, or a to allowHosts, in [network] of /f, and reload")
+    }
+
+    @Test(
+        "is in no other message",
+        arguments: [
+            "network.denyHosts denies requests to 10.0.0.1", "add 10.0.0.0/8 to network.allow",
+            "x; to allow it, add nothing to network.allow", "x; to allow it, add 10.0.0.0/8 to network.deny", "",
+        ])
+    func absent(message: String) { #expect(AddressAdvice.find(in: message) == nil) }
+}
