@@ -327,7 +327,10 @@ if Context.environment["SYNCAGENT_COSTS"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Costs",
-            dependencies: ["AppLists", "CacheFormat", "IconCache", "ImageChecks", "ListParse", "SyncPlan", system],
+            dependencies: [
+                "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "IconCache", "ImageChecks",
+                "ListParse", "Reports", "SyncPlan", system,
+            ],
             path: "Tests/Benchmarks/Costs", swiftSettings: settings))
 }
 
@@ -336,6 +339,8 @@ if Context.environment["SYNCAGENT_SIMULATION"] != nil {
     package.targets.append(
         .executableTarget(
             name: "Simulation",
-            dependencies: ["AppLists", "CacheFormat", "SyncPlan", heap],
+            dependencies: [
+                "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "Reports", "SyncPlan", heap,
+            ],
             path: "Tests/Simulation/Fleet", swiftSettings: settings))
 }

@@ -96,7 +96,7 @@ struct DownloadSchedule: Sendable {
 
     // MARK: Due times
 
-    /// Schedules an icon's next check; `noted` gives an icon's current due time.
+    /// Schedules an icon's next check; `due` gives an icon's current due time.
     ///
     /// Outdated entries are removed once they are the majority. `count` is the number of scheduled icons.
     mutating func schedule(_ url: IconURL, at time: Timestamp, amongst count: Int, due: (IconURL) -> Timestamp?) {

@@ -129,7 +129,7 @@ struct IconBook: Sendable {
                 sources.drop(url)
                 apply(.dequeued, to: url, in: &turn)
             } else if icon.failure?.code.dependsOnSettings == true
-                || all && icon.phase == .idle && icon.failure?.attempts == 0
+                || all && !icon.isBusy && icon.failure?.attempts == 0
             {
                 apply(.retried(turn.now), to: url, in: &turn)
             } else if all, !icon.isBusy {

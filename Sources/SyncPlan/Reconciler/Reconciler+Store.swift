@@ -113,7 +113,7 @@ extension Reconciler {
                 of: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: book.catalog,
                 at: turn.now)
         }
-        let recovered = images.lazy.filter { [ledger = book.retention.ledger] in ledger.isOnDisk($0) }
+        let recovered = images.filter { book.retention.ledger.isOnDisk($0) }
         book.showRecovered(book.catalog.removeDamagedPrevious(recovered), in: &turn)
         book.keepPublished(by: done.heirs, among: Set(done.staged.keys), in: &turn)
         if !lost.isEmpty { recordDamage(lost) }

@@ -42,14 +42,14 @@ package struct Reconciler: Sendable {
         let values = restored.memory.values
         folder = ListsFolder(settings.lists, identity: values.folder)
         book = IconBook(
-            settings, catalog: catalog,
+            settings, catalog: consume catalog,
             sources: IconSources(
                 settings.upstream, memos: values.upstreams, triesOnce: triesOnce, at: now, using: &turn.generator),
             partials: PartialImages(Set(restored.partials.map(\.url))),
             publishing: PublicationPlan(
                 settings.publish, restored.manifests.last, newest: restored.newestGeneration,
                 outdated: known.outdatedLists, named: known.named, at: now),
-            retention: Retention(settings, ledger: ledger, replaced: known.replaced, hold: restored.knownHold),
+            retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
             triesOnce: triesOnce)
         book.downloads.isPaused = values.isPaused
         cache = CacheChecks(doubtful: known.doubtfulImages)

@@ -1,5 +1,5 @@
-import AppLists
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 import HTTPRules
 package import Reports

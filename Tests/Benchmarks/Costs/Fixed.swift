@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
 import ListParse
 import SyncPlan
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
+import HTTPRules
 import ListParse
+import Reports
 import SyncPlan
 
 extension Scenario {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
 import SyncPlan
 
 /// What is counted in a run.

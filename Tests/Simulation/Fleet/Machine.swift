@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Fleet
 import SyncPlan
 
 /// A machine with an agent: the plan, and what of the agent's effects takes time.

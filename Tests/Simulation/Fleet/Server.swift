@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import SyncPlan
 
 /// Why there was no answer, or not the one that was wanted.
