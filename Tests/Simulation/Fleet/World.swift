@@ -241,7 +241,7 @@ struct World {
 
     private mutating func fetch(_ request: FetchRequest, _ number: Int, _ now: Timestamp) {
         guard let icon = numbers[request.url] else { return }
-        guard let file = request.upstream?.file else {
+        guard let file = request.copy else {
             figures.countOrigin(icon, at: now)
             schedule(.fetched(icon: icon, .origin), of: number, at: now + .milliseconds(100) * (1 + random()))
             return
