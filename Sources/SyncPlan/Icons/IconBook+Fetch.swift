@@ -50,17 +50,19 @@ extension IconBook {
     mutating func startDownloads(in turn: inout Turn) {
         guard space.isOpen else { return }
         for url in downloads.start() {
-            guard let icon = catalog.icons[url], case .queued(let source, _) = icon.phase else {
-                preconditionFailure("the queue has the icons whose phase says so")
-            }
-            apply(.started, to: url, in: &turn)
-            var request = FetchRequest(url: url, source: source, reason: icon.fetchReason, mayResume: false)
+            guard let place = catalog.icons.index(of: url),
+                case .queued(let source, _) = catalog.icons[place].icon.phase
+            else { preconditionFailure("the queue has the icons whose phase says so") }
+            var request = FetchRequest(
+                url: url, source: source, reason: catalog.icons[place].icon.fetchReason, mayResume: false)
             if let (target, copy) = sources.request(for: url) {
                 (request.source, request.copy) = (.server(target), copy)
             } else {
+                let icon = catalog.icons[place].icon
                 request.condition = icon.hasImage ? icon.response?.condition : nil
                 request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
             }
+            apply(.started, at: place, in: &turn)
             turn.actions.append(.fetch(request))
         }
     }
@@ -79,13 +81,13 @@ extension IconBook {
             requeueBlocked(in: &turn)
             return apply(.cancelled, to: url, in: &turn)
         }
-        guard let icon = catalog.icons[url] else {
+        guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let isUseful = !isInvalid && icon.isReferenced
         if partials.record(outcome, of: url, isUseful: isUseful) { turn.run(.discardPartials([url])) }
         guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, answer, in: &turn) else {
-            return apply(.cancelled, to: url, in: &turn)
+            return apply(.cancelled, at: place, in: &turn)
         }
         if case .image(let staged, _) = outcome {
             if case .staged = end {
@@ -99,7 +101,7 @@ extension IconBook {
         }
         // The hops to a copy follow from its digest.
         let shared = isCopy ? nil : catalog.share(trail?.leavingOut(url))
-        apply(.ended(end, trail: shared), to: url, in: &turn)
+        apply(.ended(end, trail: shared), at: place, in: &turn)
         if case .noRoom(let shortage) = outcome {
             recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
         }

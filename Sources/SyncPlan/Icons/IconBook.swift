@@ -45,33 +45,37 @@ struct IconBook: Sendable {
 
     /// Applies an event to an icon, and its consequences for documents, memos, events and requests.
     mutating func apply(_ event: IconEvent, to url: IconURL, in turn: inout Turn) {
-        follow(catalog.apply(event, to: url), of: url, in: &turn)
+        apply(event, at: catalog.place(of: url), in: &turn)
     }
 
-    private mutating func follow(_ change: IconChange, of url: IconURL, in turn: inout Turn) {
-        if change.changesMemo { turn.memos.mark(icon: url, at: turn.now) }
-        if let news = change.news { turn.emit(AgentEvent(news, of: url)) }
+    /// The same for an icon whose place is known; it may be another one afterwards.
+    mutating func apply(_ event: IconEvent, at place: Int, in turn: inout Turn) {
+        let change = catalog.apply(event, at: place)
+        if change.changesMemo { turn.memos.mark(icon: catalog.icons[place].url, at: turn.now) }
+        if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[place].url)) }
         if change.changesDocuments {
-            for list in catalog.icons[url]?.lists ?? [] { publishing.markChanged(list, at: turn.now) }
+            for list in catalog.icons[place].icon.lists { publishing.markChanged(list, at: turn.now) }
         }
-        if change.needsDecision { decide(url, in: &turn) }
+        if change.needsDecision { decide(at: place, in: &turn) }
     }
 
-    /// Requests an icon if it is due, else schedules it, or forgets it if nothing needs its record.
+    /// Requests an icon if it is due, schedules its next check, or forgets it if its record is not needed any more.
     mutating func decide(_ url: IconURL, in turn: inout Turn) {
-        guard let place = catalog.icons.index(of: url) else { return }
+        if let place = catalog.icons.index(of: url) { decide(at: place, in: &turn) }
+    }
+
+    private mutating func decide(at place: Int, in turn: inout Turn) {
         switch FetchPlan(for: catalog.icons[place].icon, now: turn.now) {
-        case .fetch(let reason): supply(url, reason, in: &turn)
-        case .fresh(let time), .waiting(let time): schedule(url, at: time, in: &turn)
-        case .unreferenced: forgetIfDone(url, in: &turn)
+        case .fetch(let reason): supply(catalog.icons[place].url, reason, in: &turn)
+        case .fresh(let time), .waiting(let time): schedule(at: place, time, in: &turn)
+        case .unreferenced: forgetIfDone(at: place, in: &turn)
         case .refused, .inline, .underWay: break
         }
     }
 
-    /// Forgets an unreferenced icon with nothing on disk, staged or in progress.
-    private mutating func forgetIfDone(_ url: IconURL, in turn: inout Turn) {
-        guard let place = catalog.icons.index(of: url), !catalog.icons[place].icon.isReferenced else { return }
-        let icon = catalog.icons[place].icon
+    /// Forgets an unreferenced icon if nothing of it is on disk or in progress.
+    private mutating func forgetIfDone(at place: Int, in turn: inout Turn) {
+        let (url, icon) = (catalog.icons[place].url, catalog.icons[place].icon)
         if !icon.isBusy { sources.forget(url) }
         guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
         catalog.forgetIcon(url)
@@ -81,10 +85,16 @@ struct IconBook: Sendable {
     // MARK: Due times
 
     mutating func schedule(_ url: IconURL, at time: Timestamp, in turn: inout Turn) {
-        // A list that comes and goes must not add an entry each time.
-        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.due != time else { return }
-        apply(.scheduled(time), to: url, in: &turn)
-        downloads.schedule(url, at: time, amongst: catalog.tally.scheduled) { [catalog] in catalog.icons[$0]?.due }
+        if let place = catalog.icons.index(of: url) { schedule(at: place, time, in: &turn) }
+    }
+
+    private mutating func schedule(at place: Int, _ time: Timestamp, in turn: inout Turn) {
+        // A list that comes and goes must not leave an entry each time.
+        guard catalog.icons[place].icon.due != time else { return }
+        apply(.scheduled(time), at: place, in: &turn)
+        downloads.schedule(catalog.icons[place].url, at: time, amongst: catalog.tally.scheduled) { [catalog] in
+            catalog.icons[$0]?.due
+        }
     }
 
     /// Decides icons that are due, wakes origins whose wait is over, and starts due polls.
@@ -109,7 +119,7 @@ struct IconBook: Sendable {
             let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
             switch FetchPlan(for: icon, now: turn.now) {
             case .fresh(let time) where icon.due == nil, .waiting(let time) where icon.due == nil:
-                apply(.scheduled(time), to: url, in: &turn)
+                apply(.scheduled(time), at: index, in: &turn)
                 dueTimes.append((url, time))
             case .refused: apply(.retried(turn.now), to: url, in: &turn)
             case .fetch, .fresh, .waiting: decide(url, in: &turn)

@@ -27,11 +27,13 @@ package struct IconTable: Sendable {
 
     package var keys: some Collection<IconURL> { table.lazy.map(\.url) }
 
-    /// Changes a record in place, creating it if there is none; returns the result of `change`.
-    mutating func update<Result>(
-        _ url: IconURL, default new: @autoclosure () -> IconRecord, _ change: (inout IconRecord) -> Result
-    ) -> Result {
-        table.update(url, default: Element(url: url, icon: new())) { change(&$0.icon) }
+    /// The place of a record until one is removed; creates it if there is none.
+    mutating func place(of url: IconURL, default new: @autoclosure () -> IconRecord) -> Int {
+        table.place(of: url, default: Element(url: url, icon: new()))
+    }
+
+    mutating func update<Result>(at index: Int, _ change: (inout IconRecord) -> Result) -> Result {
+        table.update(at: index) { change(&$0.icon) }
     }
 
     /// Removes a record; the last one takes its place.

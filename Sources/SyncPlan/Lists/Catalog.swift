@@ -190,15 +190,21 @@ package struct Catalog: Sendable {
         if shown[image.digest]?.icons == 0 { shown.remove(image.digest) }
     }
 
+    /// The place of an icon's record until one is forgotten; creates the record if the URL is unknown.
+    mutating func place(of url: IconURL) -> Int {
+        icons.place(of: url, default: IconRecord(isInline: DataURL(url.text) != nil))
+    }
+
     /// Applies an event to an icon; creates a record if the URL is unknown.
-    package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange {
-        let (before, change, after) = icons.update(url, default: IconRecord(isInline: DataURL(url.text) != nil)) {
-            icon in
+    package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange { apply(event, at: place(of: url)) }
+
+    mutating func apply(_ event: IconEvent, at place: Int) -> IconChange {
+        let (before, change, after) = icons.update(at: place) { icon in
             let before = Counted(icon)
             let change = icon.apply(event)
             return (before, change, Counted(icon))
         }
-        recount(url, before, after)
+        recount(icons[place].url, before, after)
         return change
     }
 

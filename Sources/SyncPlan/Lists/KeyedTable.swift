@@ -26,10 +26,8 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         return slot == 0 ? nil : Self.place(slot)
     }
 
-    /// Changes an element in place, creating it if there is none; returns the result of `change`.
-    mutating func update<Result>(
-        _ key: Element.Key, default new: @autoclosure () -> Element, _ change: (inout Element) -> Result
-    ) -> Result {
+    /// The place of an element until one is removed; creates it if there is none.
+    mutating func place(of key: Element.Key, default new: @autoclosure () -> Element) -> Int {
         if 4 * (elements.count + 1) > 3 * slots.count { grow() }
         let mark = Self.mark(key)
         let slot = slot(of: key, mark)
@@ -38,10 +36,16 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
             elements.append(new())
             slots[slot] = mark | UInt64(elements.count)
         }
-        return change(&elements[Self.place(slots[slot])])
+        return Self.place(slots[slot])
     }
 
-    /// Changes an element in place; does nothing if there is none.
+    /// Changes an element in place, creating it if there is none; returns the result of `change`.
+    mutating func update<Result>(
+        _ key: Element.Key, default new: @autoclosure () -> Element, _ change: (inout Element) -> Result
+    ) -> Result {
+        change(&elements[place(of: key, default: new())])
+    }
+
     mutating func update(_ key: Element.Key, _ change: (inout Element) -> Void) {
         if let index = index(of: key) { change(&elements[index]) }
     }

@@ -99,11 +99,14 @@ extension Reconciler {
         // An image believed to be on disk may have turned out damaged meanwhile.
         let images = done.staged.values.map(\.image.sha256)
         let lost = Set(images.filter { !book.retention.ledger.isOnDisk($0) })
-        for (url, staged) in done.staged where book.catalog.icons[url]?.hasStaged == true {
+        for (url, staged) in done.staged {
+            guard let place = book.catalog.icons.index(of: url), book.catalog.icons[place].icon.hasStaged else {
+                continue
+            }
             let previous = book.catalog.previous.all(for: url)
             let generation = lost.contains(staged.image.sha256) ? nil : manifest.generation
             book.apply(
-                .published(book.retention.ledger.boxed(staged.image), generation: generation), to: url, in: &turn)
+                .published(book.retention.ledger.boxed(staged.image), generation: generation), at: place, in: &turn)
             book.catalog.cancelNaming(url)
             book.retire(previous, in: &turn)
             orphaned += book.withoutSuccessor(previous)

@@ -15,7 +15,8 @@ struct IconTableTests {
             let url: IconURL = "https://h.example/\(Int.random(in: 0..<100, using: &generator))"
             if Bool.random(using: &generator) {
                 let isMissing = step % 3 == 0
-                table.update(url, default: IconRecord()) { _ = $0.apply(isMissing ? .lost : .purged) }
+                let place = table.place(of: url, default: IconRecord())
+                table.update(at: place) { _ = $0.apply(isMissing ? .lost : .purged) }
                 model[url] = isMissing
             } else {
                 #expect(table.remove(url)?.wasMissing == model.removeValue(forKey: url))
@@ -29,7 +30,7 @@ struct IconTableTests {
     @Test("gives the text of a URL that it has, in place of an equal one")
     func spelling() {
         var table = IconTable()
-        table.update("https://h.example/a", default: IconRecord()) { _ in }
+        _ = table.place(of: "https://h.example/a", default: IconRecord())
         #expect(table.spelling(of: "https://h.example/a") == "https://h.example/a")
         #expect(table.spelling(of: "https://h.example/b") == "https://h.example/b")
     }
