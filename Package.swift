@@ -140,12 +140,13 @@ let package = Package(
             swiftSettings: smallOnThread
         ),
 
-        // The files of the dashboard, as bytes: they are embedded by the compiler, and written by nobody.
+        // The files of the dashboard and the description of the API, as bytes: the compiler embeds them.
         .target(
             name: "DashboardPage",
             exclude: [
                 "agent.js", "dashboard.css", "dashboard.html", "dashboard.js", "details.js", "dialogs.js", "events.js",
-                "favicon.svg", "filters.js", "images.js", "lists.js", "problems.js", "text.js", "wall.js",
+                "favicon.svg", "filters.js", "images.js", "lists.js", "openapi.json", "problems.js", "text.js",
+                "wall.js",
             ]),
 
         // The agent's servers: the control socket, and what listens on loopback.
@@ -260,7 +261,7 @@ let package = Package(
         .testTarget(
             name: "AgentServerTests",
             dependencies: [
-                "AgentServer", "AgentSettings", "CacheFormat", "LocalHTTP", "Reports", "SyncAgent", "SyncPlan",
+                "AgentServer", "AgentSettings", "CacheFormat", "Fleet", "LocalHTTP", "Reports", "SyncAgent", "SyncPlan",
                 "TestSupport", hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, system,
             ],
             swiftSettings: settings

@@ -48,6 +48,9 @@ static const unsigned char lists_script[] = {
 static const unsigned char text_script[] = {
 #embed "text.js"
 };
+static const unsigned char description[] = {
+#embed "openapi.json"
+};
 
 #define SCRIPT "text/javascript; charset=utf-8"
 
@@ -73,4 +76,9 @@ const struct dashboard_file *dashboard_file(const char *path) {
         if (strcmp(files[i].path, path) == 0) return &files[i];
     }
     return NULL;
+}
+
+const struct dashboard_file *api_description(void) {
+    static const struct dashboard_file file = {"/v1/openapi.json", "application/json", description, sizeof description};
+    return &file;
 }

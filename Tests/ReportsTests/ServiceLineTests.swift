@@ -36,7 +36,7 @@ struct ServiceLineTests {
         #expect(Self.line { $0.state = .paused } == "0 icons ready; downloads paused")
         let paused = Self.line { ($0.state, $0.downloads.queued, $0.downloads.blocked) = (.paused, 12, 12) }
         #expect(paused == "0 icons ready, 12 queued; downloads paused", "each is counted once")
-        var list = StatusReport.List(name: "a.plist", state: "last-good")
+        var list = StatusReport.List(name: "a.plist", state: .lastGood)
         list.error = "no"
         #expect(Self.line { $0.lists = [list] } == "0 icons ready; 1 list not accepted")
         #expect(

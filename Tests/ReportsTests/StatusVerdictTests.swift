@@ -18,7 +18,7 @@ struct StatusVerdictTests {
         var report: StatusReport {
             var report = StatusReport(state: .running)
             (report.generation, report.published, report.inSync) = (42, "2026-11-21T02:44:52Z", true)
-            var list = StatusReport.List(name: "apps.plist", state: "ok")
+            var list = StatusReport.List(name: "apps.plist", state: .ok)
             (list.apps, list.ready) = (1204, 1204)
             report.lists = [list]
             (report.icons.referenced, report.icons.ready) = (1204, 1204)
@@ -188,7 +188,7 @@ struct StatusVerdictTests {
             name: "a list that is not accepted", sentence: "The list a.plist is not accepted [empty-file].",
             codes: ["empty-file"], commands: ["syncagent list a.plist"]
         ) {
-            var list = StatusReport.List(name: "a.plist", state: "rejected")
+            var list = StatusReport.List(name: "a.plist", state: .rejected)
             list.code = "empty-file"
             $0.lists.append(list)
         },
@@ -209,9 +209,9 @@ struct StatusVerdictTests {
             name: "bad lists", sentence: "2 problems:", codes: ["empty-file", "not-a-property-list"],
             commands: ["syncagent list -- -b.plist", "syncagent list 'a b.plist'"]
         ) {
-            var rejected = StatusReport.List(name: "-b.plist", state: "rejected")
+            var rejected = StatusReport.List(name: "-b.plist", state: .rejected)
             (rejected.code, rejected.error) = ("empty-file", "The file is empty.")
-            var lastGood = StatusReport.List(name: "a b.plist", state: "last-good")
+            var lastGood = StatusReport.List(name: "a b.plist", state: .lastGood)
             (lastGood.code, lastGood.error) = ("not-a-property-list", "The file is not a property list.")
             $0.lists += [rejected, lastGood]
         },

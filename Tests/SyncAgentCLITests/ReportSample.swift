@@ -13,7 +13,8 @@ enum ReportSample: String, CaseIterable, Sendable, CustomStringConvertible {
     var description: String { rawValue }
 
     private static func list(
-        _ name: ListName, _ state: String = "ok", ready: Int, pending: Int = 0, failed: Int = 0, code: String? = nil,
+        _ name: ListName, _ state: StatusReport.List.State = .ok, ready: Int, pending: Int = 0, failed: Int = 0,
+        code: String? = nil,
         error: String? = nil
     ) -> StatusReport.List {
         var list = StatusReport.List(name: name, state: state)
@@ -47,7 +48,7 @@ enum ReportSample: String, CaseIterable, Sendable, CustomStringConvertible {
             report.lists[1] = Self.list("games.plist", ready: 1180, failed: 8)
             report.lists.append(
                 Self.list(
-                    "old list.plist", "last-good", ready: 4, code: "not-a-property-list",
+                    "old list.plist", .lastGood, ready: 4, code: "not-a-property-list",
                     error: "The file is not a property list (line 3: <strin> is not an element of property lists): "
                         + "correct it, or write it again."))
             (report.icons.ready, report.icons.failed, report.icons.retired) = (1196, 8, 3)
@@ -88,7 +89,7 @@ enum ReportSample: String, CaseIterable, Sendable, CustomStringConvertible {
         case .hostile:
             report.lists = [
                 Self.list(
-                    "a\u{1B}[31m\nb c.plist", "rejected", ready: 0, code: "empty-file", error: "The file is empty."),
+                    "a\u{1B}[31m\nb c.plist", .rejected, ready: 0, code: "empty-file", error: "The file is empty."),
                 Self.list("日本語のアプリの一覧表とゲームの一覧表.plist", ready: 16),
             ]
             (report.watch.mode, report.watch.reason) = ("polling", "its file system is overlayfs")

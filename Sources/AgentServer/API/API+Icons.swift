@@ -46,7 +46,7 @@ extension API {
     @concurrent private func why(_ request: Request) async throws -> Response {
         guard let report = await agent.report(on: try await request.iconURL()) else { throw APIError.stopping }
         guard let report else {
-            throw APIError.notFound("no-such-icon", "No app list names this URL, and no image of it is on disk.")
+            throw APIError.notFound(.noSuchIcon, "No app list names this URL, and no image of it is on disk.")
         }
         return try Self.answer(report.json)
     }

@@ -14,7 +14,7 @@ extension API {
             .change("pin") { request, _ in
                 let url = try await request.iconURL()
                 if let flaw = await agent.flaw(inPin: url) {
-                    throw APIError(.badRequest, "bad-url", "The URL cannot be pinned: \(flaw).")
+                    throw APIError(.badRequest, .badURL, "The URL cannot be pinned: \(flaw).")
                 }
                 return try Self.answer(await agent.pin(url, true)?.json)
             },

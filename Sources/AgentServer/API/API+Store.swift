@@ -25,7 +25,7 @@ extension API {
                 guard let report = await agent.purge(), case .object(let status) = await agent.status()?.json else {
                     throw APIError.stopping
                 }
-                return try Self.answer(.object(status + [("purge", report.json)]))
+                return try Self.answer(.object(status + [("purge", JSON(report))]))
             },
             .change("repair") { request, _ in
                 let images = try await RequestDocument(request, [.images]).images

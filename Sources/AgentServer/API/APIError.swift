@@ -12,42 +12,67 @@ package struct APIError: Error, Equatable, Sendable {
     package var message: String
     package var headers = HTTPFields()
 
-    package init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
-        self.status = status
-        self.code = code
-        self.message = message
+    /// The codes of the control API, as `openapi.json` and the article ControlAPI name them.
+    enum Code: String, CaseIterable {
+        case badRequest = "bad-request"
+        case badURL = "bad-url"
+        case forbidden
+        case unknownToken = "unknown-token"
+        case foreignOrigin = "foreign-origin"
+        case noSuchPath = "no-such-path"
+        case noSuchList = "no-such-list"
+        case noSuchIcon = "no-such-icon"
+        case methodNotAllowed = "method-not-allowed"
+        case tooSlow = "too-slow"
+        case tooLarge = "too-large"
+        case wrongHost = "wrong-host"
+        case headTooLarge = "head-too-large"
+        /// What the HTTP library refuses.
+        case refused
+        case `internal`
+        case stopping, busy
+        case notResponding = "not-responding"
     }
 
-    static func badRequest(_ message: String) -> APIError { APIError(.badRequest, "bad-request", message) }
+    init(_ status: HTTPResponse.Status, _ code: Code, _ message: String) {
+        self.init(status, other: code.rawValue, message)
+    }
 
-    static let tooSlow = APIError(.requestTimeout, "too-slow", "The request took longer than 10 seconds to arrive.")
+    /// A refusal of another server than the control API.
+    init(_ status: HTTPResponse.Status, other code: String, _ message: String) {
+        (self.status, self.code, self.message) = (status, code, message)
+    }
+
+    static func badRequest(_ message: String) -> APIError { APIError(.badRequest, .badRequest, message) }
+
+    static let tooSlow = APIError(.requestTimeout, .tooSlow, "The request took longer than 10 seconds to arrive.")
 
     static let wrongHost = APIError(
-        .misdirectedRequest, "wrong-host",
+        .misdirectedRequest, .wrongHost,
         "The Host field does not name this listener. Use the loopback address and the port that it listens at.")
 
-    static let failure = APIError(.internalServerError, "internal", "The agent could not answer: see its log.")
+    static let failure = APIError(.internalServerError, .internal, "The agent could not answer: see its log.")
 
     static let busy: APIError = {
-        var error = APIError(.serviceUnavailable, "busy", "The agent has too many clients at present. Try again.")
+        var error = APIError(.serviceUnavailable, .busy, "The agent has too many clients at present. Try again.")
         error.headers[.retryAfter] = "1"
         return error
     }()
 
-    static let stopping = APIError(.serviceUnavailable, "stopping", "The agent is about to stop.")
+    static let stopping = APIError(.serviceUnavailable, .stopping, "The agent is about to stop.")
 
     static let notResponding = APIError(
-        .serviceUnavailable, "not-responding", "The agent runs, but does not respond. Restart it, and report its log.")
+        .serviceUnavailable, .notResponding, "The agent runs, but does not respond. Restart it, and report its log.")
 
     static let noSuchList = APIError(
-        .notFound, "no-such-list", "The agent knows no list of this name. GET /v1/lists names all of them.")
+        .notFound, .noSuchList, "The agent knows no list of this name. GET /v1/lists names all of them.")
 
     /// A request that is not HTTP, or has too long a head.
     init(_ error: HTTPParserError) {
         self =
             if error == .headerOverflow {
                 APIError(
-                    .requestHeaderFieldsTooLarge, "head-too-large",
+                    .requestHeaderFieldsTooLarge, .headTooLarge,
                     "The head of the request is longer than \(HTTPServer.longestHead.bytes) bytes, or has more than "
                         + "\(HTTPServer.longestHead.fields) fields.")
             } else {
@@ -55,10 +80,10 @@ package struct APIError: Error, Equatable, Sendable {
             }
     }
 
-    static func notFound(_ code: String, _ message: String) -> APIError { APIError(.notFound, code, message) }
+    static func notFound(_ code: Code, _ message: String) -> APIError { APIError(.notFound, code, message) }
 
     static func tooLarge(_ what: String, limit: Int) -> APIError {
-        APIError(.contentTooLarge, "too-large", "\(what) is longer than \(limit) bytes.")
+        APIError(.contentTooLarge, .tooLarge, "\(what) is longer than \(limit) bytes.")
     }
 
     static func forbidden(_ access: Access, _ caller: Caller) -> APIError {
@@ -66,13 +91,13 @@ package struct APIError: Error, Equatable, Sendable {
             access == .read || caller.access == .none
             ? "You may not read this agent's state. \(caller.howToRead)"
             : "You may not change this agent's state. \(caller.howToChange)"
-        return APIError(.forbidden, "forbidden", message)
+        return APIError(.forbidden, .forbidden, message)
     }
 
     static func wrongMethod(_ method: String, allowed: [String]) -> APIError {
         let allowed = allowed.joined(separator: ", ")
         var error = APIError(
-            .methodNotAllowed, "method-not-allowed",
+            .methodNotAllowed, .methodNotAllowed,
             "This path does not take \(method.prefix(bytes: 32)): use \(allowed).")
         error.headers[.allow] = allowed
         return error
@@ -131,12 +156,12 @@ struct ErrorDocuments: RouterMiddleware {
 
     private func error(for error: HTTPError, _ request: Request) -> APIError {
         guard error.status == .notFound else {
-            return APIError(error.status, "refused", error.body ?? error.status.reasonPhrase)
+            return APIError(error.status, .refused, error.body ?? error.status.reasonPhrase)
         }
         let allowed = routes.filter { $0.matches(request.uri.path) }.flatMap { route in
             route.method == .get ? ["GET", "HEAD"] : [route.method.rawValue]
         }
         guard allowed.isEmpty else { return .wrongMethod(request.method.rawValue, allowed: allowed) }
-        return .notFound("no-such-path", "There is no such path. GET /v1/openapi.json describes all of them.")
+        return .notFound(.noSuchPath, "There is no such path. GET /v1/openapi.json describes all of them.")
     }
 }

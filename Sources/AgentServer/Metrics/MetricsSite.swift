@@ -25,7 +25,7 @@ struct MetricsSite: Sendable {
 
     private func answer(_ request: Request, on channel: any Channel) async throws(APIError) -> Response {
         guard OwnHost.names(request.head.authority, port: channel.localAddress?.port) else { throw .wrongHost }
-        guard request.uri.path == "/metrics" else { throw .notFound("no-such-path", "The metrics are at /metrics.") }
+        guard request.uri.path == "/metrics" else { throw .notFound(.noSuchPath, "The metrics are at /metrics.") }
         guard request.method == .get || request.method == .head else {
             throw .wrongMethod(request.method.rawValue, allowed: ["GET", "HEAD"])
         }

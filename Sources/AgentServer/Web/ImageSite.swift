@@ -145,11 +145,11 @@ struct ImageSite: Sendable {
         guard let report = known else {
             return .refusal(.notFound, "unknown-url", "No app list names this URL. It must be spelled as in the list.")
         }
-        switch (report.state, report.failure) {
+        switch (report.state.known, report.failure) {
         // The server's message is only for those with access to the agent: syncagent why.
-        case ("failed", let failure?):
+        case (.failed, let failure?):
             return .refusal(.notFound, failure.code, "The download failed. Run syncagent why with the URL.")
-        case ("retired", _): return .refusal(.notFound, "retired", "No app list names this URL any more.")
+        case (.retired, _): return .refusal(.notFound, "retired", "No app list names this URL any more.")
         default: return .refusal(.notFound, "pending", "The icon is not on disk yet.")
         }
     }

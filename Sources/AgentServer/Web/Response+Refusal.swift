@@ -6,7 +6,7 @@ extension Response {
     static func refusal(
         _ status: HTTPResponse.Status, _ code: String, _ message: String, _ headers: HTTPFields = [:]
     ) -> Response {
-        var error = APIError(status, code, message)
+        var error = APIError(status, other: code, message)
         error.headers = headers
         return refusal(error)
     }

@@ -57,11 +57,11 @@ extension WebGuard.Refusal {
         case .misdirected: .wrongHost
         case .foreign:
             APIError(
-                .forbidden, "foreign-origin",
+                .forbidden, .foreignOrigin,
                 "Another site sent this request. Open the dashboard's own address instead.")
         case .unknownToken:
             APIError(
-                .forbidden, "unknown-token",
+                .forbidden, .unknownToken,
                 "The token is not valid, or no longer. Run syncagent dashboard to get a new one.")
         }
     }

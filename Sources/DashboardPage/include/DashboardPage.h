@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/// A file of the dashboard, as it is in the source tree.
+/// An embedded file, as it is in the source tree.
 struct dashboard_file {
     /// Where it is served: `/dashboard.css`.
     const char *_Nonnull path;
@@ -16,5 +16,8 @@ struct dashboard_file {
 
 /// The file at a path; NULL if there is none.
 const struct dashboard_file *_Nullable dashboard_file(const char *_Nonnull path);
+
+/// The description of the control API.
+const struct dashboard_file *_Nonnull api_description(void);
 
 #endif

@@ -7,7 +7,7 @@ extension IconSources {
     /// A status row per upstream, in the order of the settings.
     package func status(isPaused: Bool, at now: Timestamp) -> [UpstreamReport] {
         upstreams.map { upstream in
-            var row = UpstreamReport(url: upstream.url.description, state: state(of: upstream, at: now).rawValue)
+            var row = UpstreamReport(url: upstream.url.description, state: state(of: upstream, at: now))
             row.generation = upstream.accepted?.generation
             row.published = upstream.accepted?.published.description
             row.lastPoll = upstream.lastPoll?.description

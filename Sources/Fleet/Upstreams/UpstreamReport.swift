@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 
 /// A copy of another agent's cache, which takes precedence over origins.
 package struct UpstreamReport: Codable, Equatable, Sendable {
@@ -15,8 +16,7 @@ package struct UpstreamReport: Codable, Equatable, Sendable {
     }
 
     package var url: String
-    /// As text, because a later version of the agent may have other states.
-    package var state: String
+    package var state: Word<State>
     package var generation: Int?
     package var published: String?
     package var lastPoll: String?
@@ -25,12 +25,12 @@ package struct UpstreamReport: Codable, Equatable, Sendable {
     package var error: String?
     package var code: String?
 
-    package init(url: String, state: String) {
-        (self.url, self.state) = (url, state)
+    package init(url: String, state: State) {
+        (self.url, self.state) = (url, Word(state))
     }
 }
 
 extension UpstreamReport {
     /// Whether a user should look at it; a broken upstream recovers by itself.
-    package var needsAttention: Bool { [State.stale, .refused].map(\.rawValue).contains(state) }
+    package var needsAttention: Bool { [.stale, .refused].contains(state.known) }
 }

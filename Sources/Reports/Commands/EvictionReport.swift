@@ -35,7 +35,7 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     /// Why the image of an unreferenced URL stays.
     package static let shownReason = "apps in lists show the same image, for another URL"
 
-    package var state: String
+    package var state: Word<StatusReport.Eviction.State>
     /// Why nothing is evicted at the moment; `nil` if eviction is active.
     package var reason: String?
     package var icons: [Icon]
@@ -43,24 +43,12 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     /// Whether everything that can be evicted now is gone.
     package var isSettled: Bool
 
-    package init(state: String, reason: String? = nil, icons: [Icon], leases: [Lease] = [], isSettled: Bool) {
+    package init(
+        state: Word<StatusReport.Eviction.State>, reason: String? = nil, icons: [Icon], leases: [Lease] = [],
+        isSettled: Bool
+    ) {
         (self.state, self.reason, self.icons, self.leases, self.isSettled) = (state, reason, icons, leases, isSettled)
     }
 
-    package var json: JSON {
-        let icons = icons.map { icon -> JSON in
-            [
-                "url": .text(icon.url), "path": .string(icon.path), "bytes": .number(icon.bytes),
-                "goes": .bool(icon.goes), "reason": .string(icon.reason),
-                "generation": icon.generation.map(JSON.number) ?? .null,
-            ]
-        }
-        let leases = leases.map { lease -> JSON in
-            ["generation": .number(lease.generation), "pids": .array(lease.pids.map(JSON.number))]
-        }
-        return [
-            "format": 1, "state": .string(state), "reason": .string(orNull: reason), "icons": .lines(.array(icons)),
-            "leases": .array(leases), "isSettled": .bool(isSettled),
-        ]
-    }
+    package var json: JSON { .document(self, lines: ["icons"]) }
 }

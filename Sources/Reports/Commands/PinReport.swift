@@ -13,10 +13,5 @@ package struct PinReport: Codable, Equatable, Sendable {
         (self.pins, self.isPublished, self.error) = (pins, isPublished, error)
     }
 
-    package var json: JSON {
-        [
-            "format": 1, "pins": .array(pins.map(JSON.text)), "isPublished": .bool(isPublished),
-            "error": .string(orNull: error),
-        ]
-    }
+    package var json: JSON { .document(self) }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 
 /// The progress or result of the last purge.
 package struct PurgeReport: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable {
+    package enum State: String, CaseIterable, Codable, Sendable {
         case done
         case underWay = "under-way"
         /// Nothing was forgotten, and nothing removed.
@@ -30,9 +30,5 @@ package struct PurgeReport: Codable, Equatable, Sendable {
         case .failed where files > 0: "Purged in part: \(counted(files, "file")) could not be removed (\(reason))."
         case .failed: "Purged in part: \(reason). Everything is downloaded again, and what is on disk goes later."
         }
-    }
-
-    package var json: JSON {
-        ["state": .string(state.rawValue), "reason": .string(orNull: reason), "files": .number(files)]
     }
 }

@@ -39,17 +39,5 @@ package struct SyncReport: Codable, Equatable, Sendable {
         isDone && missing.isEmpty && rejected.isEmpty && pending == 0 && failed == 0 && error == nil
     }
 
-    package var json: JSON {
-        [
-            "format": 1, "missing": .array(missing.map(JSON.text)), "rejected": .array(rejected.map(\.json)),
-            "ready": .number(ready), "pending": .number(pending), "failed": .number(failed), "isDone": .bool(isDone),
-            "error": .string(orNull: error), "lists": lists.map(JSON.number) ?? .null,
-            "publishedLists": publishedLists.map(JSON.number) ?? .null,
-            "downloadedBytes": downloadedBytes.map(JSON.number) ?? .null, "hold": .string(orNull: hold),
-        ]
-    }
-}
-
-extension SyncReport.Rejection {
-    fileprivate var json: JSON { ["list": .text(list), "message": .string(message)] }
+    package var json: JSON { .document(self) }
 }

@@ -80,8 +80,7 @@ package struct IconReport: Codable, Equatable, Sendable {
 
     package var url: IconURL
     package var lists: [ListName]
-    /// `ready` if its image is on disk, `pending`, `failed`, or `retired` if no list names it.
-    package var state: String
+    package var state: Word<IconSummary.State>
     /// The image on disk, relative to the cache folder.
     package var path: String?
     package var next: String
@@ -92,11 +91,13 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var stale: String?
     /// The redirects and proxies of the last download; empty if it was direct.
     package var trail: [FetchTrail.Hop]
-    package var isPinned: Bool?
+    package var pinned: Bool?
     /// Why it is not being downloaded; `nil` from an agent of an older version.
     package var holds: [Hold]?
     /// The rule that determines its next refresh or retry.
     package var rule: String?
+    /// Why its unreferenced image stays on disk, or when it is evicted.
+    package var eviction: String?
     /// The upstream's file that its image came from; `nil` if it came from its origin.
     package var source: String?
     /// What each upstream says about it; `nil` from an agent of an older version.
@@ -106,11 +107,15 @@ package struct IconReport: Codable, Equatable, Sendable {
     /// The icons for which apps still show this one's image.
     package var shownFor: [Shown]?
     package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
-    /// Why its unreferenced image stays on disk, or when it is evicted.
-    package var eviction: String?
 
-    package init(url: IconURL, state: String, lists: [ListName], next: String) {
-        (self.url, self.state, self.lists, self.next) = (url, state, lists, next)
+    package init(url: IconURL, state: IconSummary.State, lists: [ListName], next: String) {
+        (self.url, self.state, self.lists, self.next) = (url, Word(state), lists, next)
         trail = []
+    }
+
+    package var json: JSON {
+        var report = self
+        report.pinned = pinned ?? false
+        return .lines(.document(report))
     }
 }

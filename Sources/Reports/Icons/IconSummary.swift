@@ -29,17 +29,6 @@ package struct IconSummary: Codable, Equatable, Sendable {
     package init(url: IconURL, state: State, lists: [ListName]) {
         (self.url, self.state, self.lists) = (url, state, lists)
     }
-
-    package var json: JSON {
-        [
-            "url": .text(url), "names": .array(names.map(JSON.string)), "state": .string(state.rawValue),
-            "lists": .array(lists.map(JSON.text)), "path": .string(orNull: path), "sha256": .string(orNull: sha256),
-            "bytes": bytes.map(JSON.number) ?? .null, "type": .string(orNull: type),
-            "width": width.map(JSON.number) ?? .null, "height": height.map(JSON.number) ?? .null,
-            "error": .string(orNull: error), "stale": .string(orNull: stale),
-            "previous": previous.map(JSON.text) ?? .null,
-        ]
-    }
 }
 
 package struct IconPage: Codable, Equatable, Sendable {
@@ -54,12 +43,7 @@ package struct IconPage: Codable, Equatable, Sendable {
         self.total = total
     }
 
-    package var json: JSON {
-        [
-            "format": 1, "icons": .lines(.array(icons.map(\.json))), "next": .string(orNull: next),
-            "total": .number(total),
-        ]
-    }
+    package var json: JSON { .document(self, lines: ["icons"]) }
 }
 
 package struct IconMentions: Sendable {

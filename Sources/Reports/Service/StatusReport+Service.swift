@@ -22,7 +22,7 @@ extension StatusReport {
         if let reason = downloads.reason { return "downloads wait: \(reason)" }
         if let reason = eviction.reason { return "eviction \(eviction.state): \(reason)" }
         if let error = storage?.error { return "cannot store the state: \(error)" }
-        let bad = lists.count { $0.state != "ok" }
+        let bad = lists.count { $0.state != .ok }
         if bad > 0 { return "\(counted(bad, "list")) not accepted" }
         return state == .paused ? "downloads paused" : nil
     }

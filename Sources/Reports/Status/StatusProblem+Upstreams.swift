@@ -11,30 +11,30 @@ extension StatusReport {
             let pending = min(downloads.awaitingUpstream ?? 0, icons.pending)
             let effect = pending > 0 ? ": \(waiting(pending))" : ""
             let look = "curl -I " + ShellWord.quoted(upstream.url + CacheLayout.manifest)
-            switch Upstream.State(rawValue: upstream.state) {
+            switch upstream.state.known {
             case .refused:
                 return StatusProblem(
-                    code: "upstream-refused",
+                    .upstreamRefused,
                     sentence: (upstream.code?.starts(withBytes: "manifest-") == true
                         ? "the manifest of the upstream \(upstream.url) is refused"
                         : "the upstream \(upstream.url) refuses this machine") + effect,
                     detail: cause)
             case .stale:
                 return StatusProblem(
-                    code: "upstream-stale", sentence: "the manifest of the upstream \(upstream.url) is old",
+                    .upstreamStale, sentence: "the manifest of the upstream \(upstream.url) is old",
                     detail: upstream.published.map {
                         "it was published \($0), longer ago than upstream.maxAge: see whether its agent, its export and this machine's clock are right"
                     })
             case .broken:
                 return StatusProblem(
-                    code: "upstream-broken", severity: isWithout ? .problem : .notice,
+                    .upstreamBroken, severity: isWithout ? .problem : .notice,
                     sentence: "the upstream \(upstream.url) fails\(effect)",
                     detail: [cause, upstream.nextPoll.map { "the next probe is at \($0)" }].compactMap(\.self)
                         .joined(separator: "; "), commands: [look])
             case .unknown, .fresh:
                 return cause.map {
                     StatusProblem(
-                        code: "upstream-failed", severity: isWithout ? .problem : .notice,
+                        .upstreamFailed, severity: isWithout ? .problem : .notice,
                         sentence: "the upstream \(upstream.url) could not be read\(effect)", detail: $0,
                         commands: [look])
                 }
@@ -46,7 +46,7 @@ extension StatusReport {
     var failedUpstreamNotice: StatusProblem? {
         downloads.failedUpstream.map { failed in
             StatusProblem(
-                code: "upstream-icons-failed", severity: .notice, count: failed.icons,
+                .upstreamIconsFailed, severity: .notice, count: failed.icons,
                 sentence: "\(counted(failed.icons, "icon")) failed at an upstream",
                 detail: failed.isTemporary
                     ? "the origins are asked later (upstream.wait)"
@@ -59,7 +59,7 @@ extension StatusReport {
         downloads.unlisted.map { unlisted in
             let (verb, subject) = unlisted.icons == 1 ? ("is", "it stays") : ("are", "they stay")
             return StatusProblem(
-                code: "upstream-unlisted", severity: .notice, count: unlisted.icons,
+                .upstreamUnlisted, severity: .notice, count: unlisted.icons,
                 sentence: "\(counted(unlisted.icons, "icon")) \(verb) in no list of an upstream",
                 detail: unlisted.isTemporary
                     ? "the origins are asked later (upstream.wait)"

@@ -4,15 +4,15 @@ import CacheFormat
 /// Something that needs a user's attention, and the command to type next.
 ///
 /// Derived from a ``StatusReport`` alone, so that the commands, the dashboard and the JSON agree.
-package struct StatusProblem: Equatable, Sendable {
-    package enum Severity: String, Sendable {
+package struct StatusProblem: Encodable, Equatable, Sendable {
+    package enum Severity: String, CaseIterable, Encodable, Sendable {
         /// Something that the lists ask for was not done, or is in doubt: `status` exits with 1.
         case problem
         /// Worth knowing; nothing is wrong.
         case notice
     }
 
-    /// A stable word: the code of a failure or of a list, or one of the status codes in the article Codes.
+    /// A stable word: the code of a failure or of a list, or one of ``Code``, which the article Operation explains.
     package var code: String
     package var severity = Severity.problem
     /// How many icons or lists are affected; 1 for other problems.
@@ -47,27 +47,27 @@ extension StatusReport {
         case .unknown:
             [
                 StatusProblem(
-                    code: "agent-unknown", sentence: "this user cannot see whether an agent is running",
+                    .agentUnknown, sentence: "this user cannot see whether an agent is running",
                     commands: ["sudo syncagent status"])
             ]
         case .running where reachable == false && !context.isClosed:
             [
                 StatusProblem(
-                    code: "agent-unreachable",
+                    .agentUnreachable,
                     sentence: "the agent is running, but does not answer; this comes from disk",
                     detail: "it hangs, starts, or has another socket: restart it, or name its socket with --socket")
             ]
         case .running where reachable == false:
             [
                 StatusProblem(
-                    code: "agent-unreachable", severity: .notice,
+                    .agentUnreachable, severity: .notice,
                     sentence: "the agent is running, but this command cannot reach it; this comes from disk",
                     commands: ["sudo syncagent status"])
             ]
         case .paused:
             [
                 StatusProblem(
-                    code: "paused", severity: downloads.blocked > 0 ? .problem : .notice,
+                    .paused, severity: downloads.blocked > 0 ? .problem : .notice,
                     count: max(downloads.blocked, 1),
                     sentence: downloads.blocked > 0
                         ? "downloads are paused: \(waiting(downloads.blocked))"
@@ -85,10 +85,10 @@ extension StatusReport {
     private func storageProblems(_ context: CommandContext) -> [StatusProblem] {
         var problems: [StatusProblem] = []
         if let reason = downloads.reason {
-            let isDisk = downloads.code != "out-of-resources"
+            let isDisk = downloads.code != StatusProblem.Code.outOfResources.rawValue
             problems.append(
                 StatusProblem(
-                    code: downloads.code ?? "disk-full", count: max(downloads.blocked, 1),
+                    code: downloads.code ?? StatusProblem.Code.diskFull.rawValue, count: max(downloads.blocked, 1),
                     sentence: (isDisk ? "there is no room for new images" : "the agent has reached a limit")
                         + (downloads.blocked > 0 ? ": \(waiting(downloads.blocked))" : ""),
                     detail: reason, commands: isDisk ? ["df -h", "syncagent evict --dry-run"] : []))
@@ -98,7 +98,7 @@ extension StatusReport {
             let folder = context.cache.map { ShellWord.quoted($0) }
             problems.append(
                 StatusProblem(
-                    code: isRead ? "manifest-unreadable" : "publication-failed",
+                    isRead ? .manifestUnreadable : .publicationFailed,
                     sentence: isRead ? "the published manifest cannot be read" : "the cache cannot be written",
                     detail: error,
                     commands: isRead ? ["syncagent verify"] : folder.map { ["df -h \($0)", "ls -ld \($0)"] } ?? []))
@@ -106,14 +106,14 @@ extension StatusReport {
         if let error = storage?.error {
             problems.append(
                 StatusProblem(
-                    code: "state-not-stored",
+                    .stateNotStored,
                     sentence: "the state cannot be stored: a restart forgets retry times, validators and the pause",
                     detail: error, commands: ["df -h"]))
         }
         if let damaged = storage?.damaged {
             problems.append(
                 StatusProblem(
-                    code: "state-damaged",
+                    .stateDamaged,
                     sentence: "the state database was damaged: a pause, retry times and validators may be lost",
                     detail: "it is set aside, and a new one is in use: check the disk, then remove \(damaged)",
                     commands: ["sudo rm \(ShellWord.quoted(damaged))"]))
@@ -121,37 +121,37 @@ extension StatusReport {
         if let error = storage?.events {
             problems.append(
                 StatusProblem(
-                    code: "events-not-written", sentence: "events are not written: readers get a gap", detail: error))
+                    .eventsNotWritten, sentence: "events are not written: readers get a gap", detail: error))
         }
         for listener in listeners ?? [] {
             guard let error = listener.error else { continue }
             if listener.name == "textfile" {
                 problems.append(
                     StatusProblem(
-                        code: "metrics-not-written", sentence: "metrics.textfile is not written", detail: error,
+                        .metricsNotWritten, sentence: "metrics.textfile is not written", detail: error,
                         commands: ["syncagent config"]))
                 continue
             }
             problems.append(
                 StatusProblem(
-                    code: "not-listening", sentence: "\(listener.name) cannot listen at \(listener.address)",
+                    .notListening, sentence: "\(listener.name) cannot listen at \(listener.address)",
                     detail: error, commands: ["syncagent config"]))
         }
         if let error = configuration.error { problems.append(configurationProblem(error, context)) }
-        if eviction.state == "held" {
+        if eviction.state == .held {
             problems.append(
                 StatusProblem(
-                    code: "eviction-held", sentence: "an eviction waits for confirmation",
+                    .evictionHeld, sentence: "an eviction waits for confirmation",
                     detail: (eviction.reason.map { $0 + ". " } ?? "")
                         + "If the change was a mistake, put the lists back: the images are still there",
                     commands: ["syncagent evict --dry-run"]))
-        } else if eviction.state == "suspended" {
+        } else if eviction.state == .suspended {
             let folder = context.lists.flatMap {
                 eviction.reason?.contains(bytes: $0) == true ? ShellWord.quoted($0) : nil
             }
             problems.append(
                 StatusProblem(
-                    code: "eviction-suspended", sentence: "nothing is evicted, because the lists cannot be read",
+                    .evictionSuspended, sentence: "nothing is evicted, because the lists cannot be read",
                     detail: eviction.reason,
                     commands: (folder.map { ["ls -ld \($0)"] } ?? [])
                         + (state == .stopped ? [] : ["syncagent sync --wait"])))
@@ -163,7 +163,7 @@ extension StatusReport {
         let check = "syncagent config check" + (context.file.map { " " + ShellWord.quoted($0) } ?? "")
         let reload = context.isSystem ? "systemctl reload syncagent" : pid.map { "kill -HUP \($0)" }
         return StatusProblem(
-            code: "configuration-rejected",
+            .configurationRejected,
             sentence: reachable == false
                 ? "the configuration file has errors; what is wrong in it has its default here"
                 : "the new configuration is rejected; the settings before it stay in force",
@@ -173,7 +173,7 @@ extension StatusReport {
     private func restartNotice(_ context: CommandContext) -> StatusProblem? {
         guard let keys = configuration.needRestart, !keys.isEmpty else { return nil }
         return StatusProblem(
-            code: "settings-need-restart", severity: .notice, count: keys.count,
+            .settingsNeedRestart, severity: .notice, count: keys.count,
             sentence: "\(counted(keys.count, "configured setting")) \(keys.count == 1 ? "takes" : "take") a restart",
             detail: keys.joined(separator: ", "), commands: context.isSystem ? ["systemctl restart syncagent"] : [])
     }
@@ -181,7 +181,7 @@ extension StatusReport {
     // MARK: Lists and icons
 
     private var listProblems: [StatusProblem] {
-        ["rejected", "last-good"].flatMap { state -> [StatusProblem] in
+        [List.State.rejected, .lastGood].flatMap { state -> [StatusProblem] in
             let lists = lists.filter { $0.state == state }
             let codes = Set(lists.map(\.code)).sorted { $0 ?? "" < $1 ?? "" }
             return codes.compactMap { code in
@@ -190,10 +190,10 @@ extension StatusReport {
                 let verb = same.count == 1 ? "is" : "are"
                 let subject = same.count == 1 ? "the list \(first.name)" : counted(same.count, "list")
                 let effect =
-                    state == "rejected"
+                    state == .rejected
                     ? "\(verb) not accepted" : "\(verb) not accepted now; the last good version stays"
                 return StatusProblem(
-                    code: code ?? "list-\(state)", count: same.count,
+                    code: code ?? "list-\(state.rawValue)", count: same.count,
                     sentence: "\(subject) \(effect)", detail: first.error,
                     example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"])
@@ -211,7 +211,7 @@ extension StatusReport {
         if failures == nil, icons.failed > 0 {
             problems.append(
                 StatusProblem(
-                    code: "failed", count: icons.failed, sentence: "\(counted(icons.failed, "icon")) failed",
+                    .failed, count: icons.failed, sentence: "\(counted(icons.failed, "icon")) failed",
                     commands: lists.first { $0.failed > 0 }.map { ["syncagent list \(ShellWord.list($0.name))"] } ?? [])
             )
         }
@@ -219,7 +219,7 @@ extension StatusReport {
             let origin = downloads.origins?.first
             problems.append(
                 StatusProblem(
-                    code: "origin-waiting", count: downloads.blocked,
+                    .originWaiting, count: downloads.blocked,
                     sentence: "\(waiting(downloads.blocked)), because a server failed or asked to wait",
                     detail: origin.map { "no request to \($0.name) until \($0.until)" }, example: origin?.name,
                     commands: ["syncagent retry --failed"]))
@@ -240,7 +240,7 @@ extension StatusReport {
             let (verb, image) = count == 1 ? ("shows", "its new one is") : ("show", "their new ones are")
             notices.append(
                 StatusProblem(
-                    code: "previous-image", severity: .notice, count: count,
+                    .previousImage, severity: .notice, count: count,
                     sentence: "\(counted(count, "icon")) \(verb) \(count == 1 ? "its" : "their") previous image: "
                         + "\(image) not on disk yet",
                     detail: icons.previousSince.map {
@@ -254,34 +254,34 @@ extension StatusReport {
             let others = causes.dropFirst().map(\.code).joined(separator: ", ")
             notices.append(
                 StatusProblem(
-                    code: "stale", severity: .notice, count: icons.stale,
+                    .stale, severity: .notice, count: icons.stale,
                     sentence: "\(counted(icons.stale, "icon")) could not be refreshed; the old image stays",
                     detail: causes.first.map {
                         "\($0.message) [\($0.code)]" + (others.isEmpty ? "" : "; others failed with \(others)")
                     }, example: causes.first?.example.text,
                     commands: causes.first.map { [Self.command(for: $0.example, in: $0.list)] } ?? []))
         }
-        let flawed = lists.filter { $0.problems > 0 && $0.state == "ok" }
+        let flawed = lists.filter { $0.problems > 0 && $0.state == .ok }
         if let first = flawed.first {
             let entries = flawed.reduce(0) { $0 + $1.problems }
             notices.append(
                 StatusProblem(
-                    code: "entries-ignored", severity: .notice, count: entries,
+                    .entriesIgnored, severity: .notice, count: entries,
                     sentence: "\(counted(entries, "entry", plural: "entries")) of \(counted(flawed.count, "list")) "
                         + (entries == 1 ? "is ignored" : "are ignored"),
                     example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"]))
         }
-        if watch.mode == "polling" {
+        if watch.mode == .polling {
             notices.append(
                 StatusProblem(
-                    code: "watch-polling", severity: .notice,
+                    .watchPolling, severity: .notice,
                     sentence: "the lists folder is polled: changes count within about 2 s", detail: watch.reason))
         }
         if let reason = eviction.leases {
             notices.append(
                 StatusProblem(
-                    code: "leases-unseen", severity: .notice,
+                    .leasesUnseen, severity: .notice,
                     sentence: "leases of readers may be unseen: only the grace period protects what they read",
                     detail: reason))
         }

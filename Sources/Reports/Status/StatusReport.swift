@@ -5,30 +5,36 @@ package import Fleet
 
 /// The output of `syncagent status`, from the running agent or from disk.
 package struct StatusReport: Codable, Equatable, Sendable {
-    package enum State: String, Codable, Sendable {
+    package enum State: String, CaseIterable, Codable, Sendable {
         case running, paused, stopped
         /// This user may not see whether an agent is running.
         case unknown
     }
 
     package struct List: Codable, Equatable, Sendable {
+        package enum State: String, CaseIterable, Sendable {
+            case ok
+            /// The file is not accepted; the last good version stays.
+            case lastGood = "last-good"
+            case rejected
+        }
+
         package var name: ListName
-        /// `ok`, `last-good` or `rejected`.
-        package var state: String
+        package var state: Word<State>
         package var apps = 0
         package var ready = 0
         package var pending = 0
         package var failed = 0
         package var error: String?
-        package var code: String?
         /// Ignored entries.
         package var problems = 0
+        package var code: String?
         /// How many ready entries show the previous image of their app; `nil` from an agent of an older version.
         package var previous: Int?
 
-        package init(name: ListName, state: String) {
+        package init(name: ListName, state: State) {
             self.name = name
-            self.state = state
+            self.state = Word(state)
         }
     }
 
@@ -75,6 +81,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var reason: String?
         /// The code for ``reason``: `disk-full` or `out-of-resources`.
         package var code: String?
+        /// Origins that get no requests for a while.
+        package var origins: [Origin]?
         /// Icons that no upstream has, and whose origins are asked later, or never; `nil` from an agent of an older
         /// version.
         package var awaitingUpstream: Int?
@@ -82,8 +90,6 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var unlisted: Missing?
         /// Those pending that failed for each upstream that names them; `nil` if there are none.
         package var failedUpstream: Missing?
-        /// Origins that get no requests for a while.
-        package var origins: [Origin]?
 
         /// An origin that gets no requests for a while.
         package struct Origin: Codable, Equatable, Sendable {
@@ -124,7 +130,13 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 
     package struct Eviction: Codable, Equatable, Sendable {
-        package var state = "active"
+        package enum State: String, CaseIterable, Sendable {
+            case active, suspended, held
+            /// Only the agent knows, and it cannot be reached.
+            case unknown
+        }
+
+        package var state = Word(State.active)
         /// Why nothing is evicted at the moment; `nil` if eviction is active.
         package var reason: String?
         /// Why readers' leases may be invisible, so that only the grace period protects what they read.
@@ -132,17 +144,22 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
         package static let active = Eviction()
 
-        package static func suspended(_ reason: String) -> Eviction { Eviction(state: "suspended", reason: reason) }
+        package static func suspended(_ reason: String) -> Eviction {
+            Eviction(state: Word(.suspended), reason: reason)
+        }
 
-        package static func held(_ reason: String) -> Eviction { Eviction(state: "held", reason: reason) }
+        package static func held(_ reason: String) -> Eviction { Eviction(state: Word(.held), reason: reason) }
 
-        /// Only the agent knows, and it cannot be reached.
-        package static let unknown = Eviction(state: "unknown")
+        package static let unknown = Eviction(state: Word(.unknown))
     }
 
     package struct Watch: Codable, Equatable, Sendable {
-        /// `inotify` or `polling`; `nil` if nothing watches.
-        package var mode: String?
+        package enum Mode: String, CaseIterable, Sendable {
+            case inotify, polling
+        }
+
+        /// `nil` if nothing watches.
+        package var mode: Word<Mode>?
         package var reason: String?
         /// How often the inotify event queue overflowed.
         package var overflows = 0
@@ -198,21 +215,20 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var inSync = false
     package var lists: [List] = []
     package var icons = Icons()
-    /// The failed icons by code, the most frequent first; `nil` from an agent of an older version.
-    package var failures: [Failure]?
-    /// The icons whose last refresh failed, by code, the most frequent first; `nil` from an agent of an older version.
-    package var refreshFailures: [Failure]?
     package var downloads = Downloads()
     package var cache = Cache()
     package var eviction = Eviction.active
     package var watch = Watch()
     package var publication = Publication()
-    package var configuration = Configuration()
     /// `nil` from an agent of an older version.
     package var storage: Storage? = Storage()
-    /// `nil` from an agent of an older version.
+    package var configuration = Configuration()
+    /// These are `nil` from an agent of an older version.
     package var listeners: [Listener]?
-    /// `nil` from an agent of an older version.
+    /// The failed icons by code, the most frequent first.
+    package var failures: [Failure]?
+    /// The icons whose last refresh failed, by code, the most frequent first.
+    package var refreshFailures: [Failure]?
     package var upstreams: [Upstream]?
 
     package init(state: State) {
@@ -222,7 +238,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     /// Whether a user should look: see ``hasFailures``; also held eviction, rejected configuration or damaged state.
     package var needsAttention: Bool {
-        hasFailures || !["active", "unknown"].contains(eviction.state) || state == .unknown
+        hasFailures || ![.active, .unknown].contains(eviction.state.known) || state == .unknown
             || configuration.error != nil || storage?.damaged != nil || storage?.events != nil
             || upstreams?.contains(where: \.needsAttention) == true || lacksUpstream
     }
@@ -230,12 +246,12 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// Whether icons wait although none of their upstreams works.
     var lacksUpstream: Bool {
         downloads.awaitingUpstream ?? 0 > 0
-            && upstreams?.allSatisfy { $0.state != Upstream.State.fresh.rawValue && $0.error != nil } == true
+            && upstreams?.allSatisfy { $0.state != .fresh && $0.error != nil } == true
     }
 
     /// Whether something that the lists ask for was not done: failed or blocked icons, bad lists, a full disk.
     package var hasFailures: Bool {
-        icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != "ok" }
+        icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != .ok }
             || publication.error != nil || storage?.error != nil || listeners?.contains { $0.error != nil } == true
     }
 }

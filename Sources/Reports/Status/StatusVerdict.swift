@@ -2,8 +2,8 @@
 import CacheFormat
 
 /// The overall status in one sentence.
-package struct StatusVerdict: Equatable, Sendable {
-    package enum Level: String, Sendable {
+package struct StatusVerdict: Encodable, Equatable, Sendable {
+    package enum Level: String, CaseIterable, Encodable, Sendable {
         case ok
         /// Work is in progress, and nothing is wrong.
         case busy
@@ -70,19 +70,19 @@ extension StatusReport {
         let others = count == 1 ? "" : ", and \(counted(count - 1, "more problem"))"
         let wait = downloads.blocked > 0 ? waiting(downloads.blocked) : nil
         let end = count == 1 ? "." : ":"
-        switch first.code {
-        case "disk-full": return "DISK FULL: \(wait ?? "no new image can be stored")\(others)\(end)"
-        case "out-of-resources": return "LIMIT REACHED: \(wait ?? "the agent cannot go on")\(others)\(end)"
-        case "paused": return "PAUSED: \(wait ?? "no icon is refreshed")\(others)\(end)"
-        case "eviction-held": return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
-        case "eviction-suspended": return "LISTS IN DOUBT: nothing is evicted\(others)\(end)"
-        case "configuration-rejected":
+        switch first.known {
+        case .diskFull: return "DISK FULL: \(wait ?? "no new image can be stored")\(others)\(end)"
+        case .outOfResources: return "LIMIT REACHED: \(wait ?? "the agent cannot go on")\(others)\(end)"
+        case .paused: return "PAUSED: \(wait ?? "no icon is refreshed")\(others)\(end)"
+        case .evictionHeld: return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
+        case .evictionSuspended: return "LISTS IN DOUBT: nothing is evicted\(others)\(end)"
+        case .configurationRejected:
             let effect =
                 reachable == false ? "the agent does not start with it" : "the settings before it stay in force"
             return "CONFIGURATION REJECTED: \(effect)\(others)\(end)"
-        case "publication-failed": return "CACHE NOT WRITABLE: nothing can be published\(others)\(end)"
-        case "manifest-unreadable": return "CACHE DAMAGED: the manifest cannot be read\(others)\(end)"
-        case "agent-unknown": return "UNKNOWN: this user cannot see whether an agent is running\(others)\(end)"
+        case .publicationFailed: return "CACHE NOT WRITABLE: nothing can be published\(others)\(end)"
+        case .manifestUnreadable: return "CACHE DAMAGED: the manifest cannot be read\(others)\(end)"
+        case .agentUnknown: return "UNKNOWN: this user cannot see whether an agent is running\(others)\(end)"
         default: return first.capitalized + " [\(first.code)]."
         }
     }
@@ -120,7 +120,7 @@ extension StatusReport {
 extension StatusProblem {
     /// Whether it is named before the number of problems, because it blocks all work.
     fileprivate var isUrgent: Bool {
-        ["disk-full", "out-of-resources", "paused", "publication-failed", "manifest-unreadable"].contains(code)
+        [.diskFull, .outOfResources, .paused, .publicationFailed, .manifestUnreadable].contains(known)
     }
 
     fileprivate var capitalized: String {

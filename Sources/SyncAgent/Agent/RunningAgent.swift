@@ -82,7 +82,8 @@ package struct RunningAgent: Sendable {
             error: loop.storageTrouble.withLock(\.self), damaged: damagedState()?.string,
             events: loop.journal?.failure)
         let watch = lists.watch
-        (report.watch.mode, report.watch.reason, report.watch.overflows) = (watch.mode, watch.reason, watch.overflows)
+        report.watch.mode = Word(watch.mode)
+        (report.watch.reason, report.watch.overflows) = (watch.reason, watch.overflows)
         report.listeners = listeners.all
         report.eviction.leases = leaseDoubt()?.reason
         return report

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
+package import Reports
 import SyncPlan
 import Synchronization
 
@@ -13,7 +14,7 @@ package final class FolderWatch: Sendable {
         fileprivate var shortage: String?
         package fileprivate(set) var overflows = 0
 
-        package var mode: String { (trouble ?? blindness) == nil ? "inotify" : "polling" }
+        package var mode: StatusReport.Watch.Mode { (trouble ?? blindness) == nil ? .inotify : .polling }
         /// Why lists are not read, or why inotify is not used, or not alone.
         package var reason: String? { shortage ?? (trouble ?? blindness)?.reason }
     }

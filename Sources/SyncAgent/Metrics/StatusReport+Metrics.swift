@@ -7,7 +7,7 @@ import SyncPlan
 
 extension StatusReport {
     var metrics: [MetricReading] {
-        let states = Dictionary(grouping: lists, by: \.state).mapValues(\.count)
+        let states = Dictionary(grouping: lists, by: \.state.text).mapValues(\.count)
         var readings: [MetricReading] = [
             MetricReading(.up, 1),
             MetricReading(.buildInfo, [Version.current: 1]),
@@ -31,8 +31,8 @@ extension StatusReport {
             MetricReading(.cacheBytes, Double(cache.bytes)),
             MetricReading(.cacheImages, Double(cache.images)),
             MetricReading(
-                .eviction, MetricFamily.eviction.labels[0].values.map { ($0, $0 == eviction.state ? 1 : 0) }),
-            MetricReading(.watchPolling, watch.mode == "polling"),
+                .eviction, MetricFamily.eviction.labels[0].values.map { ($0, $0 == eviction.state.text ? 1 : 0) }),
+            MetricReading(.watchPolling, watch.mode == .polling),
             MetricReading(.watchOverflows, Double(watch.overflows)),
             MetricReading(.awaitingUpstream, Double(downloads.awaitingUpstream ?? 0)),
         ]
@@ -54,7 +54,7 @@ extension StatusReport {
         let states = upstreams.flatMap { place, upstream in
             Upstream.State.allCases.map { state in
                 MetricReading.Series(
-                    labels: [place, state.rawValue], value: .number(state.rawValue == upstream.state ? 1 : 0))
+                    labels: [place, state.rawValue], value: .number(upstream.state == state ? 1 : 0))
             }
         }
         return [

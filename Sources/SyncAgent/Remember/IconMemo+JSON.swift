@@ -13,7 +13,7 @@ extension IconMemo {
         // An image of which nothing is known has the first of all times.
         let freshUntil = freshUntil == .distantPast ? "null" : number(freshUntil)
         return "[ \(quoted(image?.hex)), \(freshUntil), \(response?.row(of: url) ?? "null"),"
-            + " \(failure?.row ?? "null"), \(trail.map { JSON.array($0.hops.map(\.json)).text } ?? "null") ]"
+            + " \(failure?.row ?? "null"), \(trail.map { JSON($0.hops).text } ?? "null") ]"
     }
 
     /// Reads what ``json`` wrote; `nil` if no agent can have written it.

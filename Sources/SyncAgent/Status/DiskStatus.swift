@@ -43,7 +43,7 @@ package struct DiskStatus: Sendable {
         report.eviction =
             if agent != .free {
                 .unknown
-            } else if known.eviction.state == "suspended", known.generation != nil || restored.trouble != nil {
+            } else if known.eviction.state == .suspended, known.generation != nil || restored.trouble != nil {
                 // If nothing was ever published, there are no lists to doubt.
                 known.eviction
             } else {

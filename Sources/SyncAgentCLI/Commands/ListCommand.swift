@@ -51,7 +51,7 @@ struct ListCommand: AsyncParsableCommand {
         let problems =
             report.hasBadConfiguration ? report.problems(for: try await configuration.context(for: report)) : []
         try output.show(.lines(.array(report.lists.map(\.json)))) { width in
-            problems.filter { $0.code == "configuration-rejected" }.flatMap {
+            problems.filter { $0.known == .configurationRejected }.flatMap {
                 StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) + [""]
             } + Self.lines(of: report, width: width)
         }

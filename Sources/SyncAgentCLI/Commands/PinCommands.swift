@@ -62,7 +62,7 @@ struct PinCommand: AsyncParsableCommand {
             }
         }
         if json, let icon { try Message.output(icon.json) }
-        guard let icon, icon.state != "ready" else {
+        guard let icon, icon.state != .ready else {
             if !json { try Message.output(sentence: "Pinned \(shown(url)): the icon is ready.") }
             return
         }
@@ -131,7 +131,7 @@ struct UnpinCommand: AsyncParsableCommand {
 
 extension IconReport {
     /// Whether the icon is queued or in flight, and nothing holds it.
-    var isUnderWay: Bool { state == "pending" && failure == nil && (holds ?? []).isEmpty }
+    var isUnderWay: Bool { state == .pending && failure == nil && (holds ?? []).isEmpty }
 }
 
 extension Configuration {

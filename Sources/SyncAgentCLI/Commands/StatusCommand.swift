@@ -48,7 +48,7 @@ struct StatusCommand: AsyncParsableCommand {
         if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         if report.state == .stopped { throw Exit.with(.notRunning) }
         let isSilent = report.problems(for: context).contains {
-            $0.code == "agent-unreachable" && $0.severity == .problem
+            $0.known == .agentUnreachable && $0.severity == .problem
         }
         if report.needsAttention || isSilent { throw Exit.with(.attention) }
     }

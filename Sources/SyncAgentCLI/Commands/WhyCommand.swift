@@ -56,14 +56,14 @@ struct WhyCommand: AsyncParsableCommand {
     private func report(on url: IconURL) async throws -> (report: IconReport, isFromDisk: Bool)? {
         let (answer, _) = try await configuration.askIfPossible { client -> IconReport?? in
             guard let known = try await client.report(on: url) else { return nil }
-            guard var report = known, report.state == "retired" else { return known }
+            guard var report = known, report.state == .retired else { return known }
             report.eviction = try await client.evictionReport(on: url)?.icons.first?.reason
             return report
         }
         if let known = answer { return known.map { ($0, false) } }
         let status = try configuration.diskStatus(try configuration.settingsOrWarning())
         guard var report = try Exit.with(.attention, { try status.report(on: url) }) else { return nil }
-        if report.state == "retired" {
+        if report.state == .retired {
             report.eviction =
                 report.isShownElsewhere
                 ? EvictionReport.shownReason : "when its grace period is over; only a running agent evicts"

@@ -35,7 +35,7 @@ struct Demo: Sendable {
             }
             try await step("The list is damaged: its last good version stays") {
                 try agent.drop("<plist><array><dict>", as: "apps.plist")
-                let status = try await agent.status { $0.lists.first?.state == "last-good" }
+                let status = try await agent.status { $0.lists.first?.state == .lastGood }
                 try expect(status.icons.ready == 5, "all icons are ready")
             }
             try await step("The web server is cut off: every icon is still there") {

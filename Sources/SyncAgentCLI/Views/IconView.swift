@@ -29,7 +29,7 @@ struct IconView {
             entries.append((title, StyledText(RelativeTime.text(in: text, now: now), style)))
         }
         add("named by", names)
-        add("state", report.state, style)
+        add("state", report.state.text, style)
         add("image", report.path.map { "\(cache)/\($0)" })
         if let previous = report.previous {
             add("shown", "\(cache)/\(previous.path)", .yellow)
@@ -79,11 +79,11 @@ struct IconView {
     }
 
     private var style: Style? {
-        switch report.state {
-        case "ready": .green
-        case "failed": .red
-        case "pending": .yellow
-        default: nil
+        switch report.state.known {
+        case .ready: .green
+        case .failed: .red
+        case .pending: .yellow
+        case .retired, nil: nil
         }
     }
 

@@ -113,11 +113,11 @@ struct StatusView {
     /// The state in a few words, including failures.
     private static func state(of list: StatusReport.List) -> StyledText {
         let failures = list.failed > 0 ? "\(grouped(list.failed)) failed" : ""
-        switch list.state {
-        case "ok" where list.failed > 0: return StyledText(failures, .red)
-        case "ok" where list.pending > 0: return StyledText("\(grouped(list.pending)) pending", .yellow)
-        case "ok": return StyledText("ok", .green)
-        default: return StyledText(list.state + (failures.isEmpty ? "" : ", " + failures), .red)
+        switch list.state.known {
+        case .ok where list.failed > 0: return StyledText(failures, .red)
+        case .ok where list.pending > 0: return StyledText("\(grouped(list.pending)) pending", .yellow)
+        case .ok: return StyledText("ok", .green)
+        default: return StyledText(list.state.text + (failures.isEmpty ? "" : ", " + failures), .red)
         }
     }
 
@@ -182,7 +182,7 @@ struct StatusView {
             let published = upstream.published.map { ", published \($0)" } ?? ""
             let next = upstream.nextPoll.map { ", next poll \($0)" } ?? ""
             let text = "\(upstream.url) is \(upstream.state)\(generation)\(published)\(next)"
-            let style: Style? = upstream.needsAttention ? .red : upstream.state == "fresh" ? nil : .yellow
+            let style: Style? = upstream.needsAttention ? .red : upstream.state == .fresh ? nil : .yellow
             return ("upstream", StyledText(RelativeTime.text(in: text, now: now), style))
         }
     }

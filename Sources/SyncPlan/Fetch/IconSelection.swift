@@ -36,10 +36,5 @@ package struct SelectionReport: Codable, Equatable, Sendable {
     package var unknown: [IconURL] = []
     package var missing: [ListName] = []
 
-    package var json: JSON {
-        [
-            "format": 1, "icons": .number(icons), "unknown": .array(unknown.map(JSON.text)),
-            "missing": .array(missing.map(JSON.text)),
-        ]
-    }
+    package var json: JSON { .document(self) }
 }

@@ -10,8 +10,8 @@ extension IconReport {
         url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?,
         queue: (ready: Int, isPaused: Bool) = (0, false), now: Timestamp
     ) {
-        self.init(url: url, state: IconSummary.State(icon).rawValue, lists: icon.lists.sorted(), next: "")
-        isPinned = icon.lists.contains(Reconciler.pinList)
+        self.init(url: url, state: IconSummary.State(icon), lists: icon.lists.sorted(), next: "")
+        pinned = icon.lists.contains(Reconciler.pinList)
         path = icon.image?.path
         stale = icon.staleness(at: now)
         trail = icon.trail?.puttingIn(url).hops ?? []

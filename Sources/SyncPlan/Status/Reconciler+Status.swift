@@ -139,11 +139,11 @@ extension EvictionBrake {
 }
 
 extension ListRecord.State {
-    package var word: String {
+    package var word: StatusReport.List.State {
         switch self {
-        case .ok: "ok"
-        case .lastGood: "last-good"
-        case .rejected: "rejected"
+        case .ok: .ok
+        case .lastGood: .lastGood
+        case .rejected: .rejected
         }
     }
 }

@@ -75,7 +75,7 @@ struct ListEventTests {
         var shortage: String?
         var told: [AgentEvent.Kind] = []
         /// What the status says, and whether evictions rest.
-        var state = "active"
+        var state: Word<StatusReport.Eviction.State> = "active"
         var rests = false
     }
 

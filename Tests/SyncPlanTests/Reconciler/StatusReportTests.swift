@@ -13,7 +13,7 @@ struct StatusReportTests {
     @Test("the JSON document has the contract's keys, in the contract's order")
     func keys() throws {
         var report = StatusReport(state: .running)
-        report.lists = [StatusReport.List(name: "apps.plist", state: "ok")]
+        report.lists = [StatusReport.List(name: "apps.plist", state: .ok)]
         let text = report.json.line
         var keys: [String] = []
         for part in text.split(separator: "\": ").dropLast() {
@@ -82,7 +82,7 @@ struct StatusReportTests {
         }
         #expect(hasFailures { $0.icons.failed = 1 })
         #expect(hasFailures { $0.downloads.reason = "full" })
-        #expect(hasFailures { $0.lists = [StatusReport.List(name: "a", state: "last-good")] })
+        #expect(hasFailures { $0.lists = [StatusReport.List(name: "a", state: .lastGood)] })
         #expect(hasFailures { $0.publication.error = "full" })
     }
 
@@ -110,13 +110,13 @@ struct StatusReportTests {
         }
         #expect(!needsAttention { _ in })
         #expect(!needsAttention { $0.icons.stale = 1 })
-        #expect(!needsAttention { $0.lists = [StatusReport.List(name: "a", state: "ok")] })
+        #expect(!needsAttention { $0.lists = [StatusReport.List(name: "a", state: .ok)] })
         #expect(needsAttention { $0.icons.failed = 1 })
         #expect(!needsAttention { $0.downloads.waiting = 1 })
         #expect(needsAttention { $0.downloads.blocked = 1 })
         #expect(needsAttention { $0.downloads.reason = "full" })
-        #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "last-good")] })
-        #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: "rejected")] })
+        #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: .lastGood)] })
+        #expect(needsAttention { $0.lists = [StatusReport.List(name: "a", state: .rejected)] })
         #expect(needsAttention { $0.eviction = .suspended("not mounted") })
         #expect(needsAttention { $0.publication.error = "full" })
         #expect(needsAttention { $0.eviction = .held("one change retired most images") })

@@ -14,7 +14,7 @@ struct UpstreamReportTests {
 
     private func words(_ agent: AgentScenario) throws -> (status: String?, why: String?) {
         let report = try #require(agent.plan.report(on: icon, now: agent.now))
-        return (agent.plan.status.upstreams?.first?.state, report.upstreams?.first?.says)
+        return (agent.plan.status.upstreams?.first?.state.text, report.upstreams?.first?.says)
     }
 
     private func obstacle(_ agent: AgentScenario) throws -> String? {

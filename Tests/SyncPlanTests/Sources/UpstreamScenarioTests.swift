@@ -148,7 +148,7 @@ struct UpstreamScenarioTests {
         var agent = AgentScenario.withUpstreams()
         try agent.drop(["1.plist": [icon]])
         try agent.finishPoll([:])
-        for state in ["fresh", "fresh", "broken", "broken"] {
+        for state: UpstreamReport.State in [.fresh, .fresh, .broken, .broken] {
             try agent.finishPoll(.failed(UpstreamFailure(FetchFailure.status(404))))
             #expect(agent.plan.status.upstreams?.first?.state == state)
         }

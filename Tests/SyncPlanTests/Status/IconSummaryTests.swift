@@ -13,7 +13,7 @@ struct IconSummaryTests {
         let summary = try #require(agent.plan.summaries(of: [url], now: agent.now).first)
         #expect(agent.plan.count(ofIconsIn: nil, summary.state) == 1)
         let report = try #require(agent.plan.report(on: url, now: agent.now))
-        #expect(report.state == summary.state.rawValue && report.path == summary.path)
+        #expect(report.state == summary.state && report.path == summary.path)
         return summary
     }
 

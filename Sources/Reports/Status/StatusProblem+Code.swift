@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension StatusProblem {
+    /// The codes that are not those of failed icons and lists.
+    package enum Code: String, CaseIterable, Sendable {
+        case agentUnknown = "agent-unknown"
+        case agentUnreachable = "agent-unreachable"
+        case paused
+        case diskFull = "disk-full"
+        case outOfResources = "out-of-resources"
+        case publicationFailed = "publication-failed"
+        case manifestUnreadable = "manifest-unreadable"
+        case stateNotStored = "state-not-stored"
+        case stateDamaged = "state-damaged"
+        case eventsNotWritten = "events-not-written"
+        case metricsNotWritten = "metrics-not-written"
+        case notListening = "not-listening"
+        case configurationRejected = "configuration-rejected"
+        case evictionHeld = "eviction-held"
+        case evictionSuspended = "eviction-suspended"
+        case failed
+        case originWaiting = "origin-waiting"
+        case upstreamRefused = "upstream-refused"
+        case upstreamStale = "upstream-stale"
+        case upstreamBroken = "upstream-broken"
+        case upstreamFailed = "upstream-failed"
+        case settingsNeedRestart = "settings-need-restart"
+        case upstreamIconsFailed = "upstream-icons-failed"
+        case upstreamUnlisted = "upstream-unlisted"
+        case previousImage = "previous-image"
+        case stale
+        case entriesIgnored = "entries-ignored"
+        case watchPolling = "watch-polling"
+        case leasesUnseen = "leases-unseen"
+    }
+
+    /// `nil` for the code of a failed icon or of a list.
+    package var known: Code? { Code(rawValue: code) }
+
+    init(
+        _ code: Code, severity: Severity = .problem, count: Int = 1, sentence: String, detail: String? = nil,
+        example: String? = nil, commands: [String] = []
+    ) {
+        self.init(
+            code: code.rawValue, severity: severity, count: count, sentence: sentence, detail: detail,
+            example: example, commands: commands)
+    }
+}
