@@ -19,6 +19,12 @@ let smallOnThread = stayingOnThread + [.unsafeFlags(["-Osize"], .when(configurat
 /// Small rather than fast: commands that people type, and what is read at their start.
 let small = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+/// Whether tasks run on threads of the agent's own, by declarations of Swift 6.3 that are experimental.
+///
+/// Without them, they run on those of the standard executor. The decision “Threads for tasks, behind a switch” has the
+/// cost.
+let hasTaskThreads = Context.environment["SYNCAGENT_STANDARD_EXECUTOR"] == nil
+
 /// How the programs of a release are linked.
 ///
 /// Only programs have these flags: a library that had some of their kind could not be used by other packages.
@@ -137,7 +143,8 @@ let package = Package(
                 "AgentSettings", "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "Fleet", "HTTPRules",
                 "IconCache", "ImageChecks", "Reports", "SyncPlan", "Transfers", system, logging, metrics, deque, heap,
             ],
-            swiftSettings: smallOnThread
+            exclude: hasTaskThreads ? [] : ["Files/TaskThreads.swift"],
+            swiftSettings: smallOnThread + (hasTaskThreads ? [.define("TASK_THREADS")] : [])
         ),
 
         // The files of the dashboard and the description of the API, as bytes: the compiler embeds them.

@@ -54,7 +54,7 @@ enum EntryPoint {
         }
         // The parent may have had SIGCHLD ignored; the ends of helpers would then go unnoticed.
         signal(SIGCHLD, SIG_DFL)
-        TaskThreads.install()
+        TaskExecution.install()
         Task {
             do {
                 if let flaw = CommandLineText.flaw(in: Array(CommandLine.arguments.dropFirst())) {

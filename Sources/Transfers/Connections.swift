@@ -45,7 +45,7 @@ final class Connections {
     }
 
     private var connections: [Int32: Connection] = [:]
-    /// Whether a connection was acquired, released or closed since ``takeChange()``.
+    /// Whether a connection was acquired, released or closed since ``consumeChange()``.
     private var hasChanged = false
     /// The idle connections; `nil` if they must be computed again.
     private var known: [Connection]?
@@ -107,7 +107,7 @@ final class Connections {
     }
 
     /// Whether a connection was acquired, released or closed since the last call.
-    func takeChange() -> Bool {
+    func consumeChange() -> Bool {
         defer { hasChanged = false }
         return hasChanged
     }

@@ -5,20 +5,6 @@ import HTTPRules
 
 /// The transfers of one thread, by libcurl (`libcurl-multi(3)`).
 package final class CurlMulti: Transport {
-    package struct Options {
-        package init() {}
-
-        package var userAgent = ""
-        /// A PEM file of trusted certificates; `nil` for those of the system.
-        package var caFile: String?
-        /// The limit on the duration of a transfer, enforced by the owner; 120 s by default.
-        package var totalTimeout: Duration = .seconds(120)
-        /// The number of idle connections kept; 64 by default.
-        package var connections = 64
-        /// The limit on connections per host, beyond which requests wait; 4 by default.
-        package var connectionsPerHost = 4
-    }
-
     private static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     /// Whether the system's certificates are in one file.
     private static let hasBundle: Bool = {
@@ -29,7 +15,7 @@ package final class CurlMulti: Transport {
     /// How often bytes outside bodies are measured.
     private static let meterInterval: Duration = .milliseconds(5)
 
-    private var options: Options
+    private var options: TransferOptions
     private let connections = Connections()
     private var multi: UnsafeMutableRawPointer
     /// Idle handles, for later transfers.
@@ -42,7 +28,7 @@ package final class CurlMulti: Transport {
     private var nextMeasurement = ContinuousClock.now
     package private(set) var hasConnections = false
 
-    package init(_ options: Options) {
+    package init(_ options: TransferOptions) {
         precondition(Self.isReady, "libcurl cannot be used")
         self.options = options
         multi = Self.makeMulti(options)
@@ -58,7 +44,7 @@ package final class CurlMulti: Transport {
     }
 
     /// Applies options to transfers that begin from now on.
-    package func configure(_ options: Options) {
+    package func configure(_ options: TransferOptions) {
         self.options = options
         Self.set(options, of: multi)
         outdated.formUnion(transfers.keys)
@@ -66,13 +52,13 @@ package final class CurlMulti: Transport {
         spare = []
     }
 
-    private static func makeMulti(_ options: Options) -> UnsafeMutableRawPointer {
+    private static func makeMulti(_ options: TransferOptions) -> UnsafeMutableRawPointer {
         guard let multi = curl_multi_init() else { preconditionFailure("no memory for libcurl") }
         set(options, of: multi)
         return multi
     }
 
-    private static func set(_ options: Options, of multi: UnsafeMutableRawPointer) {
+    private static func set(_ options: TransferOptions, of multi: UnsafeMutableRawPointer) {
         curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, options.connections)
         curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
     }
@@ -92,7 +78,7 @@ package final class CurlMulti: Transport {
 
     package func begin(_ request: TransferRequest, _ receiver: any TransferReceiver) -> any Transfer {
         let handle = spare.popLast() ?? makeHandle()
-        let transfer = CurlTransfer(handle, request, list(of: request.fields), receiver, connections)
+        let transfer = CurlTransfer(handle, request, list(of: request.fields), receiver, connections, self)
         transfers[handle] = transfer
         curl_multi_add_handle(multi, handle)
         hasConnections = true
@@ -110,32 +96,13 @@ package final class CurlMulti: Transport {
         return list
     }
 
-    package func cancel(_ transfer: any Transfer) {
-        if let transfer = underWay(transfer) { finish(transfer, isWhole: false) }
-    }
-
-    package func resume(_ transfer: any Transfer) {
-        guard let transfer = underWay(transfer), transfer.isPaused else { return }
-        transfer.isPaused = false
-        transfer.lastActivity = .now
-        curl_easy_pause(transfer.handle, CURLPAUSE_CONT)
-    }
-
-    package func breakOff(_ transfer: any Transfer, afterSilenceOf time: Duration) {
-        guard let transfer = underWay(transfer) else { return }
-        if let connection = transfer.connection, connection.silence ?? time >= time {
-            connections.breakOff(connection)
-        }
-        finish(transfer, isWhole: false)
-    }
-
-    package func perform() -> [(transfer: any Transfer, failure: (any Error)?)] {
+    package func perform() {
         var running: Int32 = 0
         curl_multi_perform(multi, &running)
         measure()
         defer { wakeWaiting() }
-        guard Int(running) < transfers.count else { return [] }
-        var ended: [(transfer: any Transfer, failure: (any Error)?)] = []
+        guard Int(running) < transfers.count else { return }
+        var ended: [(transfer: CurlTransfer, failure: (any Error)?)] = []
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle,
@@ -143,7 +110,7 @@ package final class CurlMulti: Transport {
             else { continue }
             let code = message.pointee.data.result
             // HTTP/2 errors show that the server speaks HTTP/2.
-            if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.noteAnswer() }
+            if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.recordAnswer() }
             let failure: (any Error)? =
                 if code != CURLE_OK {
                     transfer.failure ?? CurlFailure.error(code, handle, transfer.limits)
@@ -154,7 +121,7 @@ package final class CurlMulti: Transport {
             ended.append((transfer, failure))
             finish(transfer, isWhole: failure == nil)
         }
-        return ended
+        for (transfer, failure) in ended { transfer.receiver.receiveEnd(failure) }
     }
 
     /// Makes libcurl look for connections again for waiting transfers.
@@ -162,7 +129,7 @@ package final class CurlMulti: Transport {
     /// libcurl has one queue of waiting transfers for all hosts, and wakes only the first when a transfer ends or a
     /// connection is established (7.88): behind a host that hangs, the transfers of others would wait forever.
     private func wakeWaiting() {
-        guard connections.takeChange() else { return }
+        guard connections.consumeChange() else { return }
         for (handle, transfer) in transfers where !transfer.hasBegun {
             curl_multi_remove_handle(multi, handle)
             curl_multi_add_handle(multi, handle)
@@ -201,12 +168,9 @@ package final class CurlMulti: Transport {
 
     // MARK: Handles
 
-    private func underWay(_ transfer: any Transfer) -> CurlTransfer? {
-        guard let transfer = transfer as? CurlTransfer, transfers[transfer.handle] === transfer else { return nil }
-        return transfer
-    }
+    func isUnderWay(_ transfer: CurlTransfer) -> Bool { transfers[transfer.handle] === transfer }
 
-    private func finish(_ transfer: CurlTransfer, isWhole: Bool) {
+    func finish(_ transfer: CurlTransfer, isWhole: Bool) {
         let handle = transfer.handle
         transfers[handle] = nil
         curl_multi_remove_handle(multi, handle)

@@ -10,6 +10,7 @@ final class CurlTransfer: Transfer {
     let receiver: any TransferReceiver
     private let policy: AddressPolicy?
     private let connections: Connections
+    private weak var multi: CurlMulti?
     private let fields: CurlList
     private let entry: CurlList?
     private let mayMultiplex: Bool
@@ -20,8 +21,8 @@ final class CurlTransfer: Transfer {
     private(set) var connection: Connections.Connection?
     /// Whether it ever had or opened a connection; if not, it waits for one.
     private(set) var hasBegun = false
-    var isPaused = false
-    var lastActivity: ContinuousClock.Instant?
+    private(set) var isPaused = false
+    private(set) var lastActivity: ContinuousClock.Instant?
     private(set) var mayBeStale = false
     private(set) var isAnswered = false
     /// Whether the final head was received.
@@ -29,8 +30,9 @@ final class CurlTransfer: Transfer {
 
     init(
         _ handle: UnsafeMutableRawPointer, _ request: TransferRequest, _ fields: CurlList,
-        _ receiver: any TransferReceiver, _ connections: Connections
+        _ receiver: any TransferReceiver, _ connections: Connections, _ multi: CurlMulti
     ) {
+        self.multi = multi
         self.handle = handle
         self.fields = fields
         self.connections = connections
@@ -40,6 +42,29 @@ final class CurlTransfer: Transfer {
         limits = request.limits
         entry = request.route.entry.map { CurlList([$0]) }
         set(request)
+    }
+
+    // MARK: Transfer
+
+    /// The transfers, if this one is among them.
+    private var running: CurlMulti? {
+        guard let multi, multi.isUnderWay(self) else { return nil }
+        return multi
+    }
+
+    func cancel() { running?.finish(self, isWhole: false) }
+
+    func resume() {
+        guard isPaused, running != nil else { return }
+        isPaused = false
+        lastActivity = .now
+        curl_easy_pause(handle, CURLPAUSE_CONT)
+    }
+
+    func breakOff(afterSilenceOf time: Duration) {
+        guard let running else { return }
+        if let connection, connection.silence ?? time >= time { connections.breakOff(connection) }
+        running.finish(self, isWhole: false)
     }
 
     // MARK: Options
@@ -78,11 +103,11 @@ final class CurlTransfer: Transfer {
         curl_set_data_function(handle, CURLOPT_HEADERFUNCTION) { bytes, size, count, this in
             guard let bytes, let transfer = CurlTransfer.of(this) else { return 0 }
             let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return transfer.takeLine(line) ? line.count : 0
+            return transfer.receiveLine(line) ? line.count : 0
         }
         curl_set_data_function(handle, CURLOPT_WRITEFUNCTION) { bytes, size, count, this in
             guard let bytes, let transfer = CurlTransfer.of(this) else { return 0 }
-            return transfer.takeBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
+            return transfer.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count))
         }
         curl_set_open_function(handle) { this, _, address in
             guard let transfer = CurlTransfer.of(this), let address else { return -1 }
@@ -92,7 +117,7 @@ final class CurlTransfer: Transfer {
             guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(String(cString: peer)) else {
                 return Int32(CURL_PREREQFUNC_ABORT)
             }
-            transfer.takeConnection(from: Int(localPort), to: address, Int(peerPort))
+            transfer.joinConnection(from: Int(localPort), to: address, Int(peerPort))
             return Int32(CURL_PREREQFUNC_OK)
         }
         curl_set_close_function(handle) { connections, socket in
@@ -110,7 +135,7 @@ final class CurlTransfer: Transfer {
     // MARK: Callbacks
 
     /// Called when the request is about to be sent, possibly again on another connection.
-    private func takeConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
+    private func joinConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
         hasBegun = true
         lastActivity = .now
         // Failed addresses of the host no longer matter.
@@ -129,21 +154,21 @@ final class CurlTransfer: Transfer {
     }
 
     /// Records that part of a response was received.
-    func noteAnswer() {
+    func recordAnswer() {
         guard !isAnswered else { return }
         isAnswered = true
         connection?.hasAnswered = true
     }
 
-    private func takeLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    private func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
         lastActivity = .now
         mayBeStale = false
-        noteAnswer()
+        recordAnswer()
         do {
             guard let head = try reader.read(line) else { return true }
             guard mayMultiplex || !head.isMultiplexed else { throw FetchFailure.protocolViolation("HTTP/2 as text") }
             hasHead = true
-            if receiver.take(head) { return true }
+            if receiver.receive(head) { return true }
             failure = Unwanted()
         } catch {
             failure = error
@@ -151,8 +176,8 @@ final class CurlTransfer: Transfer {
         return false
     }
 
-    private func takeBody(_ bytes: UnsafeRawBufferPointer) -> Int {
-        switch receiver.take(bytes) {
+    private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        switch receiver.receive(bytes) {
         case .taken:
             lastActivity = .now
             connection?.bodyBytes += bytes.count

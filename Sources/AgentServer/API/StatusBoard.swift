@@ -6,14 +6,15 @@ import SyncPlan
 import Synchronization
 
 /// The status as JSON text, encoded once after each change for all clients.
+///
+/// The agent itself has the status at hand; only its text is kept here.
 final class StatusBoard: Sendable {
     private let text: SharedAnswer<String?>
     private let line: SharedAnswer<String?>
 
     init(_ agent: RunningAgent) {
-        let report = SharedAnswer { await agent.status() }
-        text = Self.document(of: report) { $0.text + "\n" }
-        line = Self.document(of: report) { $0.line }
+        text = Self.document(of: agent) { $0.text + "\n" }
+        line = Self.document(of: agent) { $0.line }
     }
 
     /// The status over several lines, as in a response; `nil` if the agent is about to end.
@@ -23,11 +24,11 @@ final class StatusBoard: Sendable {
     func line() async -> String? { await line.get() }
 
     private static func document(
-        of report: SharedAnswer<StatusReport?>, _ write: @escaping @Sendable (JSON) -> String
+        of agent: RunningAgent, _ write: @escaping @Sendable (JSON) -> String
     ) -> SharedAnswer<String?> {
         let last = Mutex<(report: StatusReport, text: String)?>(nil)
         return SharedAnswer {
-            guard let report = await report.get() else { return nil }
+            guard let report = await agent.status() else { return nil }
             if let last = last.withLock(\.self), last.report == report { return last.text }
             let text = write(report.json)
             last.withLock { $0 = (report, text) }

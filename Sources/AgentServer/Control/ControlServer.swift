@@ -65,7 +65,7 @@ package struct ControlServer: Sendable {
                     // Until here only the owner could connect: the agent's umask denies others write permission.
                     access.open(path)
                     socket.noteBound()
-                    api.agent.noteListening()
+                    api.agent.recordListening()
                 }
             } onCancel: {
                 socket.remove()

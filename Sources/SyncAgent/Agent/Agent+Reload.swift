@@ -62,7 +62,7 @@ extension Agent {
             await loop.hand(.configured(settings, needRestart: new.needRestart))
             agent.latestSettings.set(new.report)
             lists.configure(settings.lists)
-            loop.tell(.configurationReloaded(changed: new.changed))
+            loop.emit(.configurationReloaded(changed: new.changed))
             logWarnings(of: settings)
             if !new.needRestart.isEmpty {
                 logger.warning(
@@ -74,7 +74,7 @@ extension Agent {
             let rest = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
             let reason = (problems.first ?? "") + rest
             await loop.hand(.misconfigured(reason: reason))
-            loop.tell(.configurationRejected(reason: reason))
+            loop.emit(.configurationRejected(reason: reason))
             lists.lookAgain()
         }
     }

@@ -92,7 +92,7 @@ package struct Agent: Sendable {
         let thread = FileThread("store")
         let metrics = AgentMetrics()
         let publisher = Publisher(
-            folder, held: held, reserve: settings.cache.minFree, thread: thread, metrics: metrics)
+            folder, held: held, space: staging.space, thread: thread, metrics: metrics)
         let lists = ListService(
             folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
             known: known, old: old, clock: clock, logger: logger, metrics: metrics)
@@ -111,7 +111,7 @@ package struct Agent: Sendable {
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
                 metrics: metrics)
         }
-        if let loss = store.lossAtStart { loop.tell(.stateReplaced(loss, isKnown: false)) }
+        if let loss = store.lossAtStart { loop.emit(.stateReplaced(loss, isKnown: false)) }
         let report =
             if once {
                 try await runOnce(plan, loop, lists, progress)

@@ -15,30 +15,22 @@ package struct AgentClock: Sendable {
     }
 
     /// The wall-clock time, which can jump at any moment.
-    package static var wallTime: Timestamp {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Timestamp(sinceEpoch: Duration(time))
-    }
+    package static var wallTime: Timestamp { Timestamp(sinceEpoch: time(by: CLOCK_REALTIME) ?? .zero) }
 
     package var now: Timestamp { wall + (ContinuousClock.now - start) }
 
     /// The time since boot, including suspension (`CLOCK_BOOTTIME`).
-    package static var timeSinceBoot: Duration { time(by: CLOCK_BOOTTIME) }
+    package static var timeSinceBoot: Duration { time(by: CLOCK_BOOTTIME) ?? .zero }
 
     /// The time since boot, excluding suspension (`CLOCK_MONOTONIC`).
-    package static var timeAwake: Duration { time(by: CLOCK_MONOTONIC) }
+    package static var timeAwake: Duration { time(by: CLOCK_MONOTONIC) ?? .zero }
 
     /// The user and system CPU time of this process (`CLOCK_PROCESS_CPUTIME_ID`); `nil` if the system does not give it.
-    package static var processTime: Duration? {
-        var time = timespec()
-        return clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time) == 0 ? Duration(time) : nil
-    }
+    package static var processTime: Duration? { time(by: CLOCK_PROCESS_CPUTIME_ID) }
 
-    private static func time(by clock: clockid_t) -> Duration {
+    private static func time(by clock: clockid_t) -> Duration? {
         var time = timespec()
-        clock_gettime(clock, &time)
-        return Duration(time)
+        return clock_gettime(clock, &time) == 0 ? Duration(time) : nil
     }
 
     /// Returns at the given time, or at once if it has passed; throws if the task is cancelled.

@@ -17,7 +17,8 @@ package protocol AgentEffects: Sendable {
 
     func configure(_ settings: Settings, _ proxies: ProxyPolicy)
 
-    func writeAhead(_ image: StagedImage)
+    /// Writes images under their final names, ahead of their publication.
+    func writeAhead(_ images: [StagedImage]) async
     /// Lists the lists folder again, which ends with `.scanned`.
     func listFolder() async
     /// Performs a job and returns the event that it ends with.

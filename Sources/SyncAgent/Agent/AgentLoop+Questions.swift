@@ -45,12 +45,12 @@ extension AgentLoop {
 
     /// Reports the sync progress of all lists: at once, then on changes, at most ten times a second.
     ///
-    /// Returns when the loop ends or the task is cancelled, or at once if `tell` is `nil`.
-    func followSync(_ tell: (@Sendable (SyncReport) -> Void)?) async {
-        guard let tell else { return }
+    /// Returns when the loop ends or the task is cancelled, or at once if `report` is `nil`.
+    func followSync(_ report: (@Sendable (SyncReport) -> Void)?) async {
+        guard let report else { return }
         for await _ in changes {
-            guard let report = await ask({ $0.syncReport(of: []) }) else { return }
-            tell(report)
+            guard let progress = await ask({ $0.syncReport(of: []) }) else { return }
+            report(progress)
             try? await Task.sleep(for: .milliseconds(100))
         }
     }

@@ -15,15 +15,19 @@ package final class AgentLoop: Sendable {
         case alarm
         /// A question to the plan; called with `nil` once the loop has ended.
         case question(@Sendable (Reconciler?) -> Void)
-        case store(done: @Sendable () -> Void)
-        /// Events from outside the plan.
-        case told([AgentEvent])
+        case store(done: Milestone)
+        /// Work that the loop owns.
+        case work(@Sendable () async -> Void)
+        /// An event from outside the plan.
+        case emitted(AgentEvent)
     }
 
     let effects: any AgentEffects
     let clock: AgentClock
     private let logger: Logger
     let journal: EventJournal?
+    /// How many images are written ahead at once; each of their folders is opened once per batch.
+    private let batch: Int
     private let inbox: AsyncStream<Message>
     private let mailbox: AsyncStream<Message>.Continuation
     let feed = ChangeFeed()
@@ -35,12 +39,13 @@ package final class AgentLoop: Sendable {
     ///
     /// `effects` makes the effects, given a function that posts events to be handled together.
     package init(
-        clock: AgentClock, logger: Logger, journal: EventJournal? = nil,
+        clock: AgentClock, logger: Logger, journal: EventJournal? = nil, batch: Int = 256,
         effects: (_ post: @escaping @Sendable ([Reconciler.Event]) -> Void) -> any AgentEffects
     ) {
         self.clock = clock
         self.logger = logger
         self.journal = journal
+        self.batch = batch
         let (inbox, mailbox) = AsyncStream.makeStream(of: Message.self)
         (self.inbox, self.mailbox) = (inbox, mailbox)
         self.effects = effects { mailbox.yield(.events($0)) }
@@ -51,8 +56,13 @@ package final class AgentLoop: Sendable {
     }
 
     /// Logs and journals an event from outside the plan, such as a reloaded configuration.
-    package func tell(_ event: AgentEvent) {
-        mailbox.yield(.told([event]))
+    package func emit(_ event: AgentEvent) {
+        mailbox.yield(.emitted(event))
+    }
+
+    /// Starts work that may outlast its caller; at its end, the loop cancels it and waits for it.
+    func start(_ work: @escaping @Sendable () async -> Void) {
+        mailbox.yield(.work(work))
     }
 
     /// Puts a question to the plan; returns `nil` if the loop has ended.
@@ -63,12 +73,18 @@ package final class AgentLoop: Sendable {
         }
     }
 
-    /// Stores all changes that the plan has handled; returns when they are stored or storing has failed.
+    /// Reaches the milestone when the plan has handled all earlier events, or when the loop has ended.
+    func probe(_ answer: Milestone) {
+        if case .terminated = mailbox.yield(.question { _ in answer.reach() }) { answer.reach() }
+    }
+
+    /// Stores all changes that the plan has handled.
+    ///
+    /// Returns when they are stored, storing has failed, or the task is cancelled; storing then goes on.
     package func store() async {
-        await withCheckedContinuation { continuation in
-            let message = Message.store { continuation.resume() }
-            if case .terminated = mailbox.yield(message) { continuation.resume() }
-        }
+        let done = Milestone()
+        if case .terminated = mailbox.yield(.store(done: done)) { return }
+        await done.wait()
     }
 
     /// Runs until its task is cancelled or, with `untilSettled`, until nothing is left to do now.
@@ -76,23 +92,26 @@ package final class AgentLoop: Sendable {
     /// At the end it starts no download, cancels those in flight, and publishes what was downloaded. Only the loop keeps
     /// the plan, so that its initial data can be freed later. Returns the state at the end.
     package func run(_ plan: Handover<Reconciler>, untilSettled: Bool) async -> StatusReport {
-        // A cancelled task ends its stream and loses the messages still queued: so the loop runs in a task of its own.
-        let work = Task {
-            let (queue, background) = AsyncStream.makeStream(of: BackgroundWork.Piece.self)
-            let worker = BackgroundWork(
-                effects: effects, logger: logger, noteMemoryLost: { [self] in post(.memoryLost($0)) },
-                noteTrouble: { [self] reason in
-                    storageTrouble.withLock { $0 = reason }
-                    feed.note()
-                })
-            async let backgroundEnd: Void = worker.run(queue)
-            let report = await decide(plan, untilSettled: untilSettled, background: background)
-            background.finish()
-            await backgroundEnd
-            return report
-        }
-        return await withTaskCancellationHandler {
-            await work.value
+        await withTaskCancellationHandler {
+            // A cancelled task ends its stream and loses the messages still queued.
+            await withoutCancellation { [self] in
+                let (queue, background) = AsyncStream.makeStream(of: BackgroundWork.Piece.self)
+                let worker = BackgroundWork(
+                    effects: effects, logger: logger, onMemoryLost: { [self] in post(.memoryLost($0)) },
+                    onTrouble: { [self] reason in
+                        storageTrouble.withLock { $0 = reason }
+                        feed.emit()
+                    })
+                async let backgroundEnd: Void = worker.run(queue)
+                let report = await withDiscardingTaskGroup { jobs in
+                    let report = await decide(plan, untilSettled: untilSettled, background: background, &jobs)
+                    jobs.cancelAll()
+                    return report
+                }
+                background.finish()
+                await backgroundEnd
+                return report
+            }
         } onCancel: {
             post(.stopping)
         }
@@ -100,7 +119,7 @@ package final class AgentLoop: Sendable {
 
     private func decide(
         _ handover: Handover<Reconciler>, untilSettled: Bool,
-        background: AsyncStream<BackgroundWork.Piece>.Continuation
+        background: AsyncStream<BackgroundWork.Piece>.Continuation, _ jobs: inout DiscardingTaskGroup
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
         var sleep = SleepMeter()
@@ -109,6 +128,7 @@ package final class AgentLoop: Sendable {
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
+        var ahead: [StagedImage] = []
         journal?.append([.agentStarted(version: Version.current)], at: clock.now)
         for await message in inbox {
             var events: [Reconciler.Event]
@@ -120,9 +140,12 @@ package final class AgentLoop: Sendable {
                 background.yield(.task(.remember(plan.takeMemoChanges())))
                 background.yield(.reached(done))
                 continue
-            case .told(let told):
-                journal?.append(told, at: clock.now)
-                log.note([], told: told, after: plan, now: clock.now)
+            case .work(let work):
+                jobs.addTask { await work() }
+                continue
+            case .emitted(let event):
+                journal?.append([event], at: clock.now)
+                log.record([], emitted: [event], after: plan, now: clock.now)
                 continue
             case .alarm:
                 alarm.rang()
@@ -133,19 +156,19 @@ package final class AgentLoop: Sendable {
             // Handled together: what one event would start, the next may cancel.
             if let time = sleep.read() { events.insert(.slept(time), at: 0) }
             if let offset = wall.read() { events.insert(.clockSet(offset: offset), at: 0) }
-            log.note(events, before: plan, now: clock.now)
+            log.record(events, before: plan, now: clock.now)
             let actions = plan.handle(events, now: clock.now)
-            latestStatus.noteChange { plan.status }
-            perform(actions, background: background, log)
+            latestStatus.recordChange { plan.status }
+            perform(actions, background: background, log, &ahead, &jobs)
             // So an agent with nothing to store also notices that its state was removed.
             if events.contains(where: \.isScan) { background.yield(.task(.remember(MemoChanges()))) }
-            let told = plan.takeEvents()
-            journal?.append(told, at: clock.now)
-            log.note(events, told: told, after: plan, now: clock.now)
-            feed.note()
+            let emitted = plan.takeEvents()
+            journal?.append(emitted, at: clock.now)
+            log.record(events, emitted: emitted, after: plan, now: clock.now)
+            feed.emit()
             let isSettled = plan.isSettled
             if isSettled, untilSettled || plan.isStopping { break }
-            heap.note(changes: events.reduce(0) { $0 + $1.weight }, isAtRest: isSettled, now: clock.now)
+            heap.record(changes: events.reduce(0) { $0 + $1.weight }, isAtRest: isSettled, now: clock.now)
             alarm.set([plan.nextWake, log.due].compactMap(\.self).min())
         }
         log.finish(now: clock.now)
@@ -159,26 +182,31 @@ package final class AgentLoop: Sendable {
         for await message in inbox {
             switch message {
             case .question(let answer): answer(nil)
-            case .store(let done): done()
-            case .events, .alarm, .told: break
+            case .store(let done): done.reach()
+            case .events, .alarm, .emitted, .work: break
             }
         }
         return report
     }
 
     private func perform(
-        _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog
+        _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog,
+        _ ahead: inout [StagedImage], _ jobs: inout DiscardingTaskGroup
     ) {
         var requests: [FetchRequest] = []
         for action in actions {
             switch action {
             case .fetch(let request):
-                log.note(request)
+                log.record(request)
                 requests.append(request)
             case .cancel(let url): effects.cancel(url)
-            case .writeAhead(let staged): effects.writeAhead(staged)
-            case .look: Task { [effects] in await effects.listFolder() }
-            case .start(let job): Task { post(await effects.perform(job)) }
+            case .writeAhead(let staged):
+                ahead.append(staged)
+                guard ahead.count >= batch else { continue }
+                jobs.addTask { [effects, ahead] in await effects.writeAhead(ahead) }
+                ahead.removeAll(keepingCapacity: true)
+            case .look: jobs.addTask { [effects] in await effects.listFolder() }
+            case .start(let job): jobs.addTask { [self] in post(await effects.perform(job)) }
             case .background(let work): background.yield(.task(work))
             }
         }

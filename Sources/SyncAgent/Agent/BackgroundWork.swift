@@ -7,22 +7,22 @@ import SyncPlan
 struct BackgroundWork: Sendable {
     enum Piece: Sendable {
         case task(Reconciler.BackgroundTask)
-        /// Called when all earlier pieces are done.
-        case reached(@Sendable () -> Void)
+        /// Reached when all earlier pieces are done.
+        case reached(Milestone)
     }
 
     let effects: any AgentEffects
     let logger: Logger
-    let noteMemoryLost: @Sendable (StateLoss) -> Void
+    let onMemoryLost: @Sendable (StateLoss) -> Void
     /// Called with the reason why nothing can be stored, and with `nil` when storing works again.
-    let noteTrouble: @Sendable (String?) -> Void
+    let onTrouble: @Sendable (String?) -> Void
 
     func run(_ queue: AsyncStream<Piece>) async {
         var unstored = MemoChanges()
         var isFailing = false
         for await work in queue {
             switch work {
-            case .reached(let tell): tell()
+            case .reached(let milestone): milestone.reach()
             case .task(.discard(let names)): await effects.discard(names)
             case .task(.discardPartials(let urls)): await effects.discardPartials(of: urls)
             case .task(.remember(let changes)):
@@ -36,16 +36,16 @@ struct BackgroundWork: Sendable {
     private func store(_ unstored: inout MemoChanges, _ isFailing: inout Bool) async {
         let result = await effects.store(unstored)
         if case .failed(let reason) = result {
-            noteTrouble(reason)
+            onTrouble(reason)
             if !isFailing { logger.warning("cannot store the state: retrying", metadata: ["reason": "\(reason)"]) }
             isFailing = true
             return
         }
         unstored = MemoChanges()
-        if case .storedInNewDatabase(let loss) = result { noteMemoryLost(loss) }
+        if case .storedInNewDatabase(let loss) = result { onMemoryLost(loss) }
         guard isFailing else { return }
         isFailing = false
-        noteTrouble(nil)
+        onTrouble(nil)
         logger.notice("state stored again")
     }
 }

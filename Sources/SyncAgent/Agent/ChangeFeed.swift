@@ -3,7 +3,7 @@ import Synchronization
 
 /// Notifies any number of watchers of changes.
 ///
-/// Noting a change costs one lock, and one wake-up for each waiting watcher. A busy watcher sees all changes since its
+/// A change costs one lock, and one wake-up for each waiting watcher. A busy watcher sees all changes since its
 /// last look as one.
 package final class ChangeFeed: Sendable {
     private struct State {
@@ -20,7 +20,7 @@ package final class ChangeFeed: Sendable {
     /// The number of the newest change; `nil` once the feed has ended.
     package var newest: Int? { state.withLock(\.newest) }
 
-    package func note() {
+    package func emit() {
         wake { $0.newest = $0.newest.map { $0 + 1 } }
     }
 

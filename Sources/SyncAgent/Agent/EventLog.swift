@@ -40,10 +40,10 @@ struct EventLog: Sendable {
     /// When the next delayed line is due; `nil` if there is none.
     private(set) var due: Timestamp?
 
-    mutating func note(_ events: [Reconciler.Event], before plan: borrowing Reconciler, now: Timestamp) {
+    mutating func record(_ events: [Reconciler.Event], before plan: borrowing Reconciler, now: Timestamp) {
         for event in events {
             switch event {
-            case .fetched(let url, let outcome, _, _): note(plan.judged(outcome, of: url), of: url, now: now)
+            case .fetched(let url, let outcome, _, _): record(plan.judged(outcome, of: url), of: url, now: now)
             case .damaged(let images):
                 logger.error(
                     "images damaged on disk: downloading them again", metadata: ["images": "\(images.count)"])
@@ -56,22 +56,26 @@ struct EventLog: Sendable {
         }
     }
 
-    mutating func note(
-        _ events: [Reconciler.Event], told: [AgentEvent], after plan: borrowing Reconciler, now: Timestamp
+    mutating func record(
+        _ events: [Reconciler.Event], emitted: [AgentEvent], after plan: borrowing Reconciler, now: Timestamp
     ) {
-        for case .scanned(let scan) in events { scans.note(scan, trouble: plan.unavailable) }
+        for case .scanned(let scan) in events { scans.record(scan, trouble: plan.unavailable) }
         let trouble = plan.unavailable
-        for event in told {
+        for event in emitted {
             // The scan log has said so.
             if case .evictionSuspended(let reason) = event, reason == trouble { continue }
-            note(event)
+            record(event)
         }
-        note(told) { $0 == .iconRetired }.map { logger.info("icons retired", metadata: ["icons": "\($0)"]) }
-        note(told) { $0 == .iconEvicted }.map { logger.info("icons evicted", metadata: ["icons": "\($0)"]) }
+        for (kind, message) in [(.iconRetired, "icons retired"), (.iconEvicted, "icons evicted")]
+            as [(AgentEvent.Kind, Logger.Message)]
+        {
+            let count = emitted.count { $0.kind == kind }
+            if count > 0 { logger.info(message, metadata: ["icons": "\(count)"]) }
+        }
         writeDue(isDownloading: plan.isDownloading, now: now)
     }
 
-    func note(_ request: FetchRequest) {
+    func record(_ request: FetchRequest) {
         logger.debug(
             "icon requested", metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
     }
@@ -82,11 +86,6 @@ struct EventLog: Sendable {
     }
 
     // MARK: Delayed lines
-
-    private func note(_ told: [AgentEvent], where isMeant: (AgentEvent.Kind) -> Bool) -> Int? {
-        let count = told.count { isMeant($0.kind) }
-        return count == 0 ? nil : count
-    }
 
     private mutating func writeDue(isDownloading: Bool, now: Timestamp) {
         var times: [Timestamp] = []
@@ -125,7 +124,7 @@ struct EventLog: Sendable {
 
     // MARK: Single events
 
-    private mutating func note(_ outcome: FetchOutcome, of url: IconURL, now: Timestamp) {
+    private mutating func record(_ outcome: FetchOutcome, of url: IconURL, now: Timestamp) {
         switch outcome {
         case .image(let staged, _):
             logger.debug("icon downloaded", metadata: ["url": "\(LogURL(url))", "bytes": "\(staged.image.bytes)"])
@@ -142,7 +141,7 @@ struct EventLog: Sendable {
         logger.debug(message, metadata: ["url": "\(LogURL(url))", "code": "\(code)", "reason": "\(reason)"])
     }
 
-    private mutating func note(_ event: AgentEvent) {
+    private mutating func record(_ event: AgentEvent) {
         let code = Logger.MetadataValue.string(event.code ?? "")
         switch event {
         case .agentStarted, .agentStopping, .iconRetired, .iconEvicted: break

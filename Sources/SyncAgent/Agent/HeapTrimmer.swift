@@ -20,7 +20,7 @@ package struct HeapTrimmer {
     private var changes = leastChanges
 
     /// Counts changes, and trims the heap when it is due.
-    mutating func note(changes count: Int, isAtRest: Bool, now: Timestamp) {
+    mutating func record(changes count: Int, isAtRest: Bool, now: Timestamp) {
         changes += count
         let pause = isAtRest ? Self.pauses.atRest : Self.pauses.atWork
         guard changes >= Self.leastChanges, last.map({ now >= $0 + pause }) ?? isAtRest else { return }

@@ -30,7 +30,7 @@ final class LatestStatus: Sendable {
     }
 
     /// Records a change; must be called before anybody can see its results.
-    func noteChange(build: () -> StatusReport) {
+    func recordChange(build: () -> StatusReport) {
         let isWanted = state.withLock { state in
             if !state.isWanted { state.status = nil }
             defer { state.isWanted = false }

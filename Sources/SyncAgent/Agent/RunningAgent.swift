@@ -25,7 +25,7 @@ package struct RunningAgent: Sendable {
     private let leaseDoubt: @Sendable () -> LeaseDoubt?
     package let listeners = Listeners()
     private let listening = Milestone()
-    private let probe: LoopProbe
+    private let probe: Probe
 
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
@@ -39,14 +39,14 @@ package struct RunningAgent: Sendable {
         self.damagedState = damagedState
         self.leaseDoubt = leaseDoubt
         self.loop = loop
-        probe = LoopProbe(loop)
+        probe = Probe(loop.probe)
         self.lists = lists
         self.scrubber = scrubber
     }
 
     // MARK: Readiness
 
-    package func noteListening() { listening.reach() }
+    package func recordListening() { listening.reach() }
 
     /// Returns when the whole lists folder was scanned once and clients can connect, or when the task is cancelled.
     func waitUntilReady() async {
@@ -117,6 +117,7 @@ package struct RunningAgent: Sendable {
     }
 
     package func pinReport() async -> PinReport? { await loop.ask(\.pinReport) }
+
     /// Since when the icon that has been stale for longest is stale, and the current time, both by the agent's clock.
     ///
     /// It is `.some(nil)` if no refresh fails.
@@ -185,7 +186,7 @@ package struct RunningAgent: Sendable {
     package func lookAgain() { lists.lookAgain() }
 
     func lookAgain(atMost limit: Duration) async {
-        await waitWithoutCancelling(atMost: limit) { [lists] in await lists.look() }
+        await wait(atMost: limit) { [lists] in await lists.look() }
     }
 
     /// Rescans the lists folder, and moves the icons of some lists to the front of the queue.
@@ -197,7 +198,7 @@ package struct RunningAgent: Sendable {
     /// Pauses or resumes new downloads; returns when that is stored, or when the status says why it cannot be.
     package func setPaused(_ isPaused: Bool) async {
         await loop.hand(.paused(isPaused))
-        await waitWithoutCancelling(atMost: Self.patience) { [loop] in await loop.store() }
+        await wait(atMost: Self.patience) { [loop] in await loop.store() }
     }
 
     /// Evicts retired icons without the grace period; if confirmed, also those held back.
@@ -220,13 +221,12 @@ package struct RunningAgent: Sendable {
     ///
     /// Returns early if reading takes longer than the answer may wait.
     package func recheck(_ suspects: Set<Digest>) async {
-        let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        Task { [loop, scrubber] in
+        let done = Milestone()
+        loop.start { [loop, scrubber] in
             if await scrubber.read(suspects, report: { loop.post(.damaged($0)) }) { loop.post(.suspected) }
             // So the next status shows the result.
-            _ = await loop.ask { _ in }
-            end.finish()
+            loop.probe(done)
         }
-        await wait(atMost: Self.patience) { for await _ in ended {} }
+        await wait(atMost: Self.patience) { await done.wait() }
     }
 }

@@ -15,11 +15,11 @@ struct ScanLog: Sendable {
     }
 
     /// Logs a scan that the plan has handled, and changes of `trouble`, the reason why the lists folder is unavailable.
-    mutating func note(_ scan: ListScan, trouble: String?) {
-        if trouble != self.trouble { note(trouble) }
+    mutating func record(_ scan: ListScan, trouble: String?) {
+        if trouble != self.trouble { log(trouble) }
         self.trouble = trouble
         guard case .listed(let folder, _, let changed) = scan else { return }
-        note(folder.others)
+        log(folder.others)
         for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
             guard case .success(let list) = reading.verdict else { continue }
             for problem in list.problems {
@@ -28,13 +28,13 @@ struct ScanLog: Sendable {
         }
     }
 
-    private func note(_ trouble: String?) {
+    private func log(_ trouble: String?) {
         guard let trouble else { return logger.notice("lists folder available again") }
         logger.warning(
             "lists folder unavailable: all lists keep their last version", metadata: ["reason": "\(trouble)"])
     }
 
-    private mutating func note(_ others: Set<ListName>) {
+    private mutating func log(_ others: Set<ListName>) {
         for name in others.subtracting(self.others).sorted() {
             let rejection = ListRejection.notARegularFile
             logger.warning(

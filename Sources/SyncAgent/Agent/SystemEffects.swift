@@ -21,11 +21,10 @@ struct SystemEffects: AgentEffects {
 
     func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
         downloads.configure(settings, proxies)
-        staging.reserve(settings.cache.minFree)
-        publisher.reserve(settings.cache.minFree)
+        staging.space.setReserve(settings.cache.minFree)
     }
 
-    func writeAhead(_ image: StagedImage) { publisher.writeAhead(image) }
+    func writeAhead(_ images: [StagedImage]) async { await publisher.writeAhead(images) }
     func listFolder() async { await relist() }
 
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {

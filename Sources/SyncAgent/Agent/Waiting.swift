@@ -10,12 +10,8 @@ func wait(atMost limit: Duration, for work: @escaping @Sendable () async -> Void
     }
 }
 
-/// Returns when the work is done, or at the time limit; the work then goes on.
-func waitWithoutCancelling(atMost limit: Duration, for work: @escaping @Sendable () async -> Void) async {
-    let isDone = Milestone()
-    Task {
-        await work()
-        isDone.reach()
-    }
-    await wait(atMost: limit) { await isDone.wait() }
+/// Does work to its end, even if the calling task is cancelled.
+func withoutCancellation<R: Sendable>(_ work: @escaping @Sendable () async -> R) async -> R {
+    // Only another task does not inherit the cancellation; the caller waits for it.
+    await Task { await work() }.value
 }

@@ -13,9 +13,9 @@ struct WallClockMeter {
     init(clock: AgentClock) { self.clock = clock }
 
     /// How far the wall clock is ahead of the agent's; `nil` if unchanged since the last report.
-    mutating func read() -> Duration? { note(AgentClock.wallTime - clock.now) }
+    mutating func read() -> Duration? { read(AgentClock.wallTime - clock.now) }
 
-    mutating func note(_ reading: Duration) -> Duration? {
+    mutating func read(_ reading: Duration) -> Duration? {
         let jump = reading - offset
         guard max(jump, .zero - jump) >= Self.leastJump else { return nil }
         offset = reading

@@ -74,7 +74,7 @@ package actor Scrubber {
             }
         }
         var rest = Array(names)
-        while !rest.isEmpty {
+        while !rest.isEmpty, !Task.isCancelled {
             if await read(Array(rest.suffix(Self.pace)), report: report) { isSuspicious = true }
             rest.removeLast(min(rest.count, Self.pace))
         }

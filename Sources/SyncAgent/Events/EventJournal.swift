@@ -191,7 +191,7 @@ package final class EventJournal: Sendable {
             if output.isFailing { logger.notice("events are written again") }
             output.isFailing = false
             trouble.withLock { $0 = nil }
-            feed.note()
+            feed.emit()
         } catch {
             if !output.isFailing {
                 logger.warning(

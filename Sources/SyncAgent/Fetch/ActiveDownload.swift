@@ -84,7 +84,7 @@ final class ActiveDownload: TransferReceiver {
 
     // MARK: The body
 
-    func take(_ head: ResponseHead) -> Bool {
+    func receive(_ head: ResponseHead) -> Bool {
         guard let next = steps?.answered(head, now: clock.now) else { return false }
         step = next
         guard case .take(let body) = next else {
@@ -106,7 +106,7 @@ final class ActiveDownload: TransferReceiver {
         turn.streams.append(self)
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard case .take = step else {
             received += bytes.count
             drained += bytes.count
@@ -129,19 +129,24 @@ final class ActiveDownload: TransferReceiver {
         return .taken
     }
 
+    func receiveEnd(_ failure: (any Error)?) {
+        turn.ended.append((self, failure))
+    }
+
     /// Records how the body ended; the first end counts.
     func endBody(_ end: Result<Void, any Error>) {
         if bodyEnd == nil { bodyEnd = end }
         wake()
     }
 
-    func takeHeld() -> [UInt8] {
+    /// Removes the bytes that are not in a file yet.
+    func dequeueHeld() -> [UInt8] {
         defer { held = [] }
         return held
     }
 
     /// Waits until there are bytes to write or the body has ended.
-    func more(isolation: isolated Downloads) async {
+    func waitForBytes(isolation: isolated Downloads) async {
         guard bodyEnd == nil, held.isEmpty else { return }
         await withCheckedContinuation { waiter = $0 }
     }
@@ -154,7 +159,11 @@ final class ActiveDownload: TransferReceiver {
 
 /// What the downloads need from the next turn.
 final class TurnRequests {
+    /// Downloads whose transfer has ended, with the failure if it is incomplete.
+    var ended: [(download: ActiveDownload, failure: (any Error)?)] = []
     /// Downloads that became too large for memory.
     var streams: [ActiveDownload] = []
     var check: ContinuousClock.Instant?
+
+    func reset() { (ended, streams, check) = ([], [], nil) }
 }

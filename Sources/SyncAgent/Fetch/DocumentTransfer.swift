@@ -30,7 +30,7 @@ final class DocumentTransfer: TransferReceiver {
         deadline = .now + limits.totalTimeout
     }
 
-    func take(_ head: ResponseHead) -> Bool {
+    func receive(_ head: ResponseHead) -> Bool {
         self.head = head
         // Bodies of other responses are not read, so what their heads say about them is ignored.
         guard head.status == 200 else { return false }
@@ -44,7 +44,7 @@ final class DocumentTransfer: TransferReceiver {
         return refusal == nil
     }
 
-    func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard body.count + bytes.count <= maxBytes else {
             refusal = tooLarge
             return .refused
@@ -57,8 +57,8 @@ final class DocumentTransfer: TransferReceiver {
         FetchFailure(.tooLarge, "the document is larger than \(maxBytes >> 20) MiB", .passing)
     }
 
-    /// Ends the request after its transfer, with a failure if that is incomplete.
-    func finish(_ failure: (any Error)?) {
+    func receiveEnd(_ failure: (any Error)?) {
+        transfer = nil
         if let refusal {
             finish(.failure(refusal))
         } else if let head, head.status != 200 {

@@ -8,13 +8,13 @@ import Transfers
 extension Downloads {
     /// Makes an image of a body that arrived in memory.
     func finish(_ download: ActiveDownload, _ body: Download.Body) {
-        let bytes = download.takeHeld()
+        let bytes = download.dequeueHeld()
         do {
             let image = try inspector.image(of: bytes, for: download.request)
             if let name = staging.hold(bytes) {
                 end(download, .image(StagedImage(name: name, image: image), body.response))
             } else {
-                Task { await keep(bytes, image, body.response, of: download) }
+                start { await self.keep(bytes, image, body.response, of: download) }
             }
         } catch {
             end(download, because: error)
@@ -41,15 +41,15 @@ extension Downloads {
             let name = try await begin(body)
             file = name
             while true {
-                let bytes = download.takeHeld()
+                let bytes = download.dequeueHeld()
                 if !bytes.isEmpty {
                     try await staging.append(bytes, to: name)
                 } else if let end = download.bodyEnd {
                     try end.get()
                     break
                 } else {
-                    if let transfer = download.transfer { transport.resume(transfer) }
-                    await download.more(isolation: self)
+                    download.transfer?.resume()
+                    await download.waitForBytes(isolation: self)
                 }
             }
             guard body.length == nil || body.length == download.count else { throw NotTheRest() }
@@ -87,7 +87,7 @@ extension Downloads {
     private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async
     {
         let isCut = error is CancellationError || (error as? FetchFailure)?.leavesPart == true
-        if isCut, var partial = body.partial, (try? await staging.append(download.takeHeld(), to: file)) != nil {
+        if isCut, var partial = body.partial, (try? await staging.append(download.dequeueHeld(), to: file)) != nil {
             partial.bytes = download.count
             await staging.suspend(partial, now: clock.now)
         } else {

@@ -48,7 +48,7 @@ extension Downloads {
         defer { documents[id] = nil }
         check(by: document.deadline)
         // Not awaited: a name lookup may outlast the request's deadline.
-        Task { await begin(document, target, fields) }
+        start { await self.begin(document, target, fields) }
         do {
             return .success(try await document.wait(isolation: self))
         } catch let refusal as AddressPolicy.Refusal {
@@ -69,23 +69,14 @@ extension Downloads {
             let proxy = proxies.proxy(for: target)
             let route = try await resolver.route(to: target, through: proxy, isConfigured: true)
             guard !document.hasEnded else { return }
-            let request = TransferRequest(
-                url: target.url, fields: fields, proxy: proxy, route: route,
-                mayMultiplex: target.isSecure && !http1Origins.contains(target.origin), limits: document.limits)
-            document.transfer = transport.begin(request, document)
-            check(by: .now + min(document.limits.idleTimeout, document.limits.connectTimeout))
+            document.transfer = send(fields, to: target, through: proxy, by: route, document.limits, document)
         } catch {
             document.finish(.failure(error))
         }
     }
 
-    func end(_ document: DocumentTransfer, _ failure: (any Error)?) {
-        document.transfer = nil
-        document.finish(failure)
-    }
-
     func giveUp(_ document: DocumentTransfer, because error: any Error) {
-        if let transfer = document.transfer { transport.cancel(transfer) }
+        document.transfer?.cancel()
         document.transfer = nil
         // A name lookup may still run; nothing waits for it.
         documents[ObjectIdentifier(document)] = nil

@@ -25,7 +25,7 @@ extension FetchOutcome {
     }
 }
 
-extension CurlMulti.Options {
+extension TransferOptions {
     /// The transfer options from the settings.
     ///
     /// With a proxy, libcurl may count the proxy as the host of all servers; the limit per host is then the total

@@ -12,7 +12,7 @@ extension Downloads {
     /// Starts a download that need not wait for anything, as most; returns `false`, and does nothing, if it must wait.
     func beginAtOnce(_ download: ActiveDownload) -> Bool {
         let request = download.request
-        guard case .server(let target) = request.source, !request.mayResume, staging.hasRoom(for: nil) else {
+        guard case .server(let target) = request.source, !request.mayResume, staging.space.hasRoom(for: nil) else {
             return false
         }
         do {
@@ -80,12 +80,19 @@ extension Downloads {
     private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
         download.restart()
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
+        download.transfer = send(fields, to: target, through: proxy, by: route, download.limits, download)
+    }
+
+    /// Sends a request, and schedules the check of its first timeout.
+    func send(
+        _ fields: [(name: String, value: String)], to target: FetchTarget, through proxy: Proxy?, by route: Route,
+        _ limits: RequestLimits, _ receiver: any TransferReceiver
+    ) -> any Transfer {
+        let mayMultiplex = target.isSecure && http1Origins.value(of: target.origin, at: .now) == nil
         let request = TransferRequest(
-            url: target.url, fields: fields, proxy: proxy, route: route,
-            mayMultiplex: target.isSecure && !http1Origins.contains(target.origin),
-            limits: download.limits)
-        download.transfer = transport.begin(request, download)
-        check(by: .now + min(download.limits.idleTimeout, download.limits.connectTimeout))
+            url: target.url, fields: fields, proxy: proxy, route: route, mayMultiplex: mayMultiplex, limits: limits)
+        check(by: .now + min(limits.idleTimeout, limits.connectTimeout))
+        return transport.begin(request, receiver)
     }
 
     /// Sends the next request of a download after a response that requires one.

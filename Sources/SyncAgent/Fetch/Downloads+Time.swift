@@ -14,56 +14,46 @@ extension Downloads {
         for download in active.values where download.givenUp == nil {
             if let due = checkTimes(of: download, now) { check(by: due) }
         }
-        for document in documents.values { if let due = checkTimes(of: document, now) { check(by: due) } }
+        for document in documents.values {
+            do throws(FetchFailure) {
+                check(by: try checkTimes(of: document.transfer, document.limits, until: document.deadline, now))
+            } catch {
+                giveUp(document, because: error)
+            }
+        }
     }
 
     /// - Returns: When the next limit applies; `nil` if none does.
     private func checkTimes(of download: ActiveDownload, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        guard download.deadline > now else {
-            giveUp(download, because: FetchFailure.timeout("\(download.limits.table).totalTimeout"))
-            return nil
-        }
-        guard let transfer = download.transfer else { return download.deadline }
-        if let end = download.drainEnd {
-            guard end <= now else { return min(download.deadline, end) }
+        let isInTime = download.deadline > now
+        if isInTime, let end = download.drainEnd, download.transfer != nil {
+            if end > now { return min(download.deadline, end) }
             stop(download)
             goOn(with: download, after: nil)
             return download.deadline
         }
-        let idleEnd = idleEnd(of: transfer, download.limits, now)
-        guard idleEnd <= now else { return min(download.deadline, idleEnd) }
-        let failure = FetchFailure.silence(download.limits)
-        note(failure, of: transfer, download)
-        transport.breakOff(transfer, afterSilenceOf: download.limits.idleTimeout)
-        giveUp(download, because: failure)
-        return nil
-    }
-
-    private func checkTimes(of document: DocumentTransfer, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        guard document.deadline > now else {
-            giveUp(document, because: FetchFailure.timeout("\(document.limits.table).totalTimeout"))
+        do throws(FetchFailure) {
+            return try checkTimes(of: download.transfer, download.limits, until: download.deadline, now)
+        } catch {
+            if isInTime, let transfer = download.transfer { switchVersion(after: error, of: transfer, download) }
+            giveUp(download, because: error)
             return nil
         }
-        guard let transfer = document.transfer else { return document.deadline }
-        let idleEnd = idleEnd(of: transfer, document.limits, now)
-        guard idleEnd <= now else { return min(document.deadline, idleEnd) }
-        document.transfer = nil
-        transport.breakOff(transfer, afterSilenceOf: document.limits.idleTimeout)
-        giveUp(document, because: FetchFailure.silence(document.limits))
-        return nil
     }
 
-    /// When a transfer will have been idle for too long; another limit applies while it connects.
-    private func idleEnd(
-        of transfer: any Transfer, _ limits: RequestLimits, _ now: ContinuousClock.Instant
-    ) -> ContinuousClock.Instant {
-        guard !transfer.isPaused, let last = transfer.lastActivity else { return now + limits.idleTimeout }
-        return last + limits.idleTimeout
-    }
-}
-
-extension FetchFailure {
-    fileprivate static func silence(_ limits: RequestLimits) -> FetchFailure {
-        .timeout("\(limits.table).idleTimeout to send more data")
+    /// Breaks a transfer off that has been idle for too long; another limit applies while it connects.
+    ///
+    /// - Returns: When the next limit applies.
+    /// - Throws: A failure if a time is over.
+    private func checkTimes(
+        of transfer: (any Transfer)?, _ limits: RequestLimits, until deadline: ContinuousClock.Instant,
+        _ now: ContinuousClock.Instant
+    ) throws(FetchFailure) -> ContinuousClock.Instant {
+        guard deadline > now else { throw .timeout("\(limits.table).totalTimeout") }
+        guard let transfer else { return deadline }
+        let idleEnd = (transfer.isPaused ? now : transfer.lastActivity ?? now) + limits.idleTimeout
+        guard idleEnd <= now else { return min(deadline, idleEnd) }
+        transfer.breakOff(afterSilenceOf: limits.idleTimeout)
+        throw .timeout("\(limits.table).idleTimeout to send more data")
     }
 }

@@ -6,7 +6,6 @@ import Fleet
 package import HTTPRules
 import ImageChecks
 import SyncPlan
-import Synchronization
 package import Transfers
 
 /// All downloads, on one thread: from a request to an image that waits for publication.
@@ -23,15 +22,11 @@ package actor Downloads {
         package var isMultiplexed: Bool?
     }
 
-    private enum Command: Sendable {
-        case begin([FetchRequest])
-        case cancel(IconURL)
-        case configure(Settings, ProxyPolicy)
-    }
+    /// How long an origin is limited to HTTP/1.1.
+    private static let http1Time: Duration = .seconds(3600)
 
     private nonisolated let thread = TransferThread()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
-    private nonisolated let commands = Mutex<[Command]>([])
 
     private(set) var settings: Settings
     private(set) var rules: Download.Rules
@@ -48,7 +43,8 @@ package actor Downloads {
 
     let transport: any Transport
     private let nextTurn = TurnRequests()
-    var http1Origins = HTTP1Origins()
+    /// Secure origins that are limited to HTTP/1.1 for a while, because HTTP/2 failed.
+    private(set) var http1Origins = ExpiringTable<String, Void>()
     private(set) var active: [IconURL: ActiveDownload] = [:]
     var documents: [ObjectIdentifier: DocumentTransfer] = [:]
     private var ended: [End] = []
@@ -56,6 +52,9 @@ package actor Downloads {
     var nextCheck: ContinuousClock.Instant?
     /// When idle connections are closed.
     private var closing: ContinuousClock.Instant?
+    /// The work that waits for files or name lookups.
+    private var tasks: [Int: Task<Void, Never>] = [:]
+    private var lastTask = 0
     private(set) var isShutDown = false
     private var shutdownWaiter: CheckedContinuation<Void, Never>?
 
@@ -66,7 +65,7 @@ package actor Downloads {
     ) {
         self.settings = settings
         self.proxies = proxies
-        self.transport = transport ?? CurlMulti(CurlMulti.Options(settings.fetch, isProxied: !proxies.proxies.isEmpty))
+        self.transport = transport ?? CurlMulti(TransferOptions(settings.fetch, isProxied: !proxies.proxies.isEmpty))
         self.staging = staging
         self.clock = clock
         self.idleTime = idleTime
@@ -82,22 +81,24 @@ package actor Downloads {
 
     /// Starts downloads; their URLs must differ from those in flight.
     package nonisolated func begin(_ requests: [FetchRequest]) {
-        post(.begin(requests))
+        perform { downloads in for request in requests { downloads.add(request) } }
     }
 
     /// Cancels a download; it ends as ``FetchOutcome/cancelled``.
     package nonisolated func cancel(_ url: IconURL) {
-        post(.cancel(url))
+        perform { downloads in
+            if let download = downloads.active[url] { downloads.giveUp(download, because: CancellationError()) }
+        }
     }
 
     /// Applies new settings to downloads that start from now on.
     package nonisolated func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
-        post(.configure(settings, proxies))
+        perform { $0.apply(settings, proxies) }
     }
 
-    private nonisolated func post(_ command: Command) {
-        commands.withLock { $0.append(command) }
-        thread.ring()
+    /// Queues work for the thread of the downloads.
+    private nonisolated func perform(_ work: @escaping @Sendable (isolated Downloads) -> Void) {
+        thread.run { self.assumeIsolated(work) }
     }
 
     /// Cancels all work, closes all connections and ends the thread; downloads started later never end.
@@ -105,35 +106,38 @@ package actor Downloads {
         isShutDown = true
         for download in active.values { giveUp(download, because: CancellationError()) }
         for document in documents.values { giveUp(document, because: CancellationError()) }
+        for task in tasks.values { task.cancel() }
         await withCheckedContinuation { shutdownWaiter = $0 }
         transport.closeConnections()
         thread.stop()
     }
 
-    private func take(_ command: Command) {
-        switch command {
-        case .begin(let requests):
-            for request in requests {
-                precondition(active[request.url] == nil, "one download at a time for a URL")
-                let download = ActiveDownload(request, settings, clock: clock, turn: nextTurn)
-                active[request.url] = download
-                check(by: download.deadline)
-                if !beginAtOnce(download) { Task { await begin(download) } }
-            }
-        case .cancel(let url): if let download = active[url] { giveUp(download, because: CancellationError()) }
-        case .configure(let settings, let proxies): take(settings, proxies)
+    /// Starts work on the thread of the downloads; ``shutdown()`` cancels it and waits for its end.
+    func start(_ work: @escaping () async -> Void) {
+        lastTask += 1
+        let number = lastTask
+        tasks[number] = Task {
+            await work()
+            tasks[number] = nil
         }
     }
 
-    private func take(_ settings: Settings, _ proxies: ProxyPolicy) {
+    private func add(_ request: FetchRequest) {
+        precondition(active[request.url] == nil, "one download at a time for a URL")
+        let download = ActiveDownload(request, settings, clock: clock, turn: nextTurn)
+        active[request.url] = download
+        check(by: download.deadline)
+        if !beginAtOnce(download) { start { await self.begin(download) } }
+    }
+
+    private func apply(_ settings: Settings, _ proxies: ProxyPolicy) {
         // Cached routes were judged by the old allowed networks.
         if settings.network != self.settings.network { resolver = Resolver(policy: settings.network) }
         self.settings = settings
         self.proxies = proxies
         rules = Download.Rules(settings)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
-        let options = CurlMulti.Options(settings.fetch, isProxied: !proxies.proxies.isEmpty)
-        (transport as? CurlMulti)?.configure(options)
+        transport.configure(TransferOptions(settings.fetch, isProxied: !proxies.proxies.isEmpty))
     }
 
     func giveUp(_ download: ActiveDownload, because error: any Error) {
@@ -144,7 +148,7 @@ package actor Downloads {
     }
 
     func stop(_ download: ActiveDownload) {
-        if let transfer = download.transfer { transport.cancel(transfer) }
+        download.transfer?.cancel()
         download.transfer = nil
     }
 
@@ -173,37 +177,30 @@ package actor Downloads {
 
     // MARK: Turns
 
-    /// Handles commands, advances all transfers, acts on the results, and waits until there is more to do.
+    /// Advances all transfers, acts on the results, and waits until there is more to do.
     private func turn() {
-        for command in commands.withLock({ commands in
-            defer { commands = [] }
-            return commands
-        }) {
-            take(command)
-        }
-        for (transfer, failure) in transport.perform() {
-            if let document = transfer.receiver as? DocumentTransfer { end(document, failure) }
-            guard let download = transfer.receiver as? ActiveDownload, download.transfer === transfer else { continue }
+        transport.perform()
+        for (download, failure) in nextTurn.ended {
+            guard let transfer = download.transfer else { continue }
             download.transfer = nil
-            if let failure { note(failure, of: transfer, download) }
+            if let failure { switchVersion(after: failure, of: transfer, download) }
             if let failure, isStale(transfer, failure, download) {
                 download.hasRetried = true
-                Task { await askAgain(download) }
+                start { await self.askAgain(download) }
             } else {
                 goOn(with: download, after: failure)
             }
         }
-        for download in nextTurn.streams { Task { await stream(download) } }
-        nextTurn.streams = []
+        for download in nextTurn.streams { start { await self.stream(download) } }
         if let time = nextTurn.check { check(by: time) }
-        nextTurn.check = nil
+        nextTurn.reset()
         let now = ContinuousClock.now
         if let nextCheck, nextCheck <= now { checkTimes(now) }
         if !ended.isEmpty {
             report(ended)
             ended = []
         }
-        if active.isEmpty, documents.isEmpty, transport.isIdle {
+        if active.isEmpty, documents.isEmpty, tasks.isEmpty, transport.isIdle {
             shutdownWaiter?.resume()
             shutdownWaiter = nil
         }
@@ -225,7 +222,7 @@ package actor Downloads {
 
     func goOn(with download: ActiveDownload, after failure: (any Error)?) {
         switch download.step {
-        case .ask, .discardPartial: Task { await askAgain(download) }
+        case .ask, .discardPartial: start { await self.askAgain(download) }
         case .end(let outcome): end(download, outcome)
         case .take(let body):
             download.endBody(failure.map { .failure($0) } ?? .success(()))
@@ -250,15 +247,16 @@ package actor Downloads {
     /// Switches an origin to HTTP/1.1 for the next request if a new connection to it brought nothing at all.
     ///
     /// If HTTP/1.1 fails as well, switches back to HTTP/2.
-    func note(_ failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
+    func switchVersion(after failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
             case .fetch(let cause)? = (failure as? FetchFailure)?.code,
             [.timeout, .connectionClosed, .protocolViolation].contains(cause)
         else { return }
-        if http1Origins.contains(target.origin) {
+        let now = ContinuousClock.now
+        if http1Origins.value(of: target.origin, at: now) != nil {
             http1Origins.remove(target.origin)
         } else {
-            http1Origins.insert(target.origin)
+            http1Origins.insert((), for: target.origin, until: now + Self.http1Time, at: now)
         }
     }
 }

@@ -1,27 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
 import SyncPlan
 import Synchronization
 
-/// A recent measurement of the free space, for callers that need no exact value.
-final class SpaceGauge: Sendable {
-    struct Reading {
+/// The space to leave free on the cache's file system, and a recent measurement for callers that need no exact value.
+package final class SpaceGauge: Sendable {
+    private struct State {
+        var reserve: SpaceReserve
         /// `nil` if the file system does not report it.
         var space: DiskSpace?
-        fileprivate var time: ContinuousClock.Instant
+        var measured: ContinuousClock.Instant?
     }
 
     /// How long a measurement is valid.
     private static let lifetime: Duration = .milliseconds(100)
 
-    private let reading = Mutex<Reading?>(nil)
+    private let state: Mutex<State>
 
-    func note(_ space: DiskSpace?) {
-        let new = Reading(space: space, time: .now)
-        reading.withLock { $0 = new }
+    package init(reserve: SpaceReserve) {
+        state = Mutex(State(reserve: reserve))
     }
 
-    /// The last measurement; `nil` if it is too old.
-    var latest: Reading? {
-        reading.withLock { $0 }.flatMap { $0.time.duration(to: .now) < Self.lifetime ? $0 : nil }
+    var reserve: SpaceReserve { state.withLock(\.reserve) }
+
+    func setReserve(_ reserve: SpaceReserve) { state.withLock { $0.reserve = reserve } }
+
+    func record(_ space: DiskSpace?) { state.withLock { ($0.space, $0.measured) = (space, .now) } }
+
+    /// Whether a recent measurement found space for this many bytes; `false` if there is none.
+    func hasRoom(for bytes: Int?) -> Bool {
+        let (state, now) = (state.withLock(\.self), ContinuousClock.now)
+        guard let measured = state.measured, now - measured < Self.lifetime else { return false }
+        return state.space?.shortage(for: bytes, above: state.reserve) == nil
     }
 }

@@ -10,9 +10,7 @@ import SystemPackage
 package actor Staging {
     private let folder: CacheFolder
     private let held: HeldImages
-    /// The space to leave free on the file system.
-    private let reserve: Mutex<SpaceReserve>
-    private let gauge = SpaceGauge()
+    let space: SpaceGauge
     private let thread = FileThread("staging")
     private let lastNumber = Atomic(0)
     /// The files being written, by name.
@@ -21,17 +19,13 @@ package actor Staging {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Parameters:
-    ///   - folder: The cache.
-    ///   - held: The small images.
-    ///   - reserve: The space to leave free on its file system.
-    ///   - partials: The incomplete images of an earlier run.
+    /// Creates the staging area of a cache, with the incomplete images of an earlier run.
     package init(
         _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve, partials: [PartialDownload] = []
     ) {
         self.folder = folder
         self.held = held
-        self.reserve = Mutex(reserve)
+        space = SpaceGauge(reserve: reserve)
         self.partials = Partials(folder, kept: partials)
     }
 
@@ -39,24 +33,13 @@ package actor Staging {
     ///
     /// A recent measurement counts: the space is measured again before a byte is written.
     package func checkRoom(for bytes: Int?) throws(Shortage) {
-        if !hasRoom(for: bytes) { try look(for: bytes) }
+        if !space.hasRoom(for: bytes) { try measure(for: bytes) }
     }
 
-    /// Whether a recent measurement found space for this many bytes; `false` if there is none.
-    package nonisolated func hasRoom(for bytes: Int?) -> Bool {
-        let reserve = reserve.withLock(\.self)
-        return gauge.latest.map { $0.space?.shortage(for: bytes, above: reserve) == nil } ?? false
-    }
-
-    /// Changes the space to leave free.
-    package nonisolated func reserve(_ reserve: SpaceReserve) {
-        self.reserve.withLock { $0 = reserve }
-    }
-
-    private func look(for bytes: Int?) throws(Shortage) {
-        let space = folder.space
-        gauge.note(space)
-        if let shortage = space?.shortage(for: bytes, above: reserve.withLock(\.self)) { throw shortage }
+    private func measure(for bytes: Int?) throws(Shortage) {
+        let found = folder.space
+        space.record(found)
+        if let shortage = found?.shortage(for: bytes, above: space.reserve) { throw shortage }
     }
 
     /// The limit on a trial file; each download checks its own space.
@@ -64,9 +47,9 @@ package actor Staging {
 
     /// Measures the free space; if it seems to suffice for this many bytes, also writes a trial file.
     package func measure(trial bytes: Int) -> Result<DiskSpace, Shortage> {
-        let space = folder.space
-        gauge.note(space)
-        if let space, space.shortage(for: bytes, above: reserve.withLock(\.self)) != nil { return .success(space) }
+        let found = folder.space
+        space.record(found)
+        if let found, found.shortage(for: bytes, above: space.reserve) != nil { return .success(found) }
         let name = StagingPath.of("trial")
         do throws(FileError) {
             folder.remove(name)
@@ -76,7 +59,7 @@ package actor Staging {
             folder.remove(name)
             return .failure(Shortage(error.errno) ?? Shortage(bytes: bytes, isGeneral: true, reason: "\(error)"))
         }
-        return .success(space ?? DiskSpace(folder: folder.path.string, bytes: .init(free: .max, total: .max)))
+        return .success(found ?? DiskSpace(folder: folder.path.string, bytes: .init(free: .max, total: .max)))
     }
 
     private func writeTrial(of bytes: Int, to name: String) throws(FileError) {
@@ -108,13 +91,13 @@ package actor Staging {
     ///
     /// - Returns: Its name; `nil` if it was not kept.
     package nonisolated func hold(_ bytes: [UInt8]) -> String? {
-        guard hasRoom(for: 2 * HeldImages.limit) else { return nil }
+        guard space.hasRoom(for: 2 * HeldImages.limit) else { return nil }
         let name = nextName()
         return held.hold(bytes, as: name) ? name : nil
     }
 
     private func write(_ bytes: [UInt8]) throws -> String {
-        try look(for: bytes.count)
+        try measure(for: bytes.count)
         let name = nextName()
         do throws(FileError) {
             try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
@@ -144,7 +127,7 @@ package actor Staging {
     ///
     /// - Throws: ``FileError``, or a `Shortage`.
     package func append(_ bytes: [UInt8], to name: String) throws {
-        try look(for: bytes.count)
+        try measure(for: bytes.count)
         guard let file = open[name] else { preconditionFailure("the staged file is not open") }
         do {
             _ = try file.writeAll(bytes)

@@ -6,8 +6,13 @@ import Synchronization
 
 /// The thread of an actor that waits for sockets, and runs the actor's jobs in between.
 final class TransferThread: SerialExecutor {
+    private enum Work: Sendable {
+        case job(UnownedJob)
+        case call(@Sendable () -> Void)
+    }
+
     private struct State {
-        var jobs: [UnownedJob] = []
+        var work: [Work] = []
         var isStopping = false
         var hasEnded = false
         var thread: pthread_t?
@@ -16,7 +21,7 @@ final class TransferThread: SerialExecutor {
     private let state = Mutex(State())
     /// Runs jobs that are enqueued after the thread has ended, by work that was still waiting elsewhere.
     private let late = DispatchQueue(label: "syncagent.transfers")
-    /// Readable when there are jobs (eventfd(2)).
+    /// Readable when there is work (eventfd(2)).
     let bell: Int32
 
     init() {
@@ -30,18 +35,26 @@ final class TransferThread: SerialExecutor {
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let (isFirst, hasEnded) = state.withLock { state in
-            if !state.hasEnded { state.jobs.append(job) }
-            return (state.jobs.count == 1, state.hasEnded)
-        }
-        if hasEnded {
-            late.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
-        } else if isFirst {
-            ring()
-        }
+        if add(.job(job)) { return }
+        late.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    func ring() {
+    /// Runs a call after the jobs enqueued so far; ignores it if the thread has ended.
+    func run(_ call: @escaping @Sendable () -> Void) {
+        _ = add(.call(call))
+    }
+
+    /// - Returns: `false` if the thread has ended.
+    private func add(_ work: Work) -> Bool {
+        let (isFirst, hasEnded) = state.withLock { state in
+            if !state.hasEnded { state.work.append(work) }
+            return (state.work.count == 1, state.hasEnded)
+        }
+        if isFirst { ring() }
+        return !hasEnded
+    }
+
+    private func ring() {
         eventfd_write(bell, 1)
     }
 
@@ -51,52 +64,34 @@ final class TransferThread: SerialExecutor {
 
     /// Starts the thread, which alternates between jobs and turns until it is stopped.
     ///
-    /// - Parameter turn: Does what is due, and waits until the bell rings or the next time limit.
+    /// A turn does what is due, and waits until the bell rings or the next time limit.
     func start(_ turn: @escaping @Sendable () -> Void) {
-        let box = Unmanaged.passRetained(Work(executor: self, turn: turn))
-        var thread = pthread_t()
-        let error = pthread_create(
-            &thread, nil,
-            { work in
-                if let work { Unmanaged<Work>.fromOpaque(work).takeRetainedValue().run() }
-                return nil
-            }, box.toOpaque())
-        precondition(error == 0, "no thread can be started")
-        pthread_detach(thread)
+        precondition(startThread("transfers") { self.alternate(turn) }, "no thread can be started")
     }
 
-    /// Ends the thread after all queued jobs.
+    /// Ends the thread after all queued work.
     func stop() {
         state.withLock { $0.isStopping = true }
         ring()
     }
 
-    private final class Work: Sendable {
-        let executor: TransferThread
-        let turn: @Sendable () -> Void
-
-        init(executor: TransferThread, turn: @escaping @Sendable () -> Void) {
-            self.executor = executor
-            self.turn = turn
-        }
-
-        func run() {
-            executor.run(turn)
-        }
-    }
-
-    private func run(_ turn: @Sendable () -> Void) {
+    private func alternate(_ turn: @Sendable () -> Void) {
         state.withLock { $0.thread = pthread_self() }
         while true {
             var count: eventfd_t = 0
             eventfd_read(bell, &count)
-            let (jobs, hasEnded) = state.withLock { state in
-                defer { state.jobs = [] }
-                state.hasEnded = state.isStopping && state.jobs.isEmpty
-                return (state.jobs, state.hasEnded)
+            let (work, hasEnded) = state.withLock { state in
+                defer { state.work = [] }
+                state.hasEnded = state.isStopping && state.work.isEmpty
+                return (state.work, state.hasEnded)
             }
             if hasEnded { return }
-            for job in jobs { job.runSynchronously(on: asUnownedSerialExecutor()) }
+            for piece in work {
+                switch piece {
+                case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+                case .call(let call): call()
+                }
+            }
             turn()
         }
     }

@@ -14,6 +14,9 @@ package final class FileThread: SerialExecutor {
         let job = UnownedJob(job)
         queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
+
+    /// Runs a call after the jobs enqueued so far.
+    func run(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
 }
 
 /// Runs a call that may block for long on its own thread, independent of other hanging calls.

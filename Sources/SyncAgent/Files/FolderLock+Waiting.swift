@@ -5,12 +5,8 @@ import SyncPlan
 package import SystemPackage
 
 extension FolderLock {
-    /// Takes the locks on folders; waits while a command such as `purge` or an exiting agent holds one.
+    /// Takes the locks on folders; waits for up to 5 s while a command such as `purge` or an exiting agent holds one.
     ///
-    /// - Parameters:
-    ///   - folders: The open folders and their names.
-    ///   - patience: How long to wait. The default is 5 s.
-    ///   - logger: Logs that it waits.
     /// - Returns: The locks, held for as long as they exist.
     /// - Throws: ``FolderError/held(_:by:)`` on timeout, or a ``FileError``.
     package static func locks(

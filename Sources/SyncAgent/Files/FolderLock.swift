@@ -25,15 +25,12 @@ package final class FolderLock: Sendable {
         }
     }
 
-    /// Takes the lock.
+    /// Takes the lock on an open folder.
     ///
-    /// - Parameters:
-    ///   - folder: The open folder.
-    ///   - path: Its path.
     /// - Throws: ``FolderError/held(_:by:)`` if another process holds it, or a ``FileError``.
     package init(in folder: FileDescriptor, at path: FilePath) throws {
         self.path = path
-        held = Mutex(try Self.take(folder, at: path))
+        held = Mutex(try Self.acquire(folder, at: path))
     }
 
     deinit {
@@ -42,12 +39,11 @@ package final class FolderLock: Sendable {
 
     /// Locks the folder that is at the path now, and releases the lock on the previous one.
     ///
-    /// - Parameters:
-    ///   - folder: The open folder that is at the path now.
-    ///   - body: Called while both are locked.
+    /// The body is called while both are locked.
+    ///
     /// - Throws: As ``init(in:at:)``, and what the body throws; then the old lock stays, and the new one is released.
     func move(to folder: FileDescriptor, _ body: () throws -> Void) throws {
-        let new = try Self.take(folder, at: path)
+        let new = try Self.acquire(folder, at: path)
         do {
             try body()
         } catch {
@@ -69,16 +65,16 @@ package final class FolderLock: Sendable {
                 && fstatat(folder.rawValue, CacheLayout.lock, &there, AT_SYMLINK_NOFOLLOW) == 0
                 && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev
             guard !isThere else { return }
-            let file = try Self.takeFile(in: folder, at: path)
+            let file = try Self.acquireFile(in: folder, at: path)
             try? held.file.close()
             held.file = file
         }
     }
 
-    private static func take(_ folder: FileDescriptor, at path: FilePath) throws -> Locked {
+    private static func acquire(_ folder: FileDescriptor, at path: FilePath) throws -> Locked {
         let own = try lockFolder(folder, at: path)
         do {
-            return Locked(folder: own, file: try takeFile(in: folder, at: path))
+            return Locked(folder: own, file: try acquireFile(in: folder, at: path))
         } catch {
             try? own?.close()
             throw error
@@ -97,7 +93,7 @@ package final class FolderLock: Sendable {
         throw FolderError.held(path, by: holder(ofFolder: folder) ?? holder(namedIn: folder))
     }
 
-    private static func takeFile(in folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor {
+    private static func acquireFile(in folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let descriptor = openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue)
         guard descriptor >= 0 else {

@@ -4,14 +4,14 @@ import DequeModule
 import Glibc
 import HeapModule
 import Synchronization
-package import SystemPackage
+import SystemPackage
 @_spi(ExperimentalCustomExecutors) @_spi(ExperimentalScheduling) import _Concurrency
 
 /// Threads for tasks, which wake only for a task or a timer.
 ///
 /// libdispatch has a thread that wakes every second once it has started workers. These threads start on demand, up to a
 /// limit, and stay. Priorities are ignored.
-package final class TaskThreads: TaskExecutor {
+final class TaskThreads: TaskExecutor {
     private struct Timer: Comparable {
         var time: ContinuousClock.Instant
         var job: UnownedJob
@@ -29,10 +29,7 @@ package final class TaskThreads: TaskExecutor {
         var isTimed = false
     }
 
-    /// Starts a named thread; returns whether it did.
-    package typealias Start = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
-
-    private let startThread: Start
+    private let startThread: TaskExecution.StartThread
     private let most: Int
     private let state = Mutex(State())
     /// Counts the jobs waiting for a thread (sem_post(3)).
@@ -45,8 +42,9 @@ package final class TaskThreads: TaskExecutor {
     ///     call does not hold up everything.
     ///   - start: Starts a thread. The default is `pthread_create(3)`.
     /// - Throws: `Errno` if no timer descriptor can be created.
-    package init(
-        most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))), start: @escaping Start = startThread
+    init(
+        most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
+        start: @escaping TaskExecution.StartThread = SyncAgent.startThread
     ) throws(Errno) {
         startThread = start
         timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))
@@ -56,7 +54,7 @@ package final class TaskThreads: TaskExecutor {
         sem_init(waiting, 0, 0)
     }
 
-    package func enqueue(_ job: consuming ExecutorJob) {
+    func enqueue(_ job: consuming ExecutorJob) {
         add([UnownedJob(job)])
     }
 
@@ -99,7 +97,7 @@ package final class TaskThreads: TaskExecutor {
 // MARK: Time
 
 extension TaskThreads: SchedulingExecutor {
-    package func enqueue<C: Clock>(
+    func enqueue<C: Clock>(
         _ job: consuming ExecutorJob, at instant: C.Instant, tolerance: C.Duration?, clock: C
     ) {
         guard let delay = clock.now.duration(to: instant) as? Duration else {
@@ -112,11 +110,11 @@ extension TaskThreads: SchedulingExecutor {
             defer { state.isTimed = true }
             return !state.isTimed
         }
-        if isFirst { while !startThread("time", { self.tell() }) { usleep(Self.pause) } }
+        if isFirst { while !startThread("time", { self.enqueueDue() }) { usleep(Self.pause) } }
     }
 
     /// Enqueues jobs as they become due.
-    private func tell() {
+    private func enqueueDue() {
         while true {
             var count: UInt64 = 0
             _ = read(timer, &count, MemoryLayout.size(ofValue: count))
@@ -143,42 +141,6 @@ extension TaskThreads: SchedulingExecutor {
     }
 }
 
-// MARK: Threads
-
-extension TaskThreads {
-    /// Starts a thread with all signals blocked except those of faults.
-    ///
-    /// - Returns: Whether it was started.
-    package static func startThread(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
-        final class Work: Sendable {
-            let name: StaticString
-            let body: @Sendable () -> Void
-
-            init(_ name: StaticString, _ body: @escaping @Sendable () -> Void) {
-                (self.name, self.body) = (name, body)
-            }
-        }
-        let work = Unmanaged.passRetained(Work(name, body))
-        var thread = pthread_t()
-        let error = pthread_create(
-            &thread, nil,
-            { work in
-                guard let work else { return nil }
-                let start = Unmanaged<Work>.fromOpaque(work).takeRetainedValue()
-                var signals = sigset_t()
-                sigfillset(&signals)
-                // Fault signals are delivered to the faulting thread.
-                for signal in [SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV] { sigdelset(&signals, signal) }
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
-                _ = process_control(PR_SET_NAME, UInt(bitPattern: start.name.utf8Start), nil)
-                start.body()
-                return nil
-            }, work.toOpaque())
-        if error == 0 { pthread_detach(thread) } else { work.release() }
-        return error == 0
-    }
-}
-
 // MARK: Replacing libdispatch
 
 extension TaskThreads {
@@ -188,8 +150,8 @@ extension TaskThreads {
         static var defaultExecutor: any TaskExecutor { threads ?? PlatformExecutorFactory.defaultExecutor }
     }
 
-    /// Runs all tasks of this process on such threads, if they can be created; call it before the first task.
-    package static func install() {
+    /// Runs all tasks of this process on such threads, if they can be created.
+    static func install() {
         _createExecutors(factory: Factory.self)
     }
 }

@@ -13,14 +13,14 @@ package import SystemPackage
 package final class ListService: Sendable {
     private enum Trigger: Sendable {
         case watch(WatchSignal)
-        /// A scan was requested; the continuation, if any, waits for it.
-        case asked(CheckedContinuation<Void, Never>?)
+        /// A scan was requested; its end reaches the milestone, if any.
+        case asked(Milestone?)
         /// The settings changed; whether every list must be read again.
         case configured(readsAll: Bool)
         /// The folder must be listed again, for example to see whether missing lists are back.
         case due
-        /// Resumes the continuation to show that scans are not stuck.
-        case probe(CheckedContinuation<Void, Never>)
+        /// Reaches the milestone to show that scans are not stuck.
+        case probe(Milestone)
         case alarm
     }
 
@@ -89,20 +89,19 @@ package final class ListService: Sendable {
         trigger.yield(.due)
     }
 
-    /// Scans the folder, and returns when everything in it was read and reported.
+    /// Scans the folder, and returns when everything in it was read and reported, or when the task is cancelled; the
+    /// scan then goes on.
     ///
     /// A file still being written after `lists.settleMax` is reported as such.
     package func look() async {
-        await withCheckedContinuation { continuation in
-            if case .terminated = trigger.yield(.asked(continuation)) { continuation.resume() }
-        }
+        let done = Milestone()
+        if case .terminated = trigger.yield(.asked(done)) { return }
+        await done.wait()
     }
 
-    /// Returns once no scan is running.
-    package func respond() async {
-        await withCheckedContinuation { continuation in
-            if case .terminated = trigger.yield(.probe(continuation)) { continuation.resume() }
-        }
+    /// Reaches the milestone once no scan is running.
+    func probe(_ answer: Milestone) {
+        if case .terminated = trigger.yield(.probe(answer)) { answer.reach() }
     }
 
     /// Scans the folder whenever necessary, until the task is cancelled.
@@ -169,7 +168,7 @@ package final class ListService: Sendable {
         var unsettled = UnsettledLists(patience: settings.settleMax)
         var nextScan = clock.now
         var nextReading = clock.now + settings.rescanContent
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Milestone] = []
         var isAsked = false
         alarm.set(nextScan)
         for await trigger in triggers {
@@ -178,9 +177,9 @@ package final class ListService: Sendable {
                 if folderWatch.note(signal) { window.noteChange(at: clock.now) }
                 // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
-            case .asked(let continuation):
+            case .asked(let milestone):
                 (isAsked, nextReading) = (true, clock.now)
-                if let continuation { waiting.append(continuation) }
+                if let milestone { waiting.append(milestone) }
             case .configured(let readsAll):
                 let settings = settings
                 window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
@@ -192,7 +191,7 @@ package final class ListService: Sendable {
                 }
                 (isAsked, nextReading) = (true, clock.now)
             case .due: isAsked = true
-            case .probe(let continuation): continuation.resume()
+            case .probe(let milestone): milestone.reach()
             case .alarm: alarm.rang()
             }
             // The stream ends next.
@@ -221,7 +220,7 @@ package final class ListService: Sendable {
                     firstLook.reach()
                 } else if overdue.count == look.unsettled.count, look.slow.isEmpty {
                     // Nobody waits for a file that keeps growing.
-                    for continuation in waiting { continuation.resume() }
+                    for milestone in waiting { milestone.reach() }
                     waiting = []
                     firstLook.reach()
                     if !overdue.isEmpty { nextScan = min(nextScan, clock.now + settings.settleMax) }
@@ -232,7 +231,7 @@ package final class ListService: Sendable {
             alarm.set(window.due ?? min(nextScan, nextReading))
         }
         await parser.dismiss()
-        for continuation in waiting { continuation.resume() }
+        for milestone in waiting { milestone.reach() }
     }
 
     /// The delay before the next scan while the agent lacks the resources to read all lists.

@@ -61,7 +61,7 @@ struct MetricsTextfile: Sendable {
         defer { trouble = error }
         if error != trouble {
             agent.listeners.setTextfile(path, error: error)
-            agent.loop.feed.note()
+            agent.loop.feed.emit()
         }
         if let error, trouble == nil {
             logger.warning("cannot write metrics.textfile: retrying", metadata: ["reason": "\(error)"])

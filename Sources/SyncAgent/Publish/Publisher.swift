@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AgentSettings
 package import CacheFormat
 import HTTPRules
 package import SyncPlan
-import Synchronization
 import SystemPackage
 
 /// Publishes generations: files, names, the barrier, and last the manifest that readers open.
@@ -11,42 +9,25 @@ package actor Publisher {
     let folder: CacheFolder
     let held: HeldImages
     private let barrier: Barrier
-    /// The space to leave free on the file system.
-    private let reserve: Mutex<SpaceReserve?>
+    private let space: SpaceGauge?
     private let thread: FileThread
-    nonisolated let batch: Int
-    /// The images to write ahead.
-    nonisolated let waiting = Mutex<[StagedImage]>([])
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Parameters:
-    ///   - folder: The cache.
-    ///   - held: The images that are not in a file yet.
-    ///   - reserve: The space to leave free on its file system; none by default.
-    ///   - batch: How many images are written ahead at once; each of their folders is opened once per batch. The
-    ///     default is 256.
-    ///   - thread: The thread to run on.
-    ///   - metrics: Counts flushes.
+    /// Creates a publisher, which runs on `thread`; by default it need leave no space free.
     package init(
-        _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve? = nil, batch: Int = 256, thread: FileThread,
+        _ folder: CacheFolder, held: HeldImages, space: SpaceGauge? = nil, thread: FileThread,
         metrics: AgentMetrics = AgentMetrics()
     ) {
-        self.batch = batch
         self.folder = folder
         self.held = held
-        self.reserve = Mutex(reserve)
+        self.space = space
         self.thread = thread
         barrier = Barrier(folder, metrics: metrics)
     }
 
-    /// Returns once no publication or removal is running.
-    package func respond() {}
-
-    /// Changes the space to leave free.
-    package nonisolated func reserve(_ reserve: SpaceReserve) {
-        self.reserve.withLock { $0 = reserve }
-    }
+    /// Reaches the milestone once no publication or removal is running.
+    nonisolated func probe(_ answer: Milestone) { thread.run(answer.reach) }
 
     /// The files that failed publications could not remove; they must be gone before the next one.
     private var leftovers: [String] = []
@@ -68,13 +49,13 @@ package actor Publisher {
             try removeLeftovers()
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 if let flaw = try flaw(of: publication) {
-                    takeBack(publication, done)
+                    rollBack(publication, done)
                     return .failed(reason: flaw)
                 }
                 return try publish(publication, texts, &done)
             }
         } catch {
-            takeBack(publication, done)
+            rollBack(publication, done)
             // One of the folders was removed: recreate it for the next attempt.
             if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
             if error.isOutOfSpace { held.close() }
@@ -96,22 +77,20 @@ package actor Publisher {
     }
 
     /// Rolls a failed publication back, and removes what was staged for it.
-    private func takeBack(_ publication: Publication, _ done: Progress) {
+    private func rollBack(_ publication: Publication, _ done: Progress) {
         // The plan invalidates everything that is not published yet.
         _ = folder.takeFailedFlush()
-        let staged = (publication.moves + publication.discards).compactMap { takePath(of: $0.name) }
+        let staged = (publication.moves + publication.discards).compactMap { dropStaged($0.name) }
         leftovers += done.placed + staged + [Self.temporary]
         // Free space first: on a full disk, names can be restored only then.
         leftovers.removeAll { folder.remove($0) == nil }
         misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
-        misled.removeAll { (try? takeBack($0)) != nil }
+        misled.removeAll { (try? restore($0)) != nil }
     }
 
     /// Checks before any change that there is space for the documents.
     private func shortage(for publication: Publication, _ texts: [[UInt8]]) -> PublicationResult? {
-        guard !publication.ignoresRoom, let reserve = reserve.withLock(\.self), let space = folder.space else {
-            return nil
-        }
+        guard !publication.ignoresRoom, let reserve = self.space?.reserve, let space = folder.space else { return nil }
         let room = space.roomForDocuments(above: reserve)
         let documents = Dictionary(zip(publication.documents.map(\.list), texts.map(\.count))) { a, _ in a }
         let shortage = space.shortage(forDocuments: documents.values.reduce(0, +), above: reserve)
@@ -224,7 +203,7 @@ package actor Publisher {
     }
 
     /// Restores the target that a `by-url/` name had before the publication.
-    private func takeBack(_ link: Publication.Link) throws(FileError) {
+    private func restore(_ link: Publication.Link) throws(FileError) {
         let name = CacheLayout.byURL(link.url)
         do throws(FileError) {
             if let before = link.before {
@@ -258,7 +237,7 @@ package actor Publisher {
             if let error = folder.remove(name) { throw error }
         }
         leftovers = []
-        for link in misled { try takeBack(link) }
+        for link in misled { try restore(link) }
         misled = []
     }
 

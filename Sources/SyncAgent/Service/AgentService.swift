@@ -15,18 +15,12 @@ struct AgentService: Sendable {
     /// The agent is ready when it has scanned the lists folder once and its socket accepts clients. An unreadable
     /// folder does not delay this: the status shows it.
     func run() async {
-        await withTaskCancellationHandler {
-            await withTaskGroup { group in
-                group.addTask { await tellReady() }
-                group.addTask { await tellStatus() }
-                if let watchdog = manager.watchdog { group.addTask { await feed(every: watchdog) } }
-            }
-        } onCancel: {
-            // At once, whatever the other tasks wait for.
-            Task { await manager.stopping() }
+        await withTaskGroup { group in
+            group.addTask { await announceReadiness() }
+            group.addTask { await reportStatus() }
+            if let watchdog = manager.watchdog { group.addTask { await feed(every: watchdog) } }
+            group.addTask { await announceStop() }
         }
-        await manager.stopping()
-        await Task { await tellStopping() }.value
     }
 
     func reload(_ work: () async -> Void) async {
@@ -35,14 +29,14 @@ struct AgentService: Sendable {
         await manager.reloaded()
     }
 
-    private func tellReady() async {
+    private func announceReadiness() async {
         await agent.waitUntilReady()
         guard !Task.isCancelled, let status = await agent.status() else { return }
         await manager.ready(status.serviceLine)
     }
 
-    private func tellStatus() async {
-        var told = ""
+    private func reportStatus() async {
+        var last = ""
         for await _ in agent.changes {
             // Groups changes that come together.
             guard (try? await Task.sleep(for: ServiceNotices.pace)) != nil else { return }
@@ -50,20 +44,26 @@ struct AgentService: Sendable {
             if agent.isStarting { await manager.stillStarting() }
             guard let status = await agent.status() else { return }
             let text = probes.trouble ?? status.serviceLine
-            if text == told { continue }
-            told = text
-            await tell(text)
+            if text == last { continue }
+            last = text
+            await send(text)
         }
     }
 
     /// Sends a status as soon as the rate limit allows.
-    private func tell(_ text: String) async {
+    private func send(_ text: String) async {
         guard (try? await Task.sleep(for: await manager.pause)) != nil else { return }
         await manager.status(text)
     }
 
-    private func tellStopping() async {
-        while await !agent.hasEnded(within: .seconds(1)) { await manager.stillStopping() }
+    /// Announces the stop once the task is cancelled, whatever the other tasks wait for, and repeats that until the
+    /// agent's loop has ended.
+    private func announceStop() async {
+        await Milestone().wait()
+        await manager.stopping()
+        await withoutCancellation {
+            while await !agent.hasEnded(within: .seconds(1)) { await manager.stillStopping() }
+        }
     }
 
     /// Feeds the watchdog at each interval in which all parts of the agent have answered.
@@ -78,7 +78,7 @@ struct AgentService: Sendable {
             if !silent.isEmpty { await waitForAnswers(of: silent) }
             guard !Task.isCancelled else { return }
             await manager.alive()
-            if !silent.isEmpty, let status = await agent.status() { await tell(status.serviceLine) }
+            if !silent.isEmpty, let status = await agent.status() { await send(status.serviceLine) }
         }
     }
 
@@ -88,12 +88,13 @@ struct AgentService: Sendable {
             "parts of the agent do not respond: the watchdog is not fed",
             metadata: ["parts": "\(parts.joined(separator: ", "))"])
         let trouble = "not responding: \(parts.joined(separator: ", "))"
-        probes.noteTrouble(trouble)
-        let telling = Task { await tell(trouble) }
-        await probes.answered()
-        telling.cancel()
+        probes.recordTrouble(trouble)
+        do {
+            async let _: Void = send(trouble)
+            await probes.waitForAnswers()
+        }
         guard !Task.isCancelled else { return }
-        probes.noteTrouble(nil)
+        probes.recordTrouble(nil)
         logger.notice("all parts of the agent respond again")
     }
 }

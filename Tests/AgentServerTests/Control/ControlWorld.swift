@@ -54,7 +54,7 @@ struct ControlWorld {
         _ = try StartUpRecovery.run(cache, logger: .silent)
         let (held, thread) = (HeldImages(), FileThread("tests"))
         let staging = Staging(cache, held: held, reserve: .percent(0), partials: [])
-        let publisher = Publisher(cache, held: held, batch: 1, thread: thread)
+        let publisher = Publisher(cache, held: held, thread: thread)
         let clock = AgentClock()
         let database = try StateStore(folder: folder.appending("state"), clock: clock, logger: .silent)
         // Neither helper is there: the folder is polled, and has no list to parse.

@@ -44,6 +44,24 @@ struct AgentLoopEndTests {
         }
     }
 
+    @Test("work that the loop owns is cancelled at its end, and waited for")
+    func work() async throws {
+        let states = Mutex<[String]>([])
+        try await ScriptedLoop.with { agent, _ in
+            let hasBegun = Milestone()
+            agent.loop.start {
+                hasBegun.reach()
+                await Milestone().wait()
+                states.withLock { $0.append("cancelled: \(Task.isCancelled)") }
+            }
+            await hasBegun.wait()
+            agent.run.cancel()
+            _ = await agent.run.value
+            states.withLock { $0.append("ended") }
+        }
+        #expect(states.withLock(\.self) == ["cancelled: true", "ended"])
+    }
+
     @Test("what waits to be stored when the loop is to end is stored before it ends, one thing after the other")
     func background() async throws {
         let gate = Gate()

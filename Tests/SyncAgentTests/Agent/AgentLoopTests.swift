@@ -88,7 +88,7 @@ struct AgentLoopTests {
             try await calls.next(.publish(generation: 1, images: 1))
             agent.drop(["a.plist": [Self.a, Self.b]])
             try await calls.next(.begin([Self.b]))
-            try await calls.next(.writeAhead(Self.b.text))
+            try await calls.next(.writeAhead([Self.b.text]))
             let status = try #require(await agent.loop.status())
             #expect(status.generation == nil && !status.inSync)
             let publications = agent.effects.allCalls.filter(\.isPublish)
@@ -96,6 +96,26 @@ struct AgentLoopTests {
             gate.open()
             try await calls.next(.publish(generation: 2, images: 1))
             #expect(try await agent.status { $0.inSync }.generation == 2)
+        }
+    }
+
+    @Test("images are written ahead in batches, and the rest of one is left to its publication")
+    func ahead() async throws {
+        let urls = (1...5).map { IconURL("https://a.example/\($0)") }
+        let gate = Gate()
+        var script = ScriptedEffects.Script()
+        script.whilePublishing = { _ in try? await gate.wait() }
+        try await ScriptedLoop.with(script, batch: 2, settings: { $0.fetch.perHost = 5 }) { agent, calls in
+            defer { gate.open() }
+            agent.drop(["a.plist": urls])
+            try await calls.next(where: \.isBegin)
+            agent.effects.end(urls.map { ($0, .image(of: $0)) })
+            gate.open()
+            _ = try await agent.status { $0.inSync }
+            let batches = agent.effects.allCalls.compactMap { call in
+                if case .writeAhead(let names) = call { names } else { nil }
+            }
+            #expect(batches.map(\.count) == [2, 2] && Set(batches.joined()).isSubset(of: urls.map(\.text)))
         }
     }
 
@@ -200,14 +220,14 @@ struct AgentLoopTests {
                 built += 1
                 return status
             }
-            latest.noteChange(build: build)
+            latest.recordChange(build: build)
             #expect(built == 0 && latest.current == nil)
             for _ in 1...3 { #expect(latest.get(build: build) == status) }
             #expect(built == 1 && latest.current == status)
-            latest.noteChange(build: build)
+            latest.recordChange(build: build)
             #expect(built == 2 && latest.current == status)
-            latest.noteChange(build: build)
-            latest.noteChange(build: build)
+            latest.recordChange(build: build)
+            latest.recordChange(build: build)
             #expect(built == 3 && latest.current == nil)
         }
     }

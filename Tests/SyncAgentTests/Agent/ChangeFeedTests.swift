@@ -11,12 +11,12 @@ struct ChangeFeedTests {
         let feed = ChangeFeed()
         var changes = feed.changes.makeAsyncIterator()
         #expect(await changes.next() != nil)
-        for _ in 0..<100 { feed.note() }
+        for _ in 0..<100 { feed.emit() }
         #expect(await changes.next() != nil)
         async let next: Void? = changes.next()
-        feed.note()
+        feed.emit()
         #expect(await next != nil)
-        feed.note()
+        feed.emit()
         feed.end()
         var late = feed.changes.makeAsyncIterator()
         #expect(await late.next() == nil)
@@ -36,7 +36,7 @@ struct ChangeFeedTests {
             group.addTask {
                 for _ in 0..<1000 {
                     _ = value.next()
-                    feed.note()
+                    feed.emit()
                     await Task.yield()
                 }
             }

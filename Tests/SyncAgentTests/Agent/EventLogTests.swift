@@ -26,9 +26,9 @@ struct EventLogTests {
 
         mutating func step(_ events: Reconciler.Event..., after time: Duration = .zero) -> [Reconciler.Action] {
             now = now + time
-            log.note(events, before: plan, now: now)
+            log.record(events, before: plan, now: now)
             let actions = plan.handle(events, now: now)
-            log.note(events, told: plan.takeEvents(), after: plan, now: now)
+            log.record(events, emitted: plan.takeEvents(), after: plan, now: now)
             return actions
         }
 
@@ -107,8 +107,8 @@ struct EventLogTests {
     func publications() {
         var world = World()
         for generation in 1...5 {
-            world.log.note(
-                [], told: [.generationPublished(generation, lists: 1, images: 1, endsFailure: generation == 5)],
+            world.log.record(
+                [], emitted: [.generationPublished(generation, lists: 1, images: 1, endsFailure: generation == 5)],
                 after: world.plan, now: world.now)
         }
         #expect(world.count("published") == 1 && world.count("publishing works again") == 1)

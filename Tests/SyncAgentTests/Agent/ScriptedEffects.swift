@@ -17,7 +17,7 @@ final class ScriptedEffects: AgentEffects {
         case cancel(IconURL)
         case configure
         case shutDownDownloads
-        case writeAhead(String)
+        case writeAhead([String])
         case listFolder
         case publish(generation: Int, images: Int)
         case release, remove, measureSpace, inspect
@@ -96,7 +96,7 @@ final class ScriptedEffects: AgentEffects {
 
     // MARK: Files
 
-    func writeAhead(_ image: StagedImage) { note(.writeAhead(image.name)) }
+    func writeAhead(_ images: [StagedImage]) async { note(.writeAhead(images.map(\.name))) }
 
     func listFolder() async { note(.listFolder) }
 

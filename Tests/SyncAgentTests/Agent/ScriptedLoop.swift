@@ -22,19 +22,20 @@ struct ScriptedLoop: Sendable {
     /// - Parameters:
     ///   - script: What comes of the effects.
     ///   - once: Whether the loop ends when nothing is left to do now.
+    ///   - batch: How many images are written ahead at once.
     ///   - logger: Where the loop logs.
     ///   - change: Changes the settings of the plan.
     ///   - body: Gets the loop, and the calls of its effects.
     /// - Throws: What the body throws.
     static func with(
-        _ script: ScriptedEffects.Script = .init(), once: Bool = false, logger: Logger = .silent,
+        _ script: ScriptedEffects.Script = .init(), once: Bool = false, batch: Int = 1, logger: Logger = .silent,
         settings change: (inout Settings) -> Void = { _ in },
         _ body: (ScriptedLoop, inout AsyncStream<ScriptedEffects.Call>.Iterator) async throws -> Void
     ) async throws {
         var settings = Settings()
         change(&settings)
         let clock = AgentClock()
-        let loop = AgentLoop(clock: clock, logger: logger) { ScriptedEffects(script, post: $0) }
+        let loop = AgentLoop(clock: clock, logger: logger, batch: batch) { ScriptedEffects(script, post: $0) }
         let effects = try #require(loop.effects as? ScriptedEffects)
         let plan = Handover(Reconciler(settings: settings, seed: 1, triesOnce: once, now: clock.now))
         let run = Task { await loop.run(plan, untilSettled: once) }

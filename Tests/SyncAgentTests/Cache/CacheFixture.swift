@@ -30,7 +30,7 @@ struct CacheFixture {
         restored = try StartUpRecovery.run(folder, logger: .silent)
         staging = Staging(folder, held: held, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
-        publisher = Publisher(folder, held: held, batch: 1, thread: thread)
+        publisher = Publisher(folder, held: held, thread: thread)
         evictor = Evictor(folder, thread: thread, logger: .silent)
     }
 

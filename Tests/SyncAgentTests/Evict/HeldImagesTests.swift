@@ -71,22 +71,12 @@ struct HeldImagesTests {
 
     // MARK: Written ahead of their publication
 
-    /// Has images written ahead, and waits until they are.
-    private func writeAhead(_ images: StagedImage..., in cache: CacheFixture) async {
-        for image in images { cache.publisher.writeAhead(image) }
-        while images.contains(where: { cache.held.bytes(of: $0.name) != nil && !cache.exists($0.image.path) }) {
-            await cache.publisher.discard([])
-        }
-        // The thread has ended what it was doing.
-        await cache.publisher.discard([])
-    }
-
     @Test("that are written ahead are under their last names, in memory no more, and stay when they are published")
     func ahead() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = try await cache.stage("one")
-            await writeAhead(staged, in: cache)
+            await cache.publisher.writeAhead([staged])
             let inode = try #require(try cache.folder.entry(staged.image.path)?.inode)
             #expect(cache.held.bytes(of: staged.name) == nil)
             guard case .published = await publish(staged, in: cache) else {
@@ -104,7 +94,7 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("two")]
-            await writeAhead(staged[0], staged[1], in: cache)
+            await cache.publisher.writeAhead([staged[0], staged[1]])
             await cache.publisher.discard([staged[0].name])
             #expect(!cache.exists(staged[0].image.path) && cache.exists(staged[1].image.path))
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
@@ -121,7 +111,7 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("one")]
-            await writeAhead(staged[0], staged[1], in: cache)
+            await cache.publisher.writeAhead([staged[0], staged[1]])
             #expect(cache.held.bytes(of: staged[0].name) == nil && cache.held.bytes(of: staged[1].name) != nil)
             guard case .published = await publish(staged[1], in: cache) else {
                 Issue.record("it was not published")
@@ -137,7 +127,7 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = try await cache.stage("one")
-            await writeAhead(staged, in: cache)
+            await cache.publisher.writeAhead([staged])
             cache.folder.remove(staged.image.path)
             guard case .failed(let reason, false) = await publish(staged, in: cache) else {
                 Issue.record("it was published")
@@ -176,7 +166,7 @@ struct HeldImagesTests {
         arguments: [true, false])
     func aheadElsewhere(isDiscarded: Bool) async throws {
         try await withOtherFolder { cache, staged in
-            await writeAhead(staged, in: cache)
+            await cache.publisher.writeAhead([staged])
         } _: { cache, staged in
             guard !isDiscarded else { return await cache.publisher.discard([staged.name]) }
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))

@@ -31,7 +31,8 @@ final class ScriptedTransport: Transport, Sendable {
         let answer: Answer?
         private var rest: ArraySlice<UInt8>
         private var hasBegun = false
-        var isPaused = false
+        private(set) var isPaused = false
+        private(set) var hasEnded = false
         var lastActivity: ContinuousClock.Instant?
         let mayBeStale = false
         var isAnswered: Bool { hasBegun }
@@ -42,6 +43,12 @@ final class ScriptedTransport: Transport, Sendable {
             rest = answer?.body[...] ?? []
         }
 
+        func cancel() { hasEnded = true }
+
+        func resume() { isPaused = false }
+
+        func breakOff(afterSilenceOf time: Duration) { cancel() }
+
         /// Hands over what there is: the body in pieces of 1000 bytes.
         ///
         /// - Returns: How it ended, if it did.
@@ -51,12 +58,12 @@ final class ScriptedTransport: Transport, Sendable {
             if !hasBegun {
                 hasBegun = true
                 let fields = HTTPFields(answer.headers.map { (name: $0.name, value: $0.value) })
-                guard receiver.take(ResponseHead(status: answer.status, fields: fields)) else {
+                guard receiver.receive(ResponseHead(status: answer.status, fields: fields)) else {
                     return .failure(Unwanted())
                 }
             }
             while !rest.isEmpty {
-                switch rest.prefix(1000).withUnsafeBytes({ receiver.take($0) }) {
+                switch rest.prefix(1000).withUnsafeBytes({ receiver.receive($0) }) {
                 case .taken: rest = rest.dropFirst(1000)
                 case .later:
                     isPaused = true
@@ -72,7 +79,9 @@ final class ScriptedTransport: Transport, Sendable {
     private let script: @Sendable (_ url: String, _ number: Int) -> Answer?
     private let log = Mutex<[(url: String, headers: HTTPHeaders)]>([])
     /// Only the thread of the transfers has them.
-    private nonisolated(unsafe) var transfers: [ScriptedTransfer] = []
+    private nonisolated(unsafe) var begun: [ScriptedTransfer] = []
+
+    private var transfers: [ScriptedTransfer] { begun.filter { !$0.hasEnded } }
 
     /// A transport with one answer for each URL; there is no connection to the others.
     convenience init(_ answers: [String: Answer]) {
@@ -87,6 +96,8 @@ final class ScriptedTransport: Transport, Sendable {
     /// What was asked for, in order.
     var requests: [(url: String, headers: HTTPHeaders)] { log.withLock(\.self) }
 
+    func configure(_ options: TransferOptions) {}
+
     func begin(_ request: TransferRequest, _ receiver: any TransferReceiver) -> any Transfer {
         let headers = HTTPHeaders(request.fields.map { ($0.name, $0.value) })
         let number = log.withLock { log in
@@ -94,33 +105,19 @@ final class ScriptedTransport: Transport, Sendable {
             return log.count
         }
         let transfer = ScriptedTransfer(receiver, script(request.url, number))
-        transfers.append(transfer)
+        begun = transfers + [transfer]
         return transfer
     }
 
-    func cancel(_ transfer: any Transfer) {
-        transfers.removeAll { $0 === transfer }
-    }
-
-    func resume(_ transfer: any Transfer) {
-        for other in transfers where other === transfer { other.isPaused = false }
-    }
-
-    func breakOff(_ transfer: any Transfer, afterSilenceOf time: Duration) {
-        cancel(transfer)
-    }
-
-    func perform() -> [(transfer: any Transfer, failure: (any Error)?)] {
-        var ended: [(transfer: any Transfer, failure: (any Error)?)] = []
+    func perform() {
         for transfer in transfers where !transfer.isPaused {
-            switch transfer.goOn() {
-            case nil: continue
-            case .success: ended.append((transfer, nil))
-            case .failure(let error): ended.append((transfer, error))
+            guard let end = transfer.goOn() else { continue }
+            transfer.cancel()
+            switch end {
+            case .success: transfer.receiver.receiveEnd(nil)
+            case .failure(let error): transfer.receiver.receiveEnd(error)
             }
-            cancel(transfer)
         }
-        return ended
     }
 
     func wait(for descriptor: Int32, atMost time: Duration?) {

@@ -15,7 +15,10 @@ actor Wire {
         let request: TransferRequest
         let begun = ContinuousClock.now
         var hasRetried = false
+        var transfer: (any Transfer)?
         private(set) var status: Int?
+        /// How the transfer ended; `nil` while it goes on.
+        private(set) var end: Result<Void, any Error>?
         private var body: [UInt8] = []
 
         init(
@@ -27,17 +30,25 @@ actor Wire {
             self.waiter = waiter
         }
 
-        func take(_ head: ResponseHead) -> Bool {
+        func receive(_ head: ResponseHead) -> Bool {
             status = head.status
             return true
         }
 
-        func take(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
             body += Array(bytes)
             return .taken
         }
 
-        func end(_ failure: (any Error)?) {
+        func receiveEnd(_ failure: (any Error)?) { end = failure.map { .failure($0) } ?? .success(()) }
+
+        /// Begins the request, or begins it again.
+        func begin(over transport: CurlMulti) {
+            end = nil
+            transfer = transport.begin(request, self)
+        }
+
+        func finish(_ failure: (any Error)?) {
             switch (failure, status) {
             case (let refusal as AddressPolicy.Refusal, _):
                 waiter.resume(throwing: FetchFailure.address(refusal, of: request.route.host))
@@ -52,12 +63,12 @@ actor Wire {
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
     private let settings: Settings
     private let transport: CurlMulti
-    private var transfers: [any Transfer] = []
+    private var readers: [Reader] = []
     private var count = 0
 
     private init(_ settings: Settings) {
         self.settings = settings
-        transport = CurlMulti(CurlMulti.Options(settings.fetch))
+        transport = CurlMulti(TransferOptions(settings.fetch))
         thread.start { self.assumeIsolated { $0.turn() } }
     }
 
@@ -75,40 +86,46 @@ actor Wire {
     }
 
     private func shutdown() {
-        for transfer in transfers { transport.cancel(transfer) }
+        for reader in readers { reader.transfer?.cancel() }
         transport.closeConnections()
         thread.stop()
     }
 
     private func turn() {
-        for (transfer, failure) in transport.perform() { end(transfer, failure) }
+        transport.perform()
         let limit = settings.fetch.idleTimeout
-        for transfer in transfers {
-            guard let reader = transfer.receiver as? Reader, (transfer.lastActivity ?? reader.begun) + limit < .now
-            else { continue }
-            transport.breakOff(transfer, afterSilenceOf: limit)
-            end(transfer, FetchFailure.timeout("the idle limit"))
+        for reader in readers {
+            if let end = reader.end {
+                do {
+                    try end.get()
+                    finish(reader, nil)
+                } catch {
+                    finish(reader, error)
+                }
+            } else if (reader.transfer?.lastActivity ?? reader.begun) + limit < .now {
+                reader.transfer?.breakOff(afterSilenceOf: limit)
+                finish(reader, FetchFailure.timeout("the idle limit"))
+            }
         }
-        transport.wait(for: thread.bell, atMost: transfers.isEmpty ? nil : limit)
+        transport.wait(for: thread.bell, atMost: readers.isEmpty ? nil : limit)
     }
 
     private func cancel(_ number: Int) {
-        guard let transfer = transfers.first(where: { ($0.receiver as? Reader)?.number == number }) else { return }
-        transport.cancel(transfer)
-        end(transfer, CancellationError())
+        guard let reader = readers.first(where: { $0.number == number }) else { return }
+        reader.transfer?.cancel()
+        finish(reader, CancellationError())
     }
 
-    private func end(_ transfer: any Transfer, _ failure: (any Error)?) {
-        transfers.removeAll { $0 === transfer }
-        guard let reader = transfer.receiver as? Reader else { return }
+    private func finish(_ reader: Reader, _ failure: (any Error)?) {
         // As the downloads do with a connection that was kept for too long.
-        if transfer.mayBeStale, reader.status == nil, !reader.hasRetried,
+        if reader.transfer?.mayBeStale == true, reader.status == nil, !reader.hasRetried,
             (failure as? FetchFailure)?.code == .fetch(.connectionClosed)
         {
             reader.hasRetried = true
-            transfers.append(transport.begin(reader.request, reader))
+            reader.begin(over: transport)
         } else {
-            reader.end(failure)
+            readers.removeAll { $0 === reader }
+            reader.finish(failure)
         }
     }
 
@@ -132,7 +149,9 @@ actor Wire {
         let number = count
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                transfers.append(transport.begin(request, Reader(number, request, waiter)))
+                let reader = Reader(number, request, waiter)
+                readers.append(reader)
+                reader.begin(over: transport)
             }
         } onCancel: {
             Task { await cancel(number) }

@@ -127,11 +127,11 @@ struct AgentServiceTests {
                 world.gate.open()
                 await world.lists.firstLook.wait()
             } else {
-                world.agent.noteListening()
+                world.agent.recordListening()
             }
             // Both have a say: one of them alone does not make it ready.
             #expect(world.listener.states == [])
-            if looksFirst { world.agent.noteListening() } else { world.gate.open() }
+            if looksFirst { world.agent.recordListening() } else { world.gate.open() }
             try await waitUntil { world.listener.states == ["READY"] }
         }
     }
@@ -147,7 +147,7 @@ struct AgentServiceTests {
     @Test("without WATCHDOG_USEC nobody is asked")
     func noWatchdog() async throws {
         try await ServiceWorld.with { world in
-            world.agent.noteListening()
+            world.agent.recordListening()
             try await waitUntil { world.listener.states == ["READY"] }
             #expect(world.listener.beats == 0)
         }

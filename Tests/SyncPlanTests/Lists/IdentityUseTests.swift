@@ -13,7 +13,6 @@ struct IdentityUseTests {
         "CacheFormat/Manifest.swift": "what a JSON decoder gives, before each line is decoded on its own",
         "ListWatch/LinkWatch.swift": "paths that were taken from the file system, and go back to it",
         "SyncAgent/Agent/Listeners.swift": "names of listeners, which are ours",
-        "SyncAgent/Fetch/HTTP1Origins.swift": "origins",
         "SyncAgent/Service/PartProbes.swift": "names of the agent's parts",
         "SyncAgent/Remember/Database.swift": "names of columns, and statements",
         "SyncAgent/Cache/CacheFolder+Shape.swift": "names of the cache's own folders",
