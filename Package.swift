@@ -60,7 +60,6 @@ let needingNoLibrary: [LinkerSetting] = [
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
-let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let deque = Target.Dependency.product(name: "DequeModule", package: "swift-collections")
 let heap = Target.Dependency.product(name: "HeapModule", package: "swift-collections")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
@@ -87,7 +86,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser.git", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections.git", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log.git", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-metrics.git", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
@@ -141,7 +139,7 @@ let package = Package(
             name: "SyncAgent",
             dependencies: [
                 "AgentSettings", "AppLists", "CCrypto", "CLinux", "CSQLite", "CacheFormat", "Fleet", "HTTPRules",
-                "IconCache", "ImageChecks", "Reports", "SyncPlan", "Transfers", system, logging, metrics, deque, heap,
+                "IconCache", "ImageChecks", "Reports", "SyncPlan", "Transfers", system, logging, deque, heap,
             ],
             exclude: hasTaskThreads ? [] : ["Files/TaskThreads.swift"],
             swiftSettings: smallOnThread + (hasTaskThreads ? [.define("TASK_THREADS")] : [])
@@ -260,7 +258,7 @@ let package = Package(
             name: "SyncAgentTests",
             dependencies: [
                 "AgentSettings", "AppLists", "CLinux", "CacheFormat", "DemoOrigin", "Fleet", "HTTPRules", "IconCache",
-                "ImageChecks", "Reports", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging, metrics,
+                "ImageChecks", "Reports", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging,
                 nioCore, nioHTTP1, system,
             ],
             swiftSettings: settings

@@ -96,13 +96,11 @@ struct BitmapHeader {
     }
 
     private func embedded(_ format: any ImageFormat.Type, in picture: RawSpan) throws(ImageFault) -> PixelSize {
-        do throws(ImageFault) {
+        try ImageFault.ofPart { () throws(ImageFault) in
             guard format.recognises(picture) else { throw .malformed("it does not hold what it says") }
             let size = try format.size(of: picture)
             guard !size.isEmpty else { throw .malformed("it has no pixels") }
             return try format.content(of: picture, showing: size).largest
-        } catch {
-            throw error.ofPart
         }
     }
 

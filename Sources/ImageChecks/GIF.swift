@@ -4,9 +4,7 @@
 ///
 /// A header with the size of the screen for frames, then blocks up to the trailer. Bytes after it are ignored.
 enum GIF: ImageFormat {
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        bytes.has("GIF87a") || bytes.has("GIF89a")
-    }
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has("GIF87a") || bytes.has("GIF89a") }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         _ = try bytes.range(at: 0, count: 13)

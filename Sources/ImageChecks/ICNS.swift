@@ -7,9 +7,7 @@
 enum ICNS: ImageFormat {
     private static let headerLength = 8
 
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        bytes.has("icns")
-    }
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has("icns") }
 
     /// The size of the picture with the most pixels: a PNG's own size, else the nominal one of its name.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
@@ -29,11 +27,7 @@ enum ICNS: ImageFormat {
         while let element = try elements.next(in: bytes) {
             let picture = bytes.extracting(element.content)
             guard nominalSizes[element.name] != nil, let size = try pngSize(picture) else { continue }
-            do {
-                _ = try PNG.walk(picture, size)
-            } catch {
-                throw error.ofPart
-            }
+            _ = try ImageFault.ofPart { () throws(ImageFault) in try PNG.walk(picture, size) }
         }
         return ImageContent(largest: size)
     }
@@ -41,11 +35,7 @@ enum ICNS: ImageFormat {
     /// The size in a PNG's header; `nil` if the picture is not a PNG.
     private static func pngSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize? {
         guard PNG.recognises(picture) else { return nil }
-        do {
-            return try PNG.size(of: picture)
-        } catch {
-            throw error.ofPart
-        }
+        return try ImageFault.ofPart { () throws(ImageFault) in try PNG.size(of: picture) }
     }
 
     private static let nominalSizes: [FourCharacterCode: PixelSize] = {

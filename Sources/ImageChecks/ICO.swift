@@ -5,9 +5,7 @@
 /// Every picture must lie within the file. PNGs are checked to their end; a bitmap's rows must be present, but not its
 /// mask, which some programs omit. Cursors, which differ in one byte, are not accepted.
 enum ICO: ImageFormat {
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        bytes.has([0, 0, 1, 0])
-    }
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has([0, 0, 1, 0]) }
 
     /// The size of the picture with the most pixels, from its own header, as decoders read it.
     ///
@@ -15,11 +13,8 @@ enum ICO: ImageFormat {
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         var largest: PixelSize?
         for entry in try entries(of: bytes) {
-            do {
-                largest = try pictureSize(bytes.extracting(entry)).orLarger(largest)
-            } catch {
-                throw error.ofPart
-            }
+            let size = try ImageFault.ofPart { () throws(ImageFault) in try pictureSize(bytes.extracting(entry)) }
+            largest = size.orLarger(largest)
         }
         guard let largest else { throw .malformed("its directory is empty") }
         return largest
@@ -32,15 +27,13 @@ enum ICO: ImageFormat {
         for entry in try entries(of: bytes).sorted(by: { $0.lowerBound < $1.lowerBound }) where entry != last {
             last = entry
             let picture = bytes.extracting(entry)
-            do throws(ImageFault) {
+            try ImageFault.ofPart { () throws(ImageFault) in
                 if PNG.recognises(picture) {
                     guard entry.lowerBound >= end else { throw .malformed("two pictures overlap") }
                     end = entry.lowerBound + (try PNG.walk(picture, try PNG.size(of: picture)).end)
                 } else {
                     try checkBitmap(bytes.extracting(entry.lowerBound..<bytes.byteCount))
                 }
-            } catch {
-                throw error.ofPart
             }
         }
         return ImageContent(largest: size)

@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// AV1 images in an ISO media file (AV1 Image File Format 1.2).
-enum AVIF: ImageFormat {
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        ISOMedia.brand(of: bytes, among: ["avif", "avis"])
-    }
-
-    static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        try ISOMedia(bytes).extents(in: bytes).shown
-    }
-
-    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
-        try ISOMedia(bytes).content(in: bytes)
-    }
+enum AVIF: ISOMediaFormat {
+    static let brands: [FourCharacterCode] = ["avif", "avis"]
 }
 
 /// HEVC images in an ISO media file (ISO/IEC 23008-12).
-enum HEIC: ImageFormat {
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        ISOMedia.brand(of: bytes, among: ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"])
-    }
+enum HEIC: ISOMediaFormat {
+    static let brands: [FourCharacterCode] = ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"]
+}
+
+protocol ISOMediaFormat: ImageFormat {
+    static var brands: [FourCharacterCode] { get }
+}
+
+extension ISOMediaFormat {
+    static func recognises(_ bytes: RawSpan) -> Bool { ISOMedia.brand(of: bytes, among: brands) }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         try ISOMedia(bytes).extents(in: bytes).shown
@@ -43,7 +39,7 @@ struct ISOMedia {
 
     init(_ bytes: RawSpan) throws(ImageFault) {
         var meta: Range<Int>?
-        var boxes = Boxes(ofFile: bytes)
+        var boxes = Boxes(0..<bytes.byteCount, isFile: true)
         while let box = try boxes.next(in: bytes) {
             switch box.name {
             case "meta" where meta == nil: meta = box.content
@@ -52,7 +48,7 @@ struct ISOMedia {
             }
         }
         guard let meta else { throw .malformed("it has no items (meta)") }
-        boxes = Boxes(try meta.dropping(4))
+        boxes = Boxes(try meta.atLeast(4).dropFirst(4))
         while let box = try boxes.next(in: bytes) {
             switch box.name {
             case "pitm":
@@ -85,9 +81,9 @@ struct ISOMedia {
 
     func content(in bytes: RawSpan) throws(ImageFault) -> ImageContent {
         guard let locations else { throw .malformed("it does not say where its data is (iloc)") }
-        try ItemLocations(locations, itemData: itemData ?? 0..<0).check(in: bytes)
+        try ItemLocations(content: locations, itemData: itemData ?? 0..<0).check(in: bytes)
         var frames = 1
-        if let movie { frames = max(1, try MediaTracks(movie).frames(in: bytes)) }
+        if let movie { frames = max(1, try MediaTracks(movie: movie).frames(in: bytes)) }
         return ImageContent(frames: frames, largest: try extents(in: bytes).largest)
     }
 }
@@ -105,16 +101,8 @@ extension ISOMedia {
         private let isFile: Bool
 
         /// The range must lie within the bytes.
-        init(_ range: Range<Int>) {
-            offset = range.lowerBound
-            end = range.upperBound
-            isFile = false
-        }
-
-        init(ofFile bytes: RawSpan) {
-            offset = 0
-            end = bytes.byteCount
-            isFile = true
+        init(_ range: Range<Int>, isFile: Bool = false) {
+            (offset, end, self.isFile) = (range.lowerBound, range.upperBound, isFile)
         }
 
         /// The next box, which must be complete; `nil` at the end of the range.
@@ -146,10 +134,5 @@ extension Range<Int> {
     func atLeast(_ length: Int) throws(ImageFault) -> Range<Int> {
         guard count >= length else { throw .malformed("a box is too short") }
         return self
-    }
-
-    func dropping(_ length: Int) throws(ImageFault) -> Range<Int> {
-        guard count >= length else { throw .malformed("a box is too short") }
-        return lowerBound + length..<upperBound
     }
 }

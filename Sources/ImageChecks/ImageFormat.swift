@@ -48,9 +48,13 @@ enum ImageFault: Error, Equatable {
     /// Valid, but unsafe to show; the text is a clause.
     case forbidden(String)
 
-    /// The fault of the whole file, if this is one of a picture in it: the file itself is not truncated.
-    var ofPart: ImageFault {
-        self == .truncated ? .malformed("a picture in it ends too early") : self
+    /// Checks a picture in the file: if it is truncated, the file itself is not.
+    static func ofPart<R>(_ check: () throws(ImageFault) -> R) throws(ImageFault) -> R {
+        do {
+            return try check()
+        } catch {
+            throw error == .truncated ? .malformed("a picture in it ends too early") : error
+        }
     }
 }
 

@@ -21,24 +21,11 @@ package struct ImageInspector: Sendable {
         guard let type = ImageType(recognisedIn: bytes, among: limits) else {
             throw .notAnImage(hint: Lookalike.name(for: bytes))
         }
-        let size: PixelSize
-        do {
-            size = try type.format.size(of: bytes)
-        } catch {
-            throw ImageRejection(error, in: type)
-        }
+        let size = try ImageRejection.of(type) { () throws(ImageFault) in try type.format.size(of: bytes) }
         guard !size.isEmpty else { throw .damaged(type, what: "it has no pixels") }
         guard limits.allow(size) else { throw .tooLarge(width: size.width, height: size.height, limits: limits) }
-        try check(bytes, type, size)
-        return ImageInfo(type: type, width: size.width, height: size.height)
-    }
-
-    private func check(_ bytes: RawSpan, _ type: ImageType, _ size: PixelSize) throws(ImageRejection) {
-        let content: ImageContent
-        do {
-            content = try type.format.content(of: bytes, showing: size)
-        } catch {
-            throw ImageRejection(error, in: type)
+        let content = try ImageRejection.of(type) { () throws(ImageFault) in
+            try type.format.content(of: bytes, showing: size)
         }
         let largest = content.largest
         guard largest.isEmpty || limits.allow(largest) else {
@@ -47,6 +34,7 @@ package struct ImageInspector: Sendable {
         guard content.frames <= limits.maxFrames else {
             throw .tooManyFrames(type, count: content.frames, limits: limits)
         }
+        return ImageInfo(type: type, width: size.width, height: size.height)
     }
 }
 

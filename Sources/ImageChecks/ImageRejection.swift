@@ -31,13 +31,17 @@ package enum ImageRejection: Error, Equatable, Sendable {
         }
     }
 
-    init(_ fault: ImageFault, in type: ImageType) {
-        self =
-            switch fault {
-            case .truncated: .truncated(type)
-            case .malformed(let what): .damaged(type, what: what)
-            case .forbidden(let what): .unsafe(type, what: what)
+    /// Checks an image of this type.
+    static func of<R>(_ type: ImageType, _ check: () throws(ImageFault) -> R) throws(ImageRejection) -> R {
+        do {
+            return try check()
+        } catch {
+            switch error {
+            case .truncated: throw .truncated(type)
+            case .malformed(let what): throw .damaged(type, what: what)
+            case .forbidden(let what): throw .unsafe(type, what: what)
             }
+        }
     }
 }
 

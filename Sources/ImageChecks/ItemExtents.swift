@@ -24,13 +24,9 @@ struct ItemExtents {
             }
         }
         guard let list else { throw .malformed("it has no list of properties (ipco)") }
-        try self.init(in: bytes, list: list, ofPrimary: ofPrimary)
-    }
-
-    private init(in bytes: RawSpan, list: Range<Int>, ofPrimary: Set<Int>) throws(ImageFault) {
         var full, cropped, largest: PixelSize?
         var isTurned = false
-        var boxes = ISOMedia.Boxes(list)
+        boxes = ISOMedia.Boxes(list)
         var number = 0
         while let box = try boxes.next(in: bytes) {
             number += 1

@@ -2,14 +2,10 @@
 
 /// The locations of the items of an ISO media file (`iloc`, ISO/IEC 14496-12, 8.11.3).
 struct ItemLocations {
-    private let content: Range<Int>
-    private let itemData: Range<Int>
-
-    /// Takes the contents of `iloc` and `idat`; the latter is empty if the file has none.
-    init(_ content: Range<Int>, itemData: Range<Int>) {
-        self.content = content
-        self.itemData = itemData
-    }
+    /// The content of `iloc`.
+    let content: Range<Int>
+    /// The content of `idat`; empty if the file has none.
+    let itemData: Range<Int>
 
     /// Sizes of the numbers in an entry, in bytes.
     private struct Sizes {

@@ -4,9 +4,7 @@
 ///
 /// The data of each scan is searched for the marker that ends it. Bytes after `EOI` are ignored.
 enum JPEG: ImageFormat {
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        bytes.has([0xFF, 0xD8, 0xFF])
-    }
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has([0xFF, 0xD8, 0xFF]) }
 
     /// The size in the frame header; a height of 0, which a later marker may define, is not supported.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {

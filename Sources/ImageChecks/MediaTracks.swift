@@ -2,12 +2,8 @@
 
 /// The tracks of an image sequence in an ISO media file (ISO/IEC 14496-12, 8.3 to 8.7).
 struct MediaTracks {
-    private let movie: Range<Int>
-
-    /// Takes the content of `moov`.
-    init(_ movie: Range<Int>) {
-        self.movie = movie
-    }
+    /// The content of `moov`.
+    let movie: Range<Int>
 
     /// The frame count of the longest track; fails if the chunks of a track do not begin within the file.
     func frames(in bytes: RawSpan) throws(ImageFault) -> Int {
@@ -29,20 +25,13 @@ struct MediaTracks {
     }
 
     private func table(of track: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> Range<Int>? {
-        var range = track
-        for name in ["mdia", "minf", "stbl"] as [FourCharacterCode] {
-            guard let inner = try first(name, of: range, in: bytes) else { return nil }
-            range = inner
-        }
-        return range
-    }
-
-    private func first(
-        _ name: FourCharacterCode, of range: Range<Int>, in bytes: RawSpan
-    ) throws(ImageFault) -> Range<Int>? {
-        var boxes = ISOMedia.Boxes(range)
+        var names: ArraySlice<FourCharacterCode> = ["mdia", "minf", "stbl"]
+        var boxes = ISOMedia.Boxes(track)
         while let box = try boxes.next(in: bytes) {
-            if box.name == name { return box.content }
+            guard box.name == names.first else { continue }
+            names.removeFirst()
+            if names.isEmpty { return box.content }
+            boxes = ISOMedia.Boxes(box.content)
         }
         return nil
     }

@@ -7,9 +7,7 @@
 enum PNG: ImageFormat {
     private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        bytes.has(signature)
-    }
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has(signature) }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         // Length and name, then 13 bytes of content and a checksum.
@@ -50,7 +48,7 @@ enum PNG: ImageFormat {
         var offset = signature.count
         while true {
             let chunk = try chunk(in: bytes, at: offset)
-            try order.take(chunk, in: bytes)
+            try order.check(chunk, in: bytes)
             offset = chunk.content.upperBound + 4
             if chunk.name == "IEND" { return (try order.frames(), offset) }
         }
@@ -89,11 +87,10 @@ extension PNG {
         private var animation: Animation?
 
         init(size: PixelSize, needsPalette: Bool) {
-            self.size = size
-            self.needsPalette = needsPalette
+            (self.size, self.needsPalette) = (size, needsPalette)
         }
 
-        mutating func take(_ chunk: Chunk, in bytes: RawSpan) throws(ImageFault) {
+        mutating func check(_ chunk: Chunk, in bytes: RawSpan) throws(ImageFault) {
             if stage == .data, chunk.name != "IDAT" { stage = .afterData }
             switch chunk.name {
             case "IHDR":
@@ -128,8 +125,6 @@ extension PNG {
             }
         }
 
-        func frames() throws(ImageFault) -> Int {
-            try animation?.end() ?? 1
-        }
+        func frames() throws(ImageFault) -> Int { try animation?.end() ?? 1 }
     }
 }

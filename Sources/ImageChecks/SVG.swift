@@ -37,7 +37,7 @@ enum SVG: ImageFormat {
             switch token {
             case .attribute(let name, let value):
                 if bytes.has("xmlns", at: name.lowerBound), bytes.isEqual(value, namespace) { isInNamespace = true }
-                try size.take(name, value, in: bytes)
+                try size.read(name, value, in: bytes)
             case .tagEnd:
                 guard isInNamespace else { throw .malformed("its root is not in the namespace of SVG") }
                 return try size.pixels()

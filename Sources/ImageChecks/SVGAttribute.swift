@@ -31,20 +31,20 @@ enum SVGAttribute {
         }
         if bytes.isEqualInAnyCase(name, "attributename") {
             let animated = try beginning(of: value, in: bytes)
-            guard !animated.ends(with: "href".utf8), !animated.starts(with: "on".utf8) else {
+            guard !animated.suffix(4).elementsEqual("href".utf8), !animated.starts(with: "on".utf8) else {
                 throw .forbidden("it animates a reference or a script")
             }
         }
         var style = SVGStyle()
         var characters = XMLCharacters(value)
-        while let character = try characters.next(in: bytes) { try style.take(character) }
+        while let character = try characters.next(in: bytes) { try style.read(character) }
         try style.end()
     }
 
     private static func checkReference(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
         var target = SVGTarget()
         var characters = XMLCharacters(value)
-        while let character = try characters.next(in: bytes) { try target.take(character) }
+        while let character = try characters.next(in: bytes) { try target.read(character) }
         // An empty reference means the drawing itself.
         try target.end(acceptsEmpty: true)
     }
@@ -57,12 +57,6 @@ enum SVGAttribute {
             if beginning.count < 64, character > 0x20 { beginning.append(character.lowercasedASCII) }
         }
         return beginning
-    }
-}
-
-extension Collection<UInt8> {
-    fileprivate func ends(with text: String.UTF8View) -> Bool {
-        suffix(text.count).elementsEqual(text)
     }
 }
 

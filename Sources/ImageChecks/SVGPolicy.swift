@@ -56,7 +56,7 @@ struct SVGPolicy {
     /// Checks the references of text, and its safety inside a style.
     private mutating func checkText(_ characters: XMLCharacters, in bytes: RawSpan) throws(ImageFault) {
         var characters = characters
-        while let character = try characters.next(in: bytes) { try style?.take(character) }
+        while let character = try characters.next(in: bytes) { try style?.read(character) }
     }
 
     private func checkInstruction(

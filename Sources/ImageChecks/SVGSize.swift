@@ -8,7 +8,7 @@ struct SVGSize {
     private var height: Double?
     private var box: (width: Double, height: Double)?
 
-    mutating func take(_ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
+    mutating func read(_ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
         if bytes.isEqual(name, "width") { width = Self.length(try Self.text(value, in: bytes)) }
         if bytes.isEqual(name, "height") { height = Self.length(try Self.text(value, in: bytes)) }
         if bytes.isEqual(name, "viewBox") {

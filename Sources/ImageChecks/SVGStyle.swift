@@ -6,12 +6,12 @@ struct SVGStyle {
     private var window: UInt64 = 0
     private var target: SVGTarget?
 
-    mutating func take(_ character: UInt8) throws(ImageFault) {
+    mutating func read(_ character: UInt8) throws(ImageFault) {
         guard character != UInt8(ascii: "\\") else {
             throw .forbidden("a style has an escape, which could hide something")
         }
         if target != nil {
-            try target?.take(character)
+            try target?.read(character)
             if target?.isAccepted == true { target = nil }
             return
         }
@@ -60,7 +60,7 @@ struct SVGTarget {
     private(set) var isAccepted = false
     private var beginning: [UInt8] = []
 
-    mutating func take(_ character: UInt8) throws(ImageFault) {
+    mutating func read(_ character: UInt8) throws(ImageFault) {
         guard !isAccepted else { return }
         // Skip leading white space and quotes.
         if beginning.isEmpty, character <= 0x20 || character == UInt8(ascii: "\"") || character == UInt8(ascii: "'") {

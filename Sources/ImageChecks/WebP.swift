@@ -5,9 +5,7 @@
 /// The chunks must fill the length in the file header; bytes after it are ignored. An animation must have frames, and
 /// every picture the size in its header.
 enum WebP: ImageFormat {
-    static func recognises(_ bytes: RawSpan) -> Bool {
-        bytes.has("RIFF") && bytes.has("WEBP", at: 8)
-    }
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has("RIFF") && bytes.has("WEBP", at: 8) }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         let first = try firstChunk(in: bytes)

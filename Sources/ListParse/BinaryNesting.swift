@@ -106,10 +106,7 @@ struct BinaryNesting {
     /// Reads a big-endian number; `nil` if it is out of range, or larger than any file.
     private static func number(_ bytes: [UInt8], at position: Int, size: Int) -> Int? {
         guard size <= 8, position <= bytes.count - size else { return nil }
-        var number: UInt64 = 0
-        for index in position..<position + size {
-            number = number << 8 | UInt64(bytes[index])
-        }
+        let number = bytes[position..<position + size].reduce(0) { $0 << 8 | UInt64($1) }
         return number < 1 << 40 ? Int(number) : nil
     }
 }

@@ -26,7 +26,7 @@ extension EntryReader {
         while !assets.isAtEnd, rejection == nil {
             let asset = EntryPlace(array: place.key(Self.assetsKey), index: assets.currentIndex)
             guard let dictionary = try? assets.nestedContainer(keyedBy: ListKey.self) else {
-                problems.add("\(asset)", "not a dictionary")
+                draft.addProblem("\(asset)", "not a dictionary")
                 guard (try? assets.decode(Anything.self)) != nil else { break }
                 continue
             }
@@ -38,10 +38,10 @@ extension EntryReader {
             // An app has an image of each kind.
             case .success(let url):
                 append(AppEntry(name: name, id: identifier.map { "\($0) \(kind)" }, icon: url))
-            case .failure(let flaw): problems.add(asset.key(Self.urlKey), flaw.description)
+            case .failure(let flaw): draft.addProblem(asset.key(Self.urlKey), flaw.description)
             }
         }
-        if !hasIcon { problems.add(place.key(Self.assetsKey), "no display-image or full-size-image") }
+        if !hasIcon { draft.addProblem(place.key(Self.assetsKey), "no display-image or full-size-image") }
         return true
     }
 }

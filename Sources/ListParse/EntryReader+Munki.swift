@@ -49,7 +49,7 @@ extension EntryReader {
             append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
-            problems.add(place.key(key), flaw.description)
+            draft.addProblem(place.key(key), flaw.description)
         }
         return true
     }
@@ -71,13 +71,13 @@ extension EntryReader {
         let text = try? item.decode(String.self, forKey: key)
         guard text != "" else { return nil }
         guard let digest = text.flatMap({ Digest(hex: $0.asciiLowercased) }) else {
-            problems.add(place.key(key), "not a SHA-256 digest in hexadecimal digits")
+            draft.addProblem(place.key(key), "not a SHA-256 digest in hexadecimal digits")
             return nil
         }
         let first = expected[url] ?? digest
         expected[url] = first
         guard digest == first else {
-            problems.add(place.key(key), "differs from the digest that an earlier entry gives for the same image")
+            draft.addProblem(place.key(key), "differs from the digest that an earlier entry gives for the same image")
             return nil
         }
         return digest

@@ -17,12 +17,9 @@ struct EntryReader {
     static let nameKey = ListKey("name")
     private static let downloadKey = ListKey("download")
 
-    let limits: ListLimits
     private let iconKeys: [ListKey]
     private let identityKeys: [ListKey]
-    private var entries: [AppEntry] = []
-    var problems = ProblemLog()
-    private var budget: TextBudget
+    var draft: ListDraft
     /// The number of elements of all arrays read so far.
     private var elements = 0
     /// Whether there are relative icon names without a base URL.
@@ -30,9 +27,10 @@ struct EntryReader {
     /// The digests from the entries so far, by image URL.
     var expected: [IconURL: Digest] = [:]
 
+    var limits: ListLimits { draft.limits }
+
     init(limits: ListLimits) {
-        self.limits = limits
-        budget = TextBudget(limits)
+        draft = ListDraft(limits)
         iconKeys = (["icon"] + limits.iconKeys.filter { $0 != "icon" }).map(ListKey.init)
         identityKeys = limits.identityKeys.map(ListKey.init)
     }
@@ -50,7 +48,7 @@ struct EntryReader {
             } else if let text = try? array.decode(String.self) {
                 isKnownShape = add(text, at: place) || isKnownShape
             } else {
-                problems.add("\(place)", "not a dictionary or a string")
+                draft.addProblem("\(place)", "not a dictionary or a string")
                 guard (try? array.decode(Anything.self)) != nil else { return .other }
             }
             if let rejection { return .rejected(rejection) }
@@ -65,18 +63,14 @@ struct EntryReader {
     }
 
     private var result: Reading {
-        if entries.isEmpty, lacksIconBase { return .rejected(.noIconBase) }
-        return .list(AppList(entries: entries, problems: problems.reported))
+        draft.entries.isEmpty && lacksIconBase ? .rejected(.noIconBase) : .list(draft.list)
     }
 
-    mutating func count(_ array: any UnkeyedDecodingContainer) {
-        elements += array.count ?? 0
-    }
+    mutating func count(_ array: any UnkeyedDecodingContainer) { elements += array.count ?? 0 }
 
     /// The rejection, if a limit is exceeded so far.
     var rejection: ListRejection? {
-        if elements > limits.maxEntries { return .tooManyEntries(limit: limits.maxEntries) }
-        return budget.rejection
+        elements > limits.maxEntries ? .tooManyEntries(limit: limits.maxEntries) : draft.rejection
     }
 
     /// Adds a string entry, and returns whether it is an absolute URL.
@@ -88,7 +82,7 @@ struct EntryReader {
             append(AppEntry(icon: url))
             return AppEntry.flaw(inIcon: text) == nil
         case .failure(let flaw):
-            problems.add("\(place)", flaw.description)
+            draft.addProblem("\(place)", flaw.description)
             return false
         }
     }
@@ -109,22 +103,20 @@ struct EntryReader {
             }
         }
         if let firstProblem {
-            problems.add(place.key(firstProblem.key), firstProblem.flaw.description)
+            draft.addProblem(place.key(firstProblem.key), firstProblem.flaw.description)
             return true
         }
         if addMunkiItem(entry, at: place) || addInstallItem(entry, at: place) { return true }
-        problems.add("\(place)", "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
+        draft.addProblem("\(place)", "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
         return false
     }
 
     mutating func append(_ entry: AppEntry) {
-        budget.spend(entry.icon.text)
-        entries.append(entry)
+        draft.count(entry.icon.text)
+        draft.add(entry)
     }
 
-    mutating func icon(
-        _ key: ListKey, of entry: KeyedDecodingContainer<ListKey>
-    ) -> Result<IconURL, IconFlaw> {
+    mutating func icon(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> Result<IconURL, IconFlaw> {
         guard let text = try? entry.decode(String.self, forKey: key) else { return .failure(.notAString) }
         return icon(text)
     }
@@ -132,7 +124,7 @@ struct EntryReader {
     private mutating func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         let icon = limits.icon(text)
         // Texts of bad entries count, too: reading them took time.
-        if case .failure = icon { budget.spend(text) }
+        if case .failure = icon { draft.count(text) }
         return icon
     }
 
@@ -140,12 +132,12 @@ struct EntryReader {
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
         guard entry.contains(key) else { return nil }
         guard let text = Self.text(key, of: entry) else {
-            problems.add(place.key(key), "not a string")
+            draft.addProblem(place.key(key), "not a string")
             return nil
         }
-        budget.spend(text)
+        draft.count(text)
         guard text.utf8.count <= AppEntry.maxTextBytes else {
-            problems.add(place.key(key), "longer than \(AppEntry.maxTextBytes) bytes")
+            draft.addProblem(place.key(key), "longer than \(AppEntry.maxTextBytes) bytes")
             return nil
         }
         return text
@@ -163,7 +155,7 @@ struct EntryReader {
     mutating func identity(of entry: KeyedDecodingContainer<ListKey>) -> String? {
         for key in identityKeys where entry.contains(key) {
             guard let text = Self.text(key, of: entry), !text.isEmpty else { continue }
-            budget.spend(text)
+            draft.count(text)
             guard text.utf8.count <= AppEntry.maxTextBytes else { continue }
             return text
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 
 /// Key paths in a property list: `[3].icon`, `apps[3]`, `["Nine Lives"]`.
@@ -8,14 +9,7 @@ enum ListPath {
 
     /// A top-level key: a plain name as it is, others in brackets and quotes.
     static func key(_ key: String) -> String {
-        let isName =
-            !key.isEmpty
-            && key.utf8.allSatisfy { byte in
-                switch byte {
-                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "_"), UInt8(ascii: "-"): true
-                default: false
-                }
-            }
+        let isName = !key.isEmpty && key.utf8.allSatisfy { $0.isOfName && $0 != UInt8(ascii: ".") }
         return isName ? shown(key) : "[\"\(shown(key))\"]"
     }
 

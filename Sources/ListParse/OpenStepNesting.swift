@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 
 enum OpenStepNesting {
     /// Counts the keys of the outermost dictionary, duplicates included; `nil` if the nesting exceeds the limit.
@@ -57,12 +58,6 @@ enum OpenStepNesting {
 
     /// Whether the byte can be part of an unquoted string.
     private static func isWord(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "$"), UInt8(ascii: "/"),
-            UInt8(ascii: ":"), UInt8(ascii: "."), UInt8(ascii: "-"):
-            true
-        default: false
-        }
+        byte.isOfName || byte == UInt8(ascii: "$") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: ":")
     }
 }

@@ -12,11 +12,7 @@ package struct EventSummary: Equatable, Sendable {
 
     package init() {}
 
-    /// Adds an event.
-    ///
-    /// - Parameters:
-    ///   - watch: Its watch descriptor; −1 if it has none.
-    ///   - mask: Its mask (inotify(7)).
+    /// Adds an event by its watch descriptor, −1 if it has none, and its mask (inotify(7)).
     package mutating func add(watch: Int32, mask: UInt32) {
         // An overflow has no watch descriptor, and its other fields are meaningless.
         guard watch != -1, mask & UInt32(IN_Q_OVERFLOW) == 0 else {

@@ -23,13 +23,13 @@ enum StandardStreams {
     /// Waits for events or another reason to wake up.
     ///
     /// - Returns: `nil` if the agent is gone: standard input has ended, or standard output has no reader.
-    static func wait(for events: Int32, _ mounts: MountTable, _ links: LinkWatch) -> Wakeup? {
+    static func wait(for events: Int32, mounts: Int32, links: Int32) -> Wakeup? {
         var polled = [
             pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDOUT_FILENO, events: 0, revents: 0),
-            pollfd(fd: mounts.descriptor, events: Int16(POLLPRI), revents: 0),
-            pollfd(fd: links.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: mounts, events: Int16(POLLPRI), revents: 0),
+            pollfd(fd: links, events: Int16(POLLIN), revents: 0),
         ]
         while true {
             guard poll(&polled, nfds_t(polled.count), -1) >= 0 else {

@@ -29,7 +29,9 @@ enum WatchCommand {
     }
 
     private static func watch(_ path: String) throws(InotifyError) {
-        let mounts = MountTable()
+        // inotify does not report a mount over the folder: it keeps watching the hidden folder below. poll(2) reports
+        // `POLLPRI` here after each mount (proc_pid_mountinfo(5)), and ignores −1, if /proc is not mounted.
+        let mounts = open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC)
         // Before the folder, so that no change of a link is missed.
         let links = LinkWatch(path: path)
         let folder: WatchedFolder
@@ -45,7 +47,9 @@ enum WatchCommand {
         while true {
             var wakeup = StandardStreams.Wakeup()
             if !hasMore {
-                guard let next = StandardStreams.wait(for: folder.descriptor, mounts, links) else { return }
+                guard
+                    let next = StandardStreams.wait(for: folder.descriptor, mounts: mounts, links: links.descriptor)
+                else { return }
                 wakeup = next
             }
             var events = try folder.readEvents()

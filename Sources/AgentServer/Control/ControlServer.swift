@@ -87,7 +87,7 @@ package struct ControlServer: Sendable {
                 source: ApplicationRequestContextSource(channel: channel, logger: logger),
                 caller: access.caller(try? await PeerCredentials.peer(of: channel, for: access).get()))
             let response = try await responder.respond(to: request, context: context)
-            api.agent.counts.noteControlRequest(method: request.method.rawValue, status: response.status.code)
+            api.agent.counts.recordControlRequest(method: request.method.rawValue, status: response.status.code)
             return response
         }
     }

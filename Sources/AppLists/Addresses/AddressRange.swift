@@ -22,8 +22,7 @@ package struct AddressRange: Hashable, Sendable {
             return
         }
         // `Int` accepts signs: “-0” would be the network of all addresses.
-        guard parts[1].utf8.allSatisfy({ (0x30...0x39).contains($0) }), let prefix = Int(parts[1]), prefix <= bits
-        else { return nil }
+        guard parts[1].utf8.allSatisfy(\.isDigit), let prefix = Int(parts[1]), prefix <= bits else { return nil }
         self.init(base, prefix: prefix)
     }
 

@@ -12,7 +12,7 @@ extension FetchTarget {
         let bytes = text.utf8Span.span
         let start = isSecure ? 8 : 7
         var end = start
-        while end < bytes.count, Self.isPlainInHost(bytes[end]) { end += 1 }
+        while end < bytes.count, bytes[end].isOfName, !(0x41...0x5A).contains(bytes[end]) { end += 1 }
         guard bytes.count <= Self.maxLength, (1...253).contains(end - start), bytes[end - 1] != UInt8(ascii: ".") else {
             return nil
         }
@@ -20,7 +20,7 @@ extension FetchTarget {
         var number: Int?
         if rest < bytes.count, bytes[rest] == UInt8(ascii: ":") {
             rest += 1
-            while rest < bytes.count, rest - end <= 5, (0x30...0x39).contains(bytes[rest]) {
+            while rest < bytes.count, rest - end <= 5, bytes[rest].isDigit {
                 number = 10 * (number ?? 0) + Int(bytes[rest] - 0x30)
                 rest += 1
             }
@@ -35,15 +35,6 @@ extension FetchTarget {
         port = number ?? (isSecure ? 443 : 80)
         let first = text.utf8.index(text.startIndex, offsetBy: start)
         host = String(text[first..<text.utf8.index(first, offsetBy: end - start)])
-    }
-
-    private static func isPlainInHost(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
-            UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
     }
 
     /// Whether a byte needs no encoding in a path or query (RFC 3986, sections 3.3 and 3.4).

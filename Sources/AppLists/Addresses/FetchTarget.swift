@@ -38,15 +38,11 @@ package struct FetchTarget: Hashable, Sendable {
         }
         guard let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) else { throw .malformed("it has no scheme") }
         let scheme = text[..<colon].asciiLowercased
-        guard scheme == "http" || scheme == "https" else {
-            throw .scheme(scheme.prefix(bytes: 20))
-        }
+        guard scheme == "http" || scheme == "https" else { throw .scheme(scheme.prefix(bytes: 20)) }
         let rest = text[text.utf8.index(after: colon)...]
         guard rest.starts(withBytes: "//") else { throw .malformed("“//” does not follow its scheme") }
         let authority = Substring(rest.utf8.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) })
-        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw .userInfo
-        }
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else { throw .userInfo }
         // Percent-encoded, it would become part of the authority.
         guard rest.utf8.dropFirst(2 + authority.utf8.count).first != UInt8(ascii: "\\") else { throw .hostCharacters }
         isSecure = scheme == "https"
@@ -85,17 +81,7 @@ package struct FetchTarget: Hashable, Sendable {
 
     /// Whether a text has the syntax of a scheme (RFC 3986, section 3.1).
     package static func isScheme(_ text: Substring.UTF8View) -> Bool {
-        guard let first = text.first, isLetter(first) else { return false }
-        return text.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."): true
-            default: isLetter(byte)
-            }
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+        text.first?.isLetter == true && text.allSatisfy { $0.isLetter || $0.isDigit || "+-.".utf8.contains($0) }
     }
 
     private static func hostAndPort(
@@ -121,27 +107,24 @@ package struct FetchTarget: Hashable, Sendable {
         }
         guard !port.isEmpty else { return (host.asciiLowercased, defaultPort) }
         let digits = Substring(port.utf8.dropFirst())
-        guard port.utf8.first == UInt8(ascii: ":"), digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        guard port.utf8.first == UInt8(ascii: ":"), digits.utf8.allSatisfy(\.isDigit) else {
             throw .malformed("its host is not followed by a valid port")
         }
         if digits.isEmpty { return (host.asciiLowercased, defaultPort) }
-        guard digits.utf8.count <= 5, let number = Int(digits), (1...65_535).contains(number) else {
-            throw .port
-        }
+        guard digits.utf8.count <= 5, let number = Int(digits), (1...65_535).contains(number) else { throw .port }
         return (host.asciiLowercased, number)
     }
 
     /// Whether the last label is a number or missing: the host is then an IPv4 address or invalid, never a name.
     package static func endsInNumber(_ host: some StringProtocol) -> Bool {
-        func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
         let bytes = Substring(host).utf8
         let dot = UInt8(ascii: ".")
         guard let last = bytes.lastIndex(where: { $0 != dot }) else { return true }
         let start = bytes[...last].lastIndex(of: dot).map(bytes.index(after:)) ?? bytes.startIndex
         let label = bytes[start...last]
         let isHexadecimal = label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
-        guard isHexadecimal else { return label.allSatisfy(isDigit) }
-        return label.dropFirst(2).allSatisfy { isDigit($0) || (0x61...0x66).contains($0 | 0x20) }
+        guard isHexadecimal else { return label.allSatisfy(\.isDigit) }
+        return label.dropFirst(2).allSatisfy { $0.isDigit || (0x61...0x66).contains($0 | 0x20) }
     }
 
     /// Whether a host is an address or invalid, not a name.
@@ -150,15 +133,6 @@ package struct FetchTarget: Hashable, Sendable {
     }
 
     package static func isHost(_ text: some StringProtocol) -> Bool {
-        (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(isHostCharacter)
-    }
-
-    private static func isHostCharacter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
-            true
-        default: false
-        }
+        (1...253).contains(text.utf8.count) && text.utf8.allSatisfy(\.isOfName)
     }
 }

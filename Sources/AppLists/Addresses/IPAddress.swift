@@ -27,6 +27,6 @@ extension IPAddress: CustomStringConvertible {
         guard inet_ntop(bytes.count == 16 ? AF_INET6 : AF_INET, bytes, &text, socklen_t(text.count)) != nil else {
             preconditionFailure("an address has 4 or 16 bytes, and room for its text")
         }
-        return text.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }

@@ -6,7 +6,7 @@ package enum PercentEncoding {
     package static func encode(_ text: String, keeping kept: String = "") -> String {
         var encoded = ""
         for byte in text.utf8 {
-            if isUnreserved(byte) || kept.utf8.contains(byte) {
+            if byte.isUnreserved || kept.utf8.contains(byte) {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 append(byte, to: &encoded)
@@ -22,7 +22,7 @@ package enum PercentEncoding {
         while let byte = rest.popFirst() {
             let isEscape =
                 byte == UInt8(ascii: "%") && rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy { digit($0) != nil }
-            if isEscape || isUnreserved(byte) || "!$&'()*+,;=:@/?#".utf8.contains(byte) {
+            if isEscape || byte.isUnreserved || "!$&'()*+,;=:@/?#".utf8.contains(byte) {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
                 append(byte, to: &encoded)
@@ -33,16 +33,6 @@ package enum PercentEncoding {
 
     private static func append(_ byte: UInt8, to encoded: inout String) {
         encoded += (byte < 0x10 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
-    }
-
-    private static func isUnreserved(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-            UInt8(ascii: "~"):
-            true
-        default: false
-        }
     }
 
     /// Decodes a text; `nil` if two hexadecimal digits do not follow each “%”.
@@ -64,9 +54,8 @@ package enum PercentEncoding {
 
     private static func digit(_ byte: UInt8) -> UInt8? {
         switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x61 + 10
         default: nil
         }
     }

@@ -3,114 +3,123 @@ package import CacheFormat
 
 package typealias ListVerdict = Result<AppList, ListRejection>
 
-package enum ListRejection: Error, Equatable, Sendable {
-    // Problems of the file itself.
-
-    /// Opening or reading failed; the cause is the system's text.
-    case unreadable(String)
-    case notARegularFile
-    /// Published names are JSON, which is UTF-8.
-    case nameNotUTF8
-    case tooLarge(limit: ByteCount)
-    /// The file did not stay unchanged long enough to be read.
-    case stillBeingWritten
-    case emptyFile
-
-    // Problems of its contents.
-
-    /// The detail is a clause: what stopped the parser.
-    case notAPropertyList(String)
-    case tooDeep(limit: Int)
-    /// A binary property list can refer to the same values many times.
-    case tooManyValues(limit: Int)
-    case noKnownShape
-    /// Several arrays could be the list, and no key decides; carries some of the keys.
-    case ambiguousShape(keys: [String])
-    /// In a dictionary of name → URL, only the name identifies an app.
-    case repeatedKeys
-    /// All icons are given by relative names, and `lists.iconBaseURL` is not set.
-    case noIconBase
-    case tooManyEntries(limit: Int)
-    /// The texts are far longer than the file: a binary property list can repeat a text.
-    case tooMuchText(limit: ByteCount)
-
-    // Problems of the parser process.
-
-    /// A signal ended the parser, as a crafted file can cause.
-    case parserDied(signal: String)
-    /// The parser was killed by someone, or by the system for lack of memory; says nothing about the file.
-    case parserKilled(signal: String)
-    case parserFailed(status: Int)
-    /// The limit as text: `15 s`.
-    case parserTimeout(limit: String)
-    /// The output does not have the format of this version's parser.
-    case parserNonsense
-    /// The parser could not be started; says nothing about the file.
-    case parserUnavailable(String)
-    /// The agent lacks resources, such as descriptors, to read the file.
-    ///
-    /// Says nothing about the file, and is never published. The cause is a clause.
-    case outOfResources(String)
-    /// The agent is shutting down; says nothing about the file.
-    case cancelled
-}
-
-extension ListRejection {
+/// Why there is no app list: a code, and the facts that the message names.
+package struct ListRejection: Error, Equatable, Sendable {
     /// A stable code for scripts; the article Codes lists them all.
     package enum Code: String, CaseIterable, CustomStringConvertible, Sendable {
+        // Problems of the file itself.
+
         case unreadable
         case notARegularFile = "not-a-regular-file"
+        /// Published names are JSON, which is UTF-8.
         case nameNotUTF8 = "name-not-utf8"
         case tooLarge = "too-large"
+        /// The file did not stay unchanged long enough to be read.
         case stillBeingWritten = "still-being-written"
         case emptyFile = "empty-file"
+
+        // Problems of its contents.
+
         case notAPropertyList = "not-a-property-list"
         case tooDeep = "too-deep"
+        /// A binary property list can refer to the same values many times.
         case tooManyValues = "too-many-values"
         case noKnownShape = "no-known-shape"
+        /// Several arrays could be the list, and no key decides.
         case ambiguousShape = "ambiguous-shape"
+        /// In a dictionary of name → URL, only the name identifies an app.
         case repeatedKeys = "repeated-keys"
+        /// All icons are given by relative names, and `lists.iconBaseURL` is not set.
         case noIconBase = "no-icon-base"
         case tooManyEntries = "too-many-entries"
+        /// The texts are far longer than the file: a binary property list can repeat a text.
         case tooMuchText = "too-much-text"
+
+        // Problems of the parser process.
+
+        /// A signal ended the parser, as a crafted file can cause.
         case parserDied = "parser-died"
+        /// Someone killed the parser, or the system did for lack of memory; says nothing about the file.
         case parserKilled = "parser-killed"
         case parserFailed = "parser-failed"
         case parserTimeout = "parser-timeout"
+        /// The output does not have the format of this version's parser.
         case parserNonsense = "parser-nonsense"
+        /// The parser could not be started; says nothing about the file.
         case parserUnavailable = "parser-unavailable"
+        /// The agent lacks resources, such as descriptors, to read the file; says nothing about it, never published.
         case outOfResources = "out-of-resources"
+        /// The agent is shutting down; says nothing about the file.
         case cancelled
 
         package var description: String { rawValue }
     }
 
-    package var code: Code {
-        switch self {
-        case .unreadable: .unreadable
-        case .notARegularFile: .notARegularFile
-        case .nameNotUTF8: .nameNotUTF8
-        case .tooLarge: .tooLarge
-        case .stillBeingWritten: .stillBeingWritten
-        case .emptyFile: .emptyFile
-        case .notAPropertyList: .notAPropertyList
-        case .tooDeep: .tooDeep
-        case .tooManyValues: .tooManyValues
-        case .noKnownShape: .noKnownShape
-        case .ambiguousShape: .ambiguousShape
-        case .repeatedKeys: .repeatedKeys
-        case .noIconBase: .noIconBase
-        case .tooManyEntries: .tooManyEntries
-        case .tooMuchText: .tooMuchText
-        case .parserDied: .parserDied
-        case .parserKilled: .parserKilled
-        case .parserFailed: .parserFailed
-        case .parserTimeout: .parserTimeout
-        case .parserNonsense: .parserNonsense
-        case .parserUnavailable: .parserUnavailable
-        case .outOfResources: .outOfResources
-        case .cancelled: .cancelled
-        }
+    /// The most keys that ``ambiguousShape(keys:)`` lists.
+    package static let maxKeys = 5
+
+    package let code: Code
+    /// A cause, a limit or some keys.
+    let facts: [String]
+
+    private init(_ code: Code, _ facts: [String] = []) {
+        (self.code, self.facts) = (code, facts)
+    }
+
+    private init(_ code: Code, limit: Int) {
+        self.init(code, [String(limit)])
+    }
+
+    /// Opening or reading failed; the cause is the system's text.
+    package static func unreadable(_ cause: String) -> Self { Self(.unreadable, [cause]) }
+    package static let notARegularFile = Self(.notARegularFile)
+    package static let nameNotUTF8 = Self(.nameNotUTF8)
+    package static func tooLarge(limit: ByteCount) -> Self { Self(.tooLarge, limit: limit.bytes) }
+    package static let stillBeingWritten = Self(.stillBeingWritten)
+    package static let emptyFile = Self(.emptyFile)
+    /// The detail is a clause: what stopped the parser.
+    package static func notAPropertyList(_ detail: String) -> Self { Self(.notAPropertyList, [detail]) }
+    package static func tooDeep(limit: Int) -> Self { Self(.tooDeep, limit: limit) }
+    package static func tooManyValues(limit: Int) -> Self { Self(.tooManyValues, limit: limit) }
+    package static let noKnownShape = Self(.noKnownShape)
+    package static func ambiguousShape(keys: [String]) -> Self { Self(.ambiguousShape, keys) }
+    package static let repeatedKeys = Self(.repeatedKeys)
+    package static let noIconBase = Self(.noIconBase)
+    package static func tooManyEntries(limit: Int) -> Self { Self(.tooManyEntries, limit: limit) }
+    package static func tooMuchText(limit: ByteCount) -> Self { Self(.tooMuchText, limit: limit.bytes) }
+    package static func parserDied(signal: String) -> Self { Self(.parserDied, [signal]) }
+    package static func parserKilled(signal: String) -> Self { Self(.parserKilled, [signal]) }
+    package static func parserFailed(status: Int) -> Self { Self(.parserFailed, limit: status) }
+    /// The limit as text: `15 s`.
+    package static func parserTimeout(limit: String) -> Self { Self(.parserTimeout, [limit]) }
+    package static let parserNonsense = Self(.parserNonsense)
+    package static func parserUnavailable(_ cause: String) -> Self { Self(.parserUnavailable, [cause]) }
+    /// The cause is a clause.
+    package static func outOfResources(_ cause: String) -> Self { Self(.outOfResources, [cause]) }
+    package static let cancelled = Self(.cancelled)
+}
+
+extension ListRejection {
+    /// Decodes a rejection from a parser that the file may have taken control of.
+    ///
+    /// The agent acts on codes of its own: a parser that could send `out-of-resources` would make it wait for ever.
+    ///
+    /// - Returns: `nil` if only the agent may give the code, or the facts do not match it.
+    init?(ofParser code: Code, facts: [String]) {
+        let number = facts.first.flatMap { Int($0) }.map { max($0, 0) }
+        let isValid =
+            switch code {
+            case .emptyFile, .noKnownShape, .repeatedKeys, .noIconBase: facts.isEmpty
+            case .unreadable, .notAPropertyList: facts.count == 1
+            case .tooLarge, .tooDeep, .tooManyValues, .tooManyEntries, .tooMuchText:
+                facts == number.map { [String($0)] }
+            case .ambiguousShape: facts.count <= Self.maxKeys
+            case .notARegularFile, .nameNotUTF8, .stillBeingWritten, .parserDied, .parserKilled, .parserFailed,
+                .parserTimeout, .parserNonsense, .parserUnavailable, .outOfResources, .cancelled:
+                false
+            }
+        guard isValid else { return nil }
+        self.init(code, facts)
     }
 
     /// Whether the agent lacks resources; the file may be fine.
@@ -118,7 +127,7 @@ extension ListRejection {
 
     /// Whether the file is at fault; it is then not read again until it changes.
     package var isOfTheFile: Bool {
-        switch self {
+        switch code {
         case .unreadable, .stillBeingWritten, .parserKilled, .parserUnavailable, .outOfResources, .cancelled: false
         case .notARegularFile, .nameNotUTF8, .tooLarge, .emptyFile, .notAPropertyList, .tooDeep, .tooManyValues,
             .noKnownShape, .ambiguousShape, .repeatedKeys, .noIconBase, .tooManyEntries, .tooMuchText, .parserDied,
@@ -126,4 +135,67 @@ extension ListRejection {
             true
         }
     }
+}
+
+extension ListRejection: CustomStringConvertible {
+    /// One or two sentences: what is wrong and what to do.
+    package var message: String {
+        let fact = facts.first ?? ""
+        let size = ByteCount(Int(fact) ?? 0)
+        let sameVersion = "install syncagent and syncagent-parse from the same version"
+        return switch code {
+        case .unreadable:
+            "The file cannot be read (\(fact)): make it readable for the agent."
+        case .notARegularFile:
+            "It is not a regular file: put a file here, or a symbolic link to one."
+        case .nameNotUTF8:
+            "The file's name is not UTF-8, and is shown here with its bytes escaped: rename the file."
+        case .tooLarge:
+            "The file is larger than \(size): split it, or raise lists.maxBytes."
+        case .stillBeingWritten:
+            "The file is still being written: write it elsewhere, and move it here when it is complete."
+        case .emptyFile:
+            "The file is empty: write an empty array for a list without apps, or remove the file."
+        case .notAPropertyList:
+            "The file is not a property list (\(fact))"
+                + (fact.contains(bytes: "convert it") ? "." : ": correct it, or write it again.")
+        case .tooDeep:
+            "More than \(fact) arrays and dictionaries are nested: flatten the list."
+        case .tooManyValues:
+            "The file repeats values until there are more than \(fact): write it without the repetitions, or split it."
+        case .noKnownShape:
+            "The property list is not an app list: write an array of dictionaries with an icon key, an array of URLs, "
+                + "or a dictionary that contains such an array or a URL for each name. Munki catalogs and install "
+                + "manifests are accepted too."
+        case .ambiguousShape:
+            "Several arrays could be the list (\(facts.joined(separator: ", "))): name the intended one “apps”."
+        case .repeatedKeys:
+            "Some names are in the dictionary twice, possibly in different Unicode spellings: give each app its own "
+                + "name, or write an array of dictionaries."
+        case .noIconBase:
+            "The list gives its icons by relative names, as Munki does: set lists.iconBaseURL to the folder of the icons."
+        case .tooManyEntries:
+            "The list has more than \(fact) entries: split it, or raise lists.maxEntries."
+        case .tooMuchText:
+            "The texts of the list are longer than \(size) in total: split it."
+        case .parserDied:
+            "The parser crashed on this file (\(fact)): write the file again with another tool."
+        case .parserKilled:
+            "The parser was killed (\(fact)): the file is parsed again at the next scan."
+        case .parserFailed:
+            "The parser ended with exit code \(fact): \(sameVersion)."
+        case .parserTimeout:
+            "The file was not parsed within \(fact): make it smaller or simpler."
+        case .parserNonsense:
+            "The parser's output cannot be read: \(sameVersion)."
+        case .parserUnavailable:
+            "The parser cannot be started (\(fact)): check that syncagent-parse is installed."
+        case .outOfResources:
+            "The file cannot be read now: \(fact)."
+        case .cancelled:
+            "The agent ended before the file was parsed: run it again."
+        }
+    }
+
+    package var description: String { message }
 }

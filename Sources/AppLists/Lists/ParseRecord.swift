@@ -153,8 +153,8 @@ extension ParseRecord {
             var length: Int?
             while true {
                 switch try next() {
-                case let digit where (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit):
-                    length = (length ?? 0) * 10 + Int(digit - UInt8(ascii: "0"))
+                case let digit where digit.isDigit:
+                    length = (length ?? 0) * 10 + Int(digit - 0x30)
                 case UInt8(ascii: "-") where length == nil:
                     return nil
                 case UInt8(ascii: ":"):

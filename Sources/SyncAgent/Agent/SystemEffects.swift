@@ -32,7 +32,7 @@ struct SystemEffects: AgentEffects {
         case .publish(let publication):
             let start = ContinuousClock.now
             let result = await publisher.publish(publication)
-            metrics.notePublication(result, in: .now - start)
+            metrics.recordPublication(result, in: .now - start)
             return .published(result)
         case .release(let generations): return .released(await evictor.release(generations))
         case .remove(let plan): return .removed(failed: await evictor.remove(plan))

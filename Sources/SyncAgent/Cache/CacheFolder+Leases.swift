@@ -10,7 +10,7 @@ extension CacheFolder {
     package var leaseDoubt: LeaseDoubt? { knownLeaseDoubt.withLock(\.self) }
 
     /// Determines ``leaseDoubt`` from the type of the file system.
-    func noteFileSystem() {
+    func updateLeaseDoubt() {
         var status = statfs()
         let isKnown = fstatfs(descriptor.rawValue, &status) == 0
         let doubt = isKnown ? LeaseDoubt.of(fileSystem: UInt32(truncatingIfNeeded: status.f_type)) : nil

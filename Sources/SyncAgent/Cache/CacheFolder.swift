@@ -31,39 +31,23 @@ package final class CacheFolder: Sendable {
     /// See ``leaseDoubt``.
     let knownLeaseDoubt = Mutex<LeaseDoubt?>(nil)
 
-    /// Opens an existing cache folder.
+    /// Opens an existing cache folder; keeps up to `keptLimit` subfolders open at once, with one descriptor each.
     ///
-    /// - Parameters:
-    ///   - path: Its path.
-    ///   - keptLimit: How many subfolders are kept open at once, with one descriptor each. The default is 300.
     /// - Throws: ``FileError`` if it cannot be opened.
     package init(_ path: FilePath, keepingOpen keptLimit: Int = 300) throws(FileError) {
         self.path = path
         self.keptLimit = keptLimit
         descriptor = try FileDescriptor.openFolder(path)
-        noteFileSystem()
+        updateLeaseDoubt()
     }
 
     deinit {
         try? descriptor.close()
     }
 
-    /// Whether the folder is empty, or an agent has used it as a cache.
-    ///
-    /// The root of a file system contains `lost+found` (`mke2fs(8)`).
-    var isOurs: Bool {
-        get throws(FileError) {
-            let names = Set(try names(in: ".").map(\.name)).subtracting(["lost+found"])
-            return names.isEmpty || names.contains(CacheLayout.tag) || names.contains(CacheLayout.lock)
-        }
-    }
-
     /// Creates a file for writing; fails if the name exists.
     package func create(_ name: String, mode: FilePermissions) throws(FileError) -> FileDescriptor {
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW
-        return try inFolder(of: name) { (folder, last) throws(FileError) in
-            FileDescriptor(rawValue: try check("create", name, openat(folder, last, flags, mode.rawValue)))
-        }
+        FileDescriptor(rawValue: try open(name, O_WRONLY | O_CREAT | O_EXCL, mode: mode, as: "create"))
     }
 
     /// Creates a file with these bytes; fails if the name exists.
@@ -79,16 +63,18 @@ package final class CacheFolder: Sendable {
 
     /// Opens a file for reading; does not block on pipes.
     package func open(_ name: String) throws(FileError) -> FileDescriptor {
-        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        return try inFolder(of: name) { (folder, last) throws(FileError) in
-            FileDescriptor(rawValue: try check("open", name, openat(folder, last, flags)))
-        }
+        FileDescriptor(rawValue: try open(name, O_RDONLY | O_NONBLOCK))
     }
 
     func openToAppend(_ name: String) throws(FileError) -> FileDescriptor {
-        let flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW
-        return try inFolder(of: name) { (folder, last) throws(FileError) in
-            FileDescriptor(rawValue: try check("open", name, openat(folder, last, flags)))
+        FileDescriptor(rawValue: try open(name, O_WRONLY | O_APPEND))
+    }
+
+    private func open(
+        _ name: String, _ flags: Int32, mode: FilePermissions = [], as operation: String = "open"
+    ) throws(FileError) -> Int32 {
+        try inFolder(of: name) { (folder, last) throws(FileError) in
+            try check(operation, name, openat(folder, last, flags | O_CLOEXEC | O_NOFOLLOW, mode.rawValue))
         }
     }
 
@@ -99,6 +85,16 @@ package final class CacheFolder: Sendable {
             return try FileBytes.read(file)
         } catch {
             throw failure("read", name, error)
+        }
+    }
+
+    /// As ``read(_:)``; `nil` if the file is missing.
+    func readIfPresent(_ name: String) throws(FileError) -> [UInt8]? {
+        do {
+            return try read(name)
+        } catch {
+            guard error.saysMissing else { throw error }
+            return nil
         }
     }
 
@@ -121,7 +117,7 @@ package final class CacheFolder: Sendable {
         do throws(FileError) {
             try rename()
         } catch  where error.errno == .isDirectory {
-            if let error = remove(newName) { throw error }
+            try discard(newName)
             try rename()
         }
     }
@@ -161,7 +157,7 @@ package final class CacheFolder: Sendable {
     /// Switches this object to the folder that is now at the path, for all its users.
     func become(_ other: CacheFolder) throws(FileError) {
         try check("open", ".", dup3(other.descriptor.rawValue, descriptor.rawValue, O_CLOEXEC))
-        noteFileSystem()
+        updateLeaseDoubt()
     }
 
     /// Runs a flush, and remembers its failure.
@@ -177,7 +173,7 @@ package final class CacheFolder: Sendable {
     }
 
     /// Returns and clears the last flush error; after one, nothing written before may be published.
-    func takeFailedFlush() -> FileError? {
+    func clearFailedFlush() -> FileError? {
         failedFlush.withLock { $0.take() }
     }
 
@@ -197,6 +193,11 @@ package final class CacheFolder: Sendable {
         }
     }
 
+    /// As ``remove(_:)``, for a file that must not stay.
+    func discard(_ name: String) throws(FileError) {
+        if let error = remove(name) { throw error }
+    }
+
     /// Creates a folder, unless it exists.
     package func makeFolder(_ name: String, mode: FilePermissions) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
@@ -204,21 +205,6 @@ package final class CacheFolder: Sendable {
                 throw failure("create the folder", name, Errno(rawValue: errno))
             }
         }
-    }
-
-    /// Creates the missing folders of a cache.
-    func makeTree() throws(FileError) {
-        let open: FilePermissions = [.ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute]
-        for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
-            try makeFolder(name, mode: open)
-        }
-        try keepingFoldersOpen { () throws(FileError) in
-            for name in CacheLayout.fanOut {
-                try makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
-                try makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
-            }
-        }
-        try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
     }
 
     /// Inspects a file without following links; `nil` if it is missing or not a regular file.
@@ -253,10 +239,7 @@ package final class CacheFolder: Sendable {
 
     /// The names in a folder with their inode numbers, unsorted, hidden ones included.
     package func names(in name: String) throws(FileError) -> [(name: String, inode: UInt64)] {
-        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
-        let folder = try inFolder(of: name) { (folder, last) throws(FileError) in
-            try check("open", name, openat(folder, last, flags))
-        }
+        let folder = try open(name, O_RDONLY | O_DIRECTORY)
         do {
             // A name that is not UTF-8 is not ours; its escaped form does not lead to it.
             return try FolderListing.names(in: folder).map { ($0.name.text ?? $0.name.escaped, $0.inode) }

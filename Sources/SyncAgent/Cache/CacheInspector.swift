@@ -12,6 +12,7 @@ import SystemPackage
 package actor CacheInspector {
     private let publisher: Publisher
     private let folder: CacheFolder
+    /// The agent's lock on the folder, if it has one.
     private let lock: FolderLock?
     private let barrier: Barrier
     private let logger: Logger
@@ -27,8 +28,6 @@ package actor CacheInspector {
     package nonisolated var unownedExecutor: UnownedSerialExecutor { publisher.unownedExecutor }
 
     /// Creates an inspector for the publisher's cache folder, which must be in good order.
-    ///
-    /// `lock` is the agent's lock on the folder; `nil` if it has none.
     package init(_ publisher: Publisher, lock: FolderLock?, logger: Logger) {
         self.publisher = publisher
         folder = publisher.folder
@@ -50,9 +49,7 @@ package actor CacheInspector {
             shape = folder.shape
             adopted = nil
             if let summary = found.summary {
-                logger.error(
-                    "cache files missing or replaced: restoring them",
-                    metadata: ["lost": "\(summary)"])
+                logger.error("cache files missing or replaced: restoring them", metadata: ["lost": "\(summary)"])
             }
             return found
         } catch {
@@ -94,9 +91,7 @@ package actor CacheInspector {
         return newest.map { $0.file.size == found.size && $0.file.modified == found.modified } ?? false
     }
 
-    private func restore(
-        _ expected: CacheExpectation, _ images: [CacheExpectation.Naming]
-    ) throws -> CacheInspection {
+    private func restore(_ expected: CacheExpectation, _ images: [CacheExpectation.Naming]) throws -> CacheInspection {
         if !folder.isAtItsPath { try adopt() }
         // A different folder can contain anything: verify its files.
         let isThorough = shape != folder.shape
@@ -162,7 +157,7 @@ package actor CacheInspector {
         if folder.isAtItsPath { return }
         guard try there.isOurs else { throw FolderError.foreign(folder.path) }
         try there.checkTrust()
-        func take() throws {
+        func switchOver() throws {
             if try Self.hasGenerations(there) {
                 let restored = try StartUpRecovery.run(there, logger: logger)
                 latestGeneration = max(latestGeneration, restored.nextGeneration - 1)
@@ -174,7 +169,7 @@ package actor CacheInspector {
         }
         // Without generations in the new folder, those adopted before are gone, too.
         adopted = nil
-        if let lock { try lock.move(to: there.descriptor, take) } else { try take() }
+        if let lock { try lock.move(to: there.descriptor, switchOver) } else { try switchOver() }
         logger.error(
             "cache folder replaced by another one",
             metadata: ["cache": "\(folder.path)", "generations": "\(adopted?.manifests.count ?? 0)"])
@@ -192,7 +187,7 @@ package actor CacheInspector {
         guard try folder.entry(name) != nil else { return false }
         guard isThorough else { return true }
         if try Digest.of(folder.read(name)) == digest { return true }
-        if let error = folder.remove(name) { throw error }
+        try folder.discard(name)
         return false
     }
 

@@ -8,17 +8,15 @@ import SystemPackage
 /// Each folder is listed once; a name whose inode in the listing is that of its image needs no further check.
 struct FolderSearch {
     private let folder: CacheFolder
+    /// Whether to remove everything that is not expected.
     private let removesOthers: Bool
+    /// The images to read in any case.
     private let doubtful: Set<Digest>
     /// The images that are missing under all of their names.
     private(set) var lost: Set<Digest> = []
     /// The inode of each image found.
     private var inodes: [Digest: UInt64] = [:]
 
-    /// - Parameters:
-    ///   - folder: The cache folder.
-    ///   - removesOthers: Whether to remove everything that is not expected.
-    ///   - doubtful: The images to read in any case.
     init(_ folder: CacheFolder, removesOthers: Bool, doubtful: Set<Digest> = []) {
         self.folder = folder
         self.removesOthers = removesOthers
@@ -27,20 +25,16 @@ struct FolderSearch {
 
     // MARK: Images
 
-    /// Searches for the images; restores missing ones from another of their names.
+    /// Searches for the images, and reads them if it is thorough; restores missing ones from another of their names.
     ///
-    /// Half of the folders are searched on another thread.
+    /// Half of the folders are searched on another thread, which appends `-2` to the temporary name of new links.
+    /// `restored` collects the restored names.
     ///
-    /// - Parameters:
-    ///   - images: The expected images.
-    ///   - isThorough: Whether to read the images.
-    ///   - temporary: The temporary name for new links; the other thread appends `-2`.
-    ///   - restored: Collects the restored names.
     /// - Throws: ``FileError`` if something could not be inspected or restored: then the result is incomplete.
     mutating func findImages(
         _ images: [CacheExpectation.Naming], isThorough: Bool, temporary: String, _ restored: inout [String]
     ) throws(FileError) {
-        let fans = Array(Fans(images.lazy.map(\.image.sha256)).named)
+        let fans = Self.fans(images.lazy.map(\.image.sha256))
         let (mine, others) = (fans.prefix(fans.count / 2), fans.dropFirst(fans.count / 2))
         let (found, foundThere) = meanwhile("search") { [self] in
             Result { () throws(FileError) in
@@ -62,7 +56,7 @@ struct FolderSearch {
     }
 
     private mutating func findImages(
-        _ images: [CacheExpectation.Naming], in fans: ArraySlice<Fans.Fan>, isThorough: Bool, temporary: String,
+        _ images: [CacheExpectation.Naming], in fans: ArraySlice<Fan>, isThorough: Bool, temporary: String,
         _ restored: inout [String]
     ) throws(FileError) {
         inodes.reserveCapacity(images.count * fans.count / 256)
@@ -79,7 +73,7 @@ struct FolderSearch {
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
                 do throws(FileError) {
                     var isThere = try isThere(
-                        image, at: path, isThorough: isThorough || doubtful.contains(image.sha256))
+                        image, at: path, isRead: isThorough || doubtful.contains(image.sha256))
                     if !isThere {
                         let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
                         isThere = try putBack(image, from: names, temporary: temporary)
@@ -103,10 +97,10 @@ struct FolderSearch {
     }
 
     private func isThere(
-        _ image: AppListDocument.Image, at path: String, isThorough: Bool
+        _ image: AppListDocument.Image, at name: String, isRead: Bool = true
     ) throws(FileError) -> Bool {
-        guard try folder.isPlausible(image, at: path) else { return false }
-        return isThorough ? try isWhole(image, at: path) : true
+        guard try folder.isPlausible(image, at: name) else { return false }
+        return isRead ? try isWhole(image, at: name) : true
     }
 
     /// Restores an image from one of its other names, if one is intact.
@@ -115,8 +109,7 @@ struct FolderSearch {
     private func putBack(
         _ image: AppListDocument.Image, from names: [String], temporary: String
     ) throws(FileError) -> Bool {
-        for name in names where try folder.isPlausible(image, at: name) {
-            guard try isWhole(image, at: name) else { continue }
+        for name in names where try isThere(image, at: name) {
             try folder.replaceLink(name, at: image.path, temporary: temporary)
             return true
         }
@@ -140,20 +133,15 @@ struct FolderSearch {
 
     // MARK: Names
 
-    /// Checks that each URL's name leads to its image, and corrects it.
+    /// Checks that each URL's name leads to its image, after the search for them, and corrects it.
     ///
-    /// - Parameters:
-    ///   - images: The expected images, after the search for them.
-    ///   - temporary: The temporary name for new links.
-    ///   - restored: Collects the corrected names.
     /// - Throws: ``FileError`` if something could not be inspected or corrected.
     mutating func findNames(
         of images: [CacheExpectation.Naming], temporary: String, _ restored: inout [String]
     ) throws(FileError) {
         let digests = images.map { $0.url.map { Digest.of($0.text) } }
         var failure: FileError?
-        let fans = Fans(digests.lazy.map { $0 })
-        for (fan, expected) in fans.named {
+        for (fan, expected) in Self.fans(digests) {
             let fan = "\(CacheLayout.byURL)/\(fan)"
             var others = try listing(of: fan)
             for index in expected {
@@ -188,6 +176,16 @@ struct FolderSearch {
 
     // MARK: Folders
 
+    /// The name of a two-digit folder, and the indices of its expected entries.
+    private typealias Fan = (String, [Int])
+
+    /// All two-digit folders, with their expected entries by the first byte of the digests.
+    private static func fans(_ digests: some Sequence<Digest?>) -> [Fan] {
+        var indices = [[Int]](repeating: [], count: 256)
+        for case (let index, let digest?) in digests.enumerated() { indices[digest.fan].append(index) }
+        return Array(zip(CacheLayout.fanOut, indices))
+    }
+
     /// The inode numbers in a folder, by name.
     private func listing(of fan: String) throws(FileError) -> [String: UInt64] {
         Dictionary(try folder.names(in: fan).map { ($0.name, $0.inode) }) { a, _ in a }
@@ -197,23 +195,6 @@ struct FolderSearch {
         guard removesOthers else { return }
         for name in names { folder.remove("\(fan)/\(name)") }
     }
-}
-
-/// The expected entries of each two-digit folder, by the first byte of their digests.
-private struct Fans {
-    /// The name of a folder, and the indices of its entries.
-    typealias Fan = (String, [Int])
-
-    private var indices = [[Int]](repeating: [], count: 256)
-
-    init(_ digests: some Sequence<Digest?>) {
-        for (index, digest) in digests.enumerated() {
-            if let digest { indices[digest.fan].append(index) }
-        }
-    }
-
-    /// All folders, in order.
-    var named: Zip2Sequence<[String], [[Int]]> { zip(CacheLayout.fanOut, indices) }
 }
 
 extension CacheExpectation.Naming {

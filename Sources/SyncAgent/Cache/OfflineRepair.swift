@@ -18,7 +18,6 @@ package enum OfflineRepair {
 
     /// Restores names of intact images.
     ///
-    /// - Parameter path: The cache folder.
     /// - Returns: Why the repair is incomplete or may not be durable; `nil` if only downloads remain.
     /// - Throws: ``FolderError`` if an agent holds the folder or others can change it, ``FileError`` if it cannot be
     ///   used, and ``IconCacheError`` if there is no readable manifest.
@@ -41,7 +40,7 @@ package enum OfflineRepair {
         let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
         let found = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)
-        let failedFlush = folder.takeFailedFlush()
+        let failedFlush = folder.clearFailedFlush()
         return found.trouble.map { Trouble(reason: $0, isFlush: $0 == failedFlush?.description) }
     }
 }

@@ -27,20 +27,14 @@ package actor Scrubber {
 
     /// Reads a part of the images in the newest manifest, and checks that the others exist.
     ///
-    /// - Parameters:
-    ///   - part: The part.
-    ///   - report: Receives damaged and missing images, some at a time.
+    /// `report` receives damaged and missing images, some at a time.
+    ///
     /// - Returns: Whether anything else is wrong.
     package func scrub(part: Int, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         await read(where: { Self.part(of: $0) == part }, report: report)
     }
 
-    /// Reads these images, as far as the newest manifest names them.
-    ///
-    /// - Parameters:
-    ///   - images: The images.
-    ///   - report: As for ``scrub(part:report:)``.
-    /// - Returns: As for ``scrub(part:report:)``.
+    /// As ``scrub(part:report:)``, for these images, as far as the newest manifest names them.
     package func read(_ images: Set<Digest>, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         await read(where: images.contains, report: report)
     }
@@ -56,14 +50,10 @@ package actor Scrubber {
                 guard let document = try snapshot.document(of: list) else { continue }
                 shown.add(document)
                 // Even if another list determines what a URL shows.
-                for case .ready(let image) in document.apps.lazy.map(\.state) where isMeant(image.sha256) {
-                    names[image] = []
-                }
+                for image in document.images where isMeant(image.sha256) { names[image] = [] }
             } catch {
                 isSuspicious = true
-                logger.error(
-                    "list document damaged",
-                    metadata: ["list": "\(list)", "reason": "\(error)"])
+                logger.error("list document damaged", metadata: ["list": "\(list)", "reason": "\(error)"])
             }
         }
         for (url, shown) in shown.byURL {

@@ -21,12 +21,8 @@ struct StartUpRecovery {
     /// The files that were given a name.
     private var named: [String] = []
 
-    /// Prepares the folder and reads it.
+    /// Prepares the folder, and returns its contents.
     ///
-    /// - Parameters:
-    ///   - folder: The cache folder.
-    ///   - logger: Logs the findings.
-    /// - Returns: The contents.
     /// - Throws: ``FileError`` if the folder cannot be read or written, and
     ///   ``IconCacheError/unknownFormat(path:format:)``.
     static func run(_ folder: CacheFolder, logger: Logger) throws -> RestoredState {
@@ -42,24 +38,10 @@ struct StartUpRecovery {
         return recovery.state
     }
 
-    private init(folder: CacheFolder, logger: Logger) {
-        self.folder = folder
-        self.logger = logger
-    }
-
     private mutating func makeFolders() throws(FileError) {
         try folder.makeTree()
         state.partials = try Partials.clearStaging(of: folder)
         if try folder.makeTag(temporary: Self.temporary) { named.append(CacheLayout.tag) }
-    }
-
-    private func remove(_ name: String) {
-        if let error = folder.remove(name) { logger.warning("cannot remove a file", metadata: ["reason": "\(error)"]) }
-    }
-
-    /// Removes a file that a later start must not find.
-    private func discard(_ name: String) throws(FileError) {
-        if let error = folder.remove(name) { throw error }
     }
 
     private static let temporary = StagingPath.of("recovery")
@@ -75,12 +57,12 @@ struct StartUpRecovery {
             let name = CacheLayout.generation(number)
             // Generations after the published one never came into force.
             guard number <= published?.generation ?? .max, let manifest = try readManifest(name) else {
-                try discard(name)
+                try folder.discard(name)
                 continue
             }
             guard manifest.generation == number else {
                 logger.warning("generation file with a wrong number", metadata: ["file": "\(name)"])
-                try discard(name)
+                try folder.discard(name)
                 continue
             }
             try restore(manifest)
@@ -99,7 +81,8 @@ struct StartUpRecovery {
         }
         for entry in try folder.names(in: CacheLayout.lists) {
             let digest = entry.name.ends(withBytes: ".json") ? Digest(hex: entry.name.droppingLast(bytes: 5)) : nil
-            if digest.flatMap({ state.documents[$0] }) == nil { try discard("\(CacheLayout.lists)/\(entry.name)") }
+            guard digest.flatMap({ state.documents[$0] }) == nil else { continue }
+            try folder.discard("\(CacheLayout.lists)/\(entry.name)")
         }
     }
 
@@ -116,7 +99,7 @@ struct StartUpRecovery {
 
     /// - Returns: `nil` if the file is missing or damaged.
     private func readManifest(_ name: String) throws -> Manifest? {
-        guard let bytes = try read(name) else { return nil }
+        guard let bytes = try folder.readIfPresent(name) else { return nil }
         do {
             return try Manifest(json: bytes)
         } catch .damaged(let reason) {
@@ -129,7 +112,7 @@ struct StartUpRecovery {
 
     private mutating func readDocument(_ list: Manifest.List) throws -> Bool {
         if state.documents[list.sha256] != nil { return true }
-        if let bytes = try read(list.document), Digest.of(bytes) == list.sha256 {
+        if let bytes = try folder.readIfPresent(list.document), Digest.of(bytes) == list.sha256 {
             do {
                 state.documents[list.sha256] = try AppListDocument(json: bytes)
                 return true
@@ -143,22 +126,12 @@ struct StartUpRecovery {
         return false
     }
 
-    /// - Returns: `nil` if the file is missing.
-    private func read(_ name: String) throws(FileError) -> [UInt8]? {
-        do {
-            return try folder.read(name)
-        } catch {
-            guard error.errno == .noSuchFileOrDirectory else { throw error }
-            return nil
-        }
-    }
-
     /// Makes the newest good generation the manifest.
     ///
     /// One that may never have been in force and lacks files does not become it; the next publication does.
     private mutating func putInForce() throws(FileError) {
         guard let current = state.manifests.last, !isDoubtful || isWhole(current) else {
-            return try discard(CacheLayout.manifest)
+            return try folder.discard(CacheLayout.manifest)
         }
         let name = CacheLayout.generation(current.generation)
         // In a copied folder the two names can be separate files, but a lease is on one inode.
@@ -181,21 +154,15 @@ struct StartUpRecovery {
     // MARK: Images
 
     private func images(of manifest: Manifest) -> Set<AppListDocument.Image> {
-        Self.images(of: manifest.lists.values.compactMap { state.documents[$0.sha256] })
-    }
-
-    private static func images(of documents: some Sequence<AppListDocument>) -> Set<AppListDocument.Image> {
-        var images: Set<AppListDocument.Image> = []
-        for document in documents {
-            for case .ready(let image) in document.apps.lazy.map(\.state) { images.insert(image) }
-        }
-        return images
+        Set(manifest.lists.values.compactMap { state.documents[$0.sha256] }.flatMap(\.images))
     }
 
     /// Verifies the images of all generations, and records missing and damaged ones.
     private mutating func readImages() throws(FileError) {
-        for image in Self.images(of: state.documents.values) {
-            if try folder.isPlausible(image, at: image.path), try read(image.path).map(Digest.of) == image.sha256 {
+        for image in Set(state.documents.values.flatMap(\.images)) {
+            if try folder.isPlausible(image, at: image.path),
+                try folder.readIfPresent(image.path).map(Digest.of) == image.sha256
+            {
                 continue
             }
             logger.warning("image missing or damaged", metadata: ["path": "\(image.path)"])

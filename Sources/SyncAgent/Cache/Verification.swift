@@ -21,12 +21,8 @@ package struct Verification: Sendable {
     /// The damaged files, sorted by path.
     package private(set) var damage: [Damage] = []
 
-    /// Reads everything on all cores, under a lease.
+    /// Reads everything on all cores, under a lease; calls `progress` on any thread after each image.
     ///
-    /// - Parameters:
-    ///   - cache: The cache.
-    ///   - progress: Called on any thread after each image, with the total number of images.
-    /// - Returns: The result.
     /// - Throws: An ``IconCacheError`` if there is no readable manifest.
     package static func run(
         _ cache: IconCache, progress: @escaping @Sendable (_ total: Int) -> Void
@@ -40,7 +36,7 @@ package struct Verification: Sendable {
         for (name, list) in snapshot.manifest.lists.sorted(by: { $0.key < $1.key }) {
             do {
                 guard let document = try snapshot.document(of: name) else { continue }
-                for case .ready(let image) in document.apps.lazy.map(\.state) { images[image.sha256] = image }
+                for image in document.images { images[image.sha256] = image }
                 shown.add(document)
             } catch {
                 found.damage.append(Damage(path: list.document, reason: "it is unreadable (\(error))"))
@@ -124,5 +120,12 @@ package struct Verification: Sendable {
             case .unreadable(let error): "\(error)"
             }
         }
+    }
+}
+
+extension AppListDocument {
+    /// The images that apps show.
+    var images: some Sequence<Image> {
+        apps.lazy.compactMap { if case .ready(let image) = $0.state { image } else { nil } }
     }
 }

@@ -109,7 +109,7 @@ package struct EventFollower: Sendable {
                 cause = .damaged
                 continue
             }
-            let (lines, used) = take(bytes, limit: limit)
+            let (lines, used) = parse(bytes, limit: limit)
             // A whole chunk without a newline is not the agent's, since every line is shorter: skip it.
             place = (segment.serial, offset + (used > 0 || !lines.isEmpty ? used : bytes.count))
             if !lines.isEmpty { return lines }
@@ -179,7 +179,7 @@ package struct EventFollower: Sendable {
     }
 
     /// Parses lines out of a chunk, and returns them with the number of bytes used.
-    private mutating func take(_ bytes: [UInt8], limit: Int) -> (lines: [EventLine], used: Int) {
+    private mutating func parse(_ bytes: [UInt8], limit: Int) -> (lines: [EventLine], used: Int) {
         var lines: [EventLine] = []
         var used = 0
         bytes[...].forEachLine { line, end in

@@ -36,13 +36,12 @@ package actor Evictor {
             do throws(FileError) {
                 let file = try folder.open(name)
                 defer { try? file.close() }
-                let isIgnored = try ignoresLease(on: file, of: release)
-                guard let isIgnored else {
+                guard let isIgnored = try ignoresLease(on: file, of: release) else {
                     result.kept.append(generation)
                     continue
                 }
-                if let error = folder.remove(name) { throw error }
-                metrics.noteRelease(ignoringLease: isIgnored)
+                try folder.discard(name)
+                metrics.recordRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone else removed it.
             } catch {
@@ -122,7 +121,7 @@ package actor Evictor {
                 "images": "\(plan.images.count - failed.images.count)",
                 "documents": "\(plan.documents.count - failed.documents.count)",
             ])
-        metrics.noteEviction(
+        metrics.recordEviction(
             images: plan.images.count - failed.images.count, areDamaged: plan.isOfDamage, failures: errors.count)
         failed.images.formUnion(unreadable)
         return failed

@@ -68,7 +68,7 @@ package final class HeldImages: Sendable {
     }
 
     /// Removes an image from here, and returns where it is; `nil` if it is unknown.
-    func take(_ name: String) -> Place? {
+    func remove(_ name: String) -> Place? {
         state.withLock { state in
             switch state.images.removeValue(forKey: name) {
             case .memory(let bytes):

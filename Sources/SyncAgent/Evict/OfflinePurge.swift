@@ -21,6 +21,11 @@ package enum OfflinePurge {
         /// The number of files that could not be removed; the reason for the first one.
         package var failures = 0
         package var reason: String?
+
+        fileprivate mutating func record(_ error: FileError) {
+            failures += 1
+            if reason == nil { reason = "\(error)" }
+        }
     }
 
     /// Purges both folders; skips one that does not exist.
@@ -29,8 +34,7 @@ package enum OfflinePurge {
     ///   ``FileError`` if it cannot be read or written.
     package static func run(cache: FilePath, state: FilePath) async throws -> Result {
         var result = Result()
-        let stateFolder = try exists(state) ? FileDescriptor.openFolder(state) : nil
-        defer { try? stateFolder?.close() }
+        let stateFolder = try exists(state) ? CacheFolder(state) : nil
         var locks: [FolderLock] = []
         defer { withExtendedLifetime(locks) {} }
         let folder = try exists(cache) ? CacheFolder(cache) : nil
@@ -40,17 +44,16 @@ package enum OfflinePurge {
             locks.append(try FolderLock(in: folder.descriptor, at: cache))
         }
         if let stateFolder {
-            try FolderTrust(root: state).check(stateFolder, onlyNames: [CacheLayout.lock] + StateStore.files)
-            locks.append(try FolderLock(in: stateFolder, at: state))
+            try FolderTrust(root: state).check(stateFolder.descriptor, onlyNames: [CacheLayout.lock] + StateStore.files)
+            locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
         if let folder { try await empty(folder, &result) }
         if let stateFolder {
-            for name in StateStore.files + [StateStore.files[0] + ".damaged"]
-            where unlinkat(stateFolder.rawValue, name, 0) != 0 && errno != ENOENT {
-                note(FileError("remove", state.appending(name).string, Errno(rawValue: errno)), &result)
+            for name in StateStore.files + [StateStore.files[0] + ".damaged"] {
+                if let error = stateFolder.remove(name) { result.record(error) }
             }
-            if fsync(stateFolder.rawValue) != 0 {
-                note(FileError("fsync", state.string, Errno(rawValue: errno)), &result)
+            if fsync(stateFolder.descriptor.rawValue) != 0 {
+                result.record(FileError("fsync", state.string, Errno(rawValue: errno)))
             }
         }
         return result
@@ -111,9 +114,10 @@ package enum OfflinePurge {
         _ urls: Set<Digest>
     ) {
         func names(_ path: String) -> [String] { ((try? folder.names(in: path)) ?? []).map(\.name) }
+        @discardableResult
         func remove(_ path: String) -> Bool {
             guard let error = folder.remove(path) else { return true }
-            note(error, &result)
+            result.record(error)
             return false
         }
         for part in CacheLayout.fanOut {
@@ -124,21 +128,16 @@ package enum OfflinePurge {
             }
             for name in names("\(CacheLayout.byURL)/\(part)") {
                 guard let url = Digest(hex: name), !urls.contains(url) else { continue }
-                _ = remove("\(CacheLayout.byURL)/\(part)/\(name)")
+                remove("\(CacheLayout.byURL)/\(part)/\(name)")
             }
         }
         for name in names(CacheLayout.lists) where name.ends(withBytes: ".json") {
             guard let document = Digest(hex: name.droppingLast(bytes: 5)), !documents.contains(document) else {
                 continue
             }
-            _ = remove("\(CacheLayout.lists)/\(name)")
+            remove("\(CacheLayout.lists)/\(name)")
         }
-        for name in names(CacheLayout.staging) { _ = remove(StagingPath.of(name)) }
-    }
-
-    private static func note(_ error: FileError, _ result: inout Result) {
-        result.failures += 1
-        if result.reason == nil { result.reason = "\(error)" }
+        for name in names(CacheLayout.staging) { remove(StagingPath.of(name)) }
     }
 
     /// The empty generation could not be published, or may not be durable; no image was removed.

@@ -30,7 +30,7 @@ extension Downloads {
         let result = await request(
             upstream.file(path), fields, maxBytes: isManifest ? Self.maxBytes.manifest : Self.maxBytes.document)
         let file: MetricLabel.UpstreamFile = isManifest ? .manifest : .document
-        metrics.noteUpstream(
+        metrics.recordUpstream(
             place(of: upstream.folder), file, MetricLabel.UpstreamResult(result),
             bytes: (try? result.get())?.body.count ?? 0)
         return result

@@ -164,11 +164,11 @@ package actor Downloads {
         active[download.url] = nil
         let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)
         ended.append(End(url: download.url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed))
-        metrics.noteDownload(
+        metrics.recordDownload(
             outcome, of: download.request, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
             in: .now - download.begun)
         if let copy = download.request.copy {
-            metrics.noteUpstream(
+            metrics.recordUpstream(
                 place(of: copy.folder), .icon, MetricLabel.UpstreamResult(outcome), bytes: download.received)
         }
     }

@@ -167,7 +167,7 @@ package actor Staging {
 
     /// Removes images that will not be published.
     package func discard(_ names: [String]) {
-        for name in names where held.take(name) == nil { folder.remove(StagingPath.of(name)) }
+        for name in names where held.remove(name) == nil { folder.remove(StagingPath.of(name)) }
     }
 
     // MARK: Partial files

@@ -23,20 +23,15 @@ package struct Export: Sendable {
     }
 
     private let source: ExportSource
+    /// A signature of its manifest; `nil` to export without one.
     private let signature: [UInt8]?
+    /// How long a file stays after the last export that named it.
     private let keep: Duration
+    /// Whether to compare files at the target by digest, and not only by size.
     private let verifies: Bool
 
-    /// - Parameters:
-    ///   - source: The generation to export.
-    ///   - signature: A signature of its manifest; `nil` to export without one.
-    ///   - keep: How long a file stays after the last export that named it.
-    ///   - verifies: Whether to compare files at the target by digest, and not only by size.
     package init(of source: ExportSource, signature: [UInt8]?, keep: Duration, verifies: Bool) {
-        self.source = source
-        self.signature = signature
-        self.keep = keep
-        self.verifies = verifies
+        (self.source, self.signature, self.keep, self.verifies) = (source, signature, keep, verifies)
     }
 
     /// Exports the generation; on return, the target has all files that the manifest names.
@@ -81,7 +76,7 @@ package struct Export: Sendable {
             }
         }
         let kept = Set(source.files.map(\.path) + [signaturePath])
-        (report.removed, report.unnamed) = try await retire(at: target, contents, named: kept, now: now)
+        (report.removed, report.unnamed) = try await removeUnnamed(at: target, contents, named: kept, now: now)
         return report
     }
 
@@ -131,7 +126,7 @@ package struct Export: Sendable {
     }
 
     /// Removes files that have been unnamed for long enough, and records the other unnamed ones.
-    private func retire(
+    private func removeUnnamed(
         at target: some ExportTarget, _ contents: ExportContents, named: Set<String>, now: Timestamp
     ) async throws -> (removed: Int, unnamed: Int) {
         let before = UnnamedFiles(text: try await target.read(ExportLayout.record) ?? [])

@@ -20,11 +20,8 @@ package final class ExportFolder: ExportTarget {
     private static let batch = 256
     private static let openMode = FilePermissions(rawValue: 0o755)
 
-    /// Opens or creates the folder, and locks out other exports.
+    /// Opens or creates the folder, whose parent must exist outside of the cache, and locks out other exports.
     ///
-    /// - Parameters:
-    ///   - path: The folder; its parent must exist.
-    ///   - cache: The cache, which must not contain the folder.
     /// - Throws: ``ExportError`` if the folder is not for exports or is in use by another export; ``FileError`` if it
     ///   cannot be used.
     package init(_ path: FilePath, apartFrom cache: FilePath) throws {
@@ -50,13 +47,13 @@ package final class ExportFolder: ExportTarget {
 
     package func contents() throws -> ExportContents {
         var contents = ExportContents()
-        try note(CacheLayout.manifest, &contents)
+        try addFile(CacheLayout.manifest, to: &contents)
         try folder.keepingFoldersOpen { () throws(FileError) in
             for part in try names(in: CacheLayout.icons) where part.utf8.count == 2 {
-                try noteFiles(in: "\(CacheLayout.icons)/\(part)", &contents)
+                try addFiles(in: "\(CacheLayout.icons)/\(part)", to: &contents)
             }
-            try noteFiles(in: CacheLayout.lists, &contents)
-            try noteFiles(in: CacheLayout.signatures, &contents)
+            try addFiles(in: CacheLayout.lists, to: &contents)
+            try addFiles(in: CacheLayout.signatures, to: &contents)
         }
         return contents
     }
@@ -71,18 +68,18 @@ package final class ExportFolder: ExportTarget {
         }
     }
 
-    private func noteFiles(in name: String, _ contents: inout ExportContents) throws(FileError) {
+    private func addFiles(in name: String, to contents: inout ExportContents) throws(FileError) {
         for file in try names(in: name) {
             let path = "\(name)/\(file)"
             if ExportLayout.isNamed(path) {
-                try note(path, &contents)
+                try addFile(path, to: &contents)
             } else if ExportLayout.isTemporary(path), try folder.entry(path) != nil {
                 contents.leftovers.append(path)
             }
         }
     }
 
-    private func note(_ path: String, _ contents: inout ExportContents) throws(FileError) {
+    private func addFile(_ path: String, to contents: inout ExportContents) throws(FileError) {
         guard let status = try folder.status(path) else { return }
         switch status.st_mode & S_IFMT {
         case S_IFREG: contents.sizes[path] = Int(status.st_size)
@@ -92,14 +89,7 @@ package final class ExportFolder: ExportTarget {
         }
     }
 
-    package func read(_ path: String) throws -> [UInt8]? {
-        do {
-            return try folder.read(path)
-        } catch {
-            guard error.saysMissing else { throw error }
-            return nil
-        }
-    }
+    package func read(_ path: String) throws -> [UInt8]? { try folder.readIfPresent(path) }
 
     package func add(_ files: [ExportFile], from source: ExportSource) throws {
         for start in stride(from: 0, to: files.count, by: Self.batch) {
@@ -121,13 +111,11 @@ package final class ExportFolder: ExportTarget {
     /// Writes files under temporary names, flushes them together, then renames them.
     ///
     /// On failure the temporary files are removed: they may be what fills the disk.
-    private func write(
-        _ paths: [String], after older: stat? = nil, bytes: (Int) throws -> [UInt8]
-    ) throws {
+    private func write(_ paths: [String], after older: stat? = nil, bytes: (Int) throws -> [UInt8]) throws {
         let temporary = paths.map(ExportLayout.temporary)
         do {
             try folder.keepingFoldersOpen { () throws(FileError) in
-                for name in temporary { if let error = folder.remove(name) { throw error } }
+                for name in temporary { try folder.discard(name) }
             }
             for (index, name) in temporary.enumerated() {
                 try folder.write(try bytes(index), to: name, mode: CacheFolder.imageMode)
@@ -166,7 +154,7 @@ package final class ExportFolder: ExportTarget {
     }
 
     package func remove(_ paths: [String]) throws {
-        for path in paths { if let error = folder.remove(path) { throw error } }
+        for path in paths { try folder.discard(path) }
     }
 
     package func damaged(among files: [ExportFile], of source: ExportSource) throws -> [ExportFile] {

@@ -32,8 +32,7 @@ package struct ExportSource: Sendable {
             } catch {
                 throw IconCacheError(error, in: path)
             }
-            for app in document.apps {
-                guard case .ready(let image) = app.state else { continue }
+            for image in document.images {
                 guard ExportLayout.isNamed(image.path) else {
                     throw .damaged(path: path, reason: "it names \(image.path) as the image \(image.sha256)")
                 }

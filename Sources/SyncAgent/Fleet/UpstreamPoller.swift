@@ -38,26 +38,17 @@ struct UpstreamPoller: Sendable {
     }
 
     private func outcome(of poll: UpstreamPoll) async -> UpstreamAnswer.Outcome {
-        switch await downloads.document(CacheLayout.manifest, of: poll.url, fields: poll.fields) {
-        case .failure(let failure): return .failed(failure, found: poll.found)
-        case .success(let response):
-            switch response.head.status {
-            case 200: return await outcome(of: poll, response)
-            case 304 where poll.validators != nil: return .unchanged()
-            default:
-                let failure = FetchFailure.status(of: response.head, receivedAt: response.received)
-                return .failed(UpstreamFailure(failure), found: poll.found)
-            }
-        }
-    }
-
-    private func outcome(of poll: UpstreamPoll, _ response: Downloads.Document) async -> UpstreamAnswer.Outcome {
-        let digest = Digest.of(response.body)
-        let validators = UpstreamPoll.validators(
-            of: StoredResponse(
-                fields: response.head.fields, requestTime: response.sent, responseTime: response.received))
-        if poll.isKnown(digest) { return .unchanged(validators) }
         do throws(UpstreamFailure) {
+            let response = try await downloads.document(CacheLayout.manifest, of: poll.url, fields: poll.fields).get()
+            if response.head.status == 304, poll.validators != nil { return .unchanged() }
+            guard response.head.status == 200 else {
+                throw UpstreamFailure(FetchFailure.status(of: response.head, receivedAt: response.received))
+            }
+            let digest = Digest.of(response.body)
+            let validators = UpstreamPoll.validators(
+                of: StoredResponse(
+                    fields: response.head.fields, requestTime: response.sent, responseTime: response.received))
+            if poll.isKnown(digest) { return .unchanged(validators) }
             try await checkSignature(of: response.body, digest, poll)
             let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime)
             let (documents, failure) = await documents(of: manifest, poll)
@@ -75,7 +66,7 @@ struct UpstreamPoller: Sendable {
     ) async throws(UpstreamFailure) {
         guard !poll.keys.isEmpty else { return }
         let path = CacheLayout.signature(digest)
-        let text = try await file(path, poll, as: .signature, "its manifest is not signed: \(path) is missing")
+        let text = try await file(path, poll, as: .signature, "its manifest is not signed: \(path) is missing").get()
         do {
             try verify(try Signature(text: text), of: manifest, by: poll.keys)
         } catch {
@@ -100,7 +91,8 @@ struct UpstreamPoller: Sendable {
             var count = 0
             while true {
                 while count < Self.concurrency, failure == nil, let list = rest.next() {
-                    group.addTask { (list, await load(list, poll)) }
+                    let message = "its manifest names \(list.document), which is missing"
+                    group.addTask { (list, await file(list.document, poll, as: .incomplete, message)) }
                     count += 1
                 }
                 guard let (list, result) = await group.next() else { return }
@@ -124,12 +116,12 @@ struct UpstreamPoller: Sendable {
                 }
             }
         }
-        if failure != nil { keep(&found) }
+        if failure != nil { trim(&found) }
         return (found, failure)
     }
 
     /// Drops documents of a failed poll until the rest is within the limit.
-    private func keep(_ found: inout [Digest: UpstreamDocument]) {
+    private func trim(_ found: inout [Digest: UpstreamDocument]) {
         var bytes = 0
         found = found.filter { document in
             bytes += document.value.bytes
@@ -137,22 +129,14 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    private func load(_ list: Manifest.List, _ poll: UpstreamPoll) async -> Result<[UInt8], UpstreamFailure> {
-        do throws(UpstreamFailure) {
-            return .success(
-                try await file(
-                    list.document, poll, as: .incomplete, "its manifest names \(list.document), which is missing"))
-        } catch {
-            return .failure(error)
-        }
-    }
-
     private func file(
         _ path: String, _ poll: UpstreamPoll, as refusal: UpstreamFailure.Refusal, _ message: String
-    ) async throws(UpstreamFailure) -> [UInt8] {
-        let response = try await downloads.document(path, of: poll.url, fields: poll.documentFields).get()
-        guard response.head.status != 200 else { return response.body }
-        let failure = FetchFailure.status(of: response.head, receivedAt: response.received)
-        throw UpstreamVerdict(failure) == .miss ? UpstreamFailure(refusal, message) : UpstreamFailure(failure)
+    ) async -> Result<[UInt8], UpstreamFailure> {
+        await downloads.document(path, of: poll.url, fields: poll.documentFields).flatMap { response in
+            guard response.head.status != 200 else { return .success(response.body) }
+            let failure = FetchFailure.status(of: response.head, receivedAt: response.received)
+            let isMissing = UpstreamVerdict(failure) == .miss
+            return .failure(isMissing ? UpstreamFailure(refusal, message) : UpstreamFailure(failure))
+        }
     }
 }

@@ -13,6 +13,9 @@ package final class FolderWatch: Sendable {
         /// Why the agent could not read lists at the last look; it is not a fault of the lists.
         fileprivate var shortage: String?
         package fileprivate(set) var overflows = 0
+        /// The folder at the path at the last look; inner `nil` if there was none, outer `nil` if there was no look since
+        /// the watcher started.
+        fileprivate var folder: FolderIdentity??
 
         package var mode: StatusReport.Watch.Mode { (trouble ?? blindness) == nil ? .inotify : .polling }
         /// Why lists are not read, or why inotify is not used, or not alone.
@@ -35,13 +38,12 @@ package final class FolderWatch: Sendable {
     ///
     /// - Returns: Whether the folder should be rescanned. A watch that fails repeatedly is no reason to: polling covers
     ///   that at its own pace.
-    func note(_ signal: WatchSignal) -> Bool {
-        metrics.note(signal)
+    func record(_ signal: WatchSignal) -> Bool {
+        if signal.isLast { metrics.recordWatcherFailure() }
         switch signal {
         case .ready:
-            current.withLock { $0.trouble = nil }
             // The new watch may be on another folder than the next look finds.
-            bell.forget()
+            current.withLock { ($0.trouble, $0.folder) = (nil, nil) }
         case .changed: break
         case .overflow:
             current.withLock { $0.overflows += 1 }
@@ -53,19 +55,22 @@ package final class FolderWatch: Sendable {
         return true
     }
 
-    func note(_ look: ListScanner.Look) {
-        if case .listed(let folder, _, _) = look.scan {
+    func record(_ look: ListScanner.Look) {
+        var folder: FolderIdentity?
+        if case .listed(let listed, _, _) = look.scan {
             change { $0.blindness = look.trouble }
-            // If the path leads to another folder than at the last look, ask the watcher at once: no event reports
-            // that.
-            bell.note(folder.identity)
-        } else {
-            bell.note(nil)
+            folder = listed.identity
         }
-        note(shortage: look.shortage)
+        let isOther = current.withLock { state in
+            defer { state.folder = .some(folder) }
+            return state.folder != .some(folder)
+        }
+        // A retargeted symbolic link or a renamed parent folder causes no event in the folder.
+        if isOther { bell.ring() }
+        record(shortage: look.shortage)
     }
 
-    func note(shortage reason: String?) {
+    func record(shortage reason: String?) {
         let isNew = current.withLock { state in
             defer { state.shortage = reason }
             return state.shortage != reason

@@ -221,10 +221,10 @@ final class HelperKiller: Sendable {
     private let state = Mutex<(isKilled: Bool, process: HelperProcess?)>((false, nil))
 
     /// Sets the process to kill; kills it at once if ``kill()`` was called.
-    func note(_ process: HelperProcess?) {
+    func attach(_ process: HelperProcess) {
         state.withLock { state in
             state.process = process
-            if state.isKilled { process?.kill() }
+            if state.isKilled { process.kill() }
         }
     }
 

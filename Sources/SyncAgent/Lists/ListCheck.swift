@@ -17,10 +17,10 @@ package struct ListCheck: Sendable {
 
     package func verdict(on path: FilePath) async -> ListVerdict {
         do throws(ListRejection) {
-            let file = try ListFile.open(path, maxBytes: maxBytes)
-            defer { try? file.descriptor.close() }
-            let verdict = await parser.parse(try ListFile.contents(of: file.descriptor, maxBytes: maxBytes).bytes)
-            guard try ListFile.fingerprint(of: file.descriptor) == file.fingerprint else { throw .stillBeingWritten }
+            let file = try ListFile(opening: path, maxBytes: maxBytes)
+            defer { file.close() }
+            let verdict = await parser.parse(try file.contents(maxBytes: maxBytes).bytes)
+            guard try file.isUnchanged else { throw .stillBeingWritten }
             return verdict
         } catch {
             return .failure(error)

@@ -6,26 +6,22 @@ import HTTPRules
 package import SyncPlan
 package import SystemPackage
 
-package struct OpenedList: Sendable {
-    /// The open file; the opener closes it.
-    package let descriptor: FileDescriptor
-    /// The fingerprint when it was opened.
-    package let fingerprint: FileFingerprint
-}
-
-/// Opens and reads property lists.
-package enum ListFile {
+/// An open property list; the opener closes it.
+package struct ListFile: Sendable {
     /// The contents of a file and their digest: the hashed bytes are parsed, even if the file changes meanwhile.
     package struct Contents: Equatable, Sendable {
         package let bytes: [UInt8]
         package let sha256: Digest
     }
 
+    package let descriptor: FileDescriptor
+    /// The fingerprint when it was opened.
+    package let fingerprint: FileFingerprint
+
     /// Opens a file without blocking, even if it is a pipe or a device.
     ///
     /// - Throws: ``ListRejection`` if the file cannot be opened, is not a regular file, or exceeds the limit.
-    package static func open(_ path: FilePath, maxBytes: ByteCount) throws(ListRejection) -> OpenedList {
-        let descriptor: FileDescriptor
+    package init(opening path: FilePath, maxBytes: ByteCount) throws(ListRejection) {
         do {
             descriptor = try .open(path, .readOnly, options: [.nonBlocking, .closeOnExec])
         } catch {
@@ -34,36 +30,34 @@ package enum ListFile {
             throw error as? Errno == .noSuchAddressOrDevice ? .notARegularFile : .unreadable("\(error)")
         }
         do throws(ListRejection) {
-            let status = try status(of: descriptor)
+            let status = try Self.status(of: descriptor)
             guard status.st_mode & S_IFMT == S_IFREG else { throw .notARegularFile }
             guard status.st_size <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
-            return OpenedList(descriptor: descriptor, fingerprint: FileFingerprint(status))
+            fingerprint = FileFingerprint(status)
         } catch {
             try? descriptor.close()
             throw error
         }
     }
 
-    /// The current fingerprint of an open file.
-    ///
-    /// If it has changed, what was read in between may mix two versions.
-    ///
-    /// - Throws: ``ListRejection`` if fstat(2) fails.
-    package static func fingerprint(of file: FileDescriptor) throws(ListRejection) -> FileFingerprint {
-        FileFingerprint(try status(of: file))
+    package func close() { try? descriptor.close() }
+
+    /// Whether its fingerprint is as when it was opened; if not, what was read since may mix two versions.
+    package var isUnchanged: Bool {
+        get throws(ListRejection) { try FileFingerprint(Self.status(of: descriptor)) == fingerprint }
     }
 
-    /// Reads an open file from its first byte; leaves the file offset unchanged.
+    /// Reads the file from its first byte; leaves the file offset unchanged.
     ///
     /// - Throws: ``ListRejection`` if reading fails, or the contents exceed the limit.
-    package static func contents(of file: FileDescriptor, maxBytes: ByteCount) throws(ListRejection) -> Contents {
+    package func contents(maxBytes: ByteCount) throws(ListRejection) -> Contents {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {
             let count: Int
             do {
                 count = try buffer.withUnsafeMutableBytes {
-                    try file.read(fromAbsoluteOffset: Int64(bytes.count), into: $0)
+                    try descriptor.read(fromAbsoluteOffset: Int64(bytes.count), into: $0)
                 }
             } catch {
                 throw .unreadable("\(error)")

@@ -80,20 +80,20 @@ package actor ListFolder {
     /// - Returns: The open file, which the caller must close, and its contents.
     package func open(
         _ name: ListName, maxBytes: ByteCount
-    ) throws(ListRejection) -> (file: OpenedList, contents: ListFile.Contents) {
-        let file = try ListFile.open(path.appending(name.text), maxBytes: maxBytes)
+    ) throws(ListRejection) -> (file: ListFile, contents: ListFile.Contents) {
+        let file = try ListFile(opening: path.appending(name.text), maxBytes: maxBytes)
         do {
-            return (file, try ListFile.contents(of: file.descriptor, maxBytes: maxBytes))
+            return (file, try file.contents(maxBytes: maxBytes))
         } catch {
-            try? file.descriptor.close()
+            file.close()
             throw error
         }
     }
 
     /// Closes a list; returns whether it is unchanged since it was opened.
-    package func close(_ file: OpenedList) throws(ListRejection) -> Bool {
-        defer { try? file.descriptor.close() }
-        return try ListFile.fingerprint(of: file.descriptor) == file.fingerprint
+    package func close(_ file: ListFile) throws(ListRejection) -> Bool {
+        defer { file.close() }
+        return try file.isUnchanged
     }
 }
 

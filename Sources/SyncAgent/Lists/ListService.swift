@@ -27,7 +27,8 @@ package final class ListService: Sendable {
     private let folder: FilePath
     private let watchProgram: FilePath
     private let parseProgram: FilePath
-    private let rules: Mutex<ListRules>
+    /// The settings for reading lists, and a parser that follows them.
+    private let rules: Mutex<(settings: Settings.Lists, parser: ParseHelper)>
     private let known: Handover<[ListName: KnownList]>
     /// The lists published by an earlier run.
     private let old: Set<ListName>
@@ -52,7 +53,7 @@ package final class ListService: Sendable {
         self.watchProgram = watchProgram
         self.parseProgram = parseProgram
         self.metrics = metrics
-        rules = Mutex(ListRules(settings, parseProgram: parseProgram, metrics: metrics))
+        rules = Mutex((settings, ParseHelper(executable: parseProgram, limits: ListLimits(settings), metrics: metrics)))
         self.clock = clock
         folderWatch = FolderWatch(logger: logger, metrics: metrics)
         (triggers, trigger) = AsyncStream.makeStream()
@@ -69,10 +70,9 @@ package final class ListService: Sendable {
             let isOther = ListLimits(settings).rules != ListLimits(rules.settings).rules
             // A parser that was started ahead has the limits that it was started with.
             if isOther {
-                rules = ListRules(settings, parseProgram: parseProgram, metrics: metrics)
-            } else {
-                rules.settings = settings
+                rules.parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings), metrics: metrics)
             }
+            rules.settings = settings
             return isOther
         }
         folderWatch.bell.ring()
@@ -80,14 +80,10 @@ package final class ListService: Sendable {
     }
 
     /// Requests a full scan.
-    package func lookAgain() {
-        trigger.yield(.asked(nil))
-    }
+    package func lookAgain() { trigger.yield(.asked(nil)) }
 
     /// Requests a listing; only changed files are read.
-    package func listAgain() {
-        trigger.yield(.due)
-    }
+    package func listAgain() { trigger.yield(.due) }
 
     /// Scans the folder, and returns when everything in it was read and reported, or when the task is cancelled; the
     /// scan then goes on.
@@ -124,10 +120,8 @@ package final class ListService: Sendable {
     /// Scans the folder until no file in it is being written.
     ///
     /// A file still being written after `lists.rescan` is reported as such. Later calls do not read unchanged files
-    /// again.
-    ///
-    /// - Parameter report: Receives the results: some new lists as they are read, everything else at the end. It is not
-    ///   called after the task is cancelled.
+    /// again. `report` receives some new lists as they are read, everything else at the end, and nothing after the task
+    /// is cancelled.
     package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var readings: [ListName: ListReading] = [:]
@@ -141,7 +135,7 @@ package final class ListService: Sendable {
             let overdue = unsettled.note(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
-            folderWatch.note(shortage: look.shortage)
+            folderWatch.record(shortage: look.shortage)
             let isUnread = look.shortage != nil && clock.now < end
             if look.rest.isEmpty, isUnread || overdue.count < look.unsettled.count,
                 (try? await Task.sleep(for: settings.settle)) != nil
@@ -174,7 +168,7 @@ package final class ListService: Sendable {
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
-                if folderWatch.note(signal) { window.noteChange(at: clock.now) }
+                if folderWatch.record(signal) { window.noteChange(at: clock.now) }
                 // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
             case .asked(let milestone):
@@ -209,7 +203,7 @@ package final class ListService: Sendable {
                 let scan = look.scan.adding(overdue).listed(at: start)
                 report(scan)
                 await parser.dismiss()
-                folderWatch.note(look)
+                folderWatch.record(look)
                 nextScan = clock.now + (look.shortage == nil ? interval(after: look) : Self.pause)
                 if !look.rest.isEmpty {
                     // Triggers that arrived meanwhile come first.

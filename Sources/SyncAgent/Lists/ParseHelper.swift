@@ -9,25 +9,20 @@ package import SystemPackage
 
 /// Parses property lists in `syncagent-parse`, one short-lived process per file: a crafted file can crash its parser.
 package struct ParseHelper: Sendable {
+    /// `syncagent-parse`, installed beside the agent's program.
     private let executable: FilePath
     private let limits: ListLimits
+    /// How long one file may take, including the start of a process.
     private let timeout: Duration
     private let metrics: AgentMetrics?
-    private let ahead = ParserAhead()
+    /// The process that was started ahead of a file.
+    private let ahead = Ahead()
 
-    /// - Parameters:
-    ///   - executable: `syncagent-parse`, installed beside the agent's program.
-    ///   - limits: The limits on a file.
-    ///   - timeout: How long one file may take, including the start of a process. The default is 15 s.
-    ///   - metrics: Counts verdicts, if given.
     package init(
         executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(15),
         metrics: AgentMetrics? = nil
     ) {
-        self.executable = executable
-        self.limits = limits
-        self.timeout = timeout
-        self.metrics = metrics
+        (self.executable, self.limits, self.timeout, self.metrics) = (executable, limits, timeout, metrics)
     }
 
     /// Starts a process ahead of the next file: starting one takes longer than parsing a small list.
@@ -41,7 +36,7 @@ package struct ParseHelper: Sendable {
     }
 
     package func dismiss() async {
-        guard let process = ahead.take() else { return }
+        guard let process = ahead.dequeue() else { return }
         await onOwnThread("parser") { _ = process.end() }
     }
 
@@ -49,12 +44,7 @@ package struct ParseHelper: Sendable {
     ///
     /// When this returns, the process has ended: by itself, or killed on timeout or cancellation. A verdict of
     /// ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` or ``ListRejection/parserUnavailable(_:)`` is
-    /// not about the file.
-    ///
-    /// - Parameters:
-    ///   - bytes: The contents. The caller reads them, since reading from a network file system can block forever.
-    ///   - limit: A shorter timeout for this file; `nil` for the default.
-    /// - Returns: The app list, or why there is none.
+    /// not about the file. The caller reads it, since reading from a network file system can block forever.
     package func parse(_ bytes: [UInt8], within limit: Duration? = nil) async -> ListVerdict {
         // A parser that was started ahead already has its descriptors.
         let held = ahead.process.withLock { $0 == nil ? 0 : HelperProcess.descriptors }
@@ -67,7 +57,7 @@ package struct ParseHelper: Sendable {
             killer.kill()
         }
         guard !Task.isCancelled else { return .failure(.cancelled) }
-        metrics?.noteVerdict(verdict)
+        metrics?.recordVerdict(verdict)
         return verdict
     }
 
@@ -75,17 +65,14 @@ package struct ParseHelper: Sendable {
         let deadline = ContinuousClock.now + timeout
         let process: HelperProcess
         do throws(Errno) {
-            if let ready = ahead.take(), !ready.hasEnded {
-                process = ready
-            } else {
-                process = try HelperProcess(executable, arguments)
-            }
+            let ready = ahead.dequeue().flatMap { $0.hasEnded ? nil : $0 }
+            process = if let ready { ready } else { try HelperProcess(executable, arguments) }
         } catch {
             if let shortage = Shortage(starting: error) { return .failure(.outOfResources(shortage.reason)) }
             return .failure(.parserUnavailable("\(FileError("start", executable.string, error))"))
         }
         defer { process.end() }
-        killer.note(process)
+        killer.attach(process)
         process.send(bytes)
         var output: [UInt8] = []
         while true {
@@ -128,26 +115,17 @@ package struct ParseHelper: Sendable {
     }
 
     private static func name(ofSignal signal: Int32) -> String {
-        switch signal {
-        case SIGABRT: "SIGABRT"
-        case SIGBUS: "SIGBUS"
-        case SIGFPE: "SIGFPE"
-        case SIGHUP: "SIGHUP"
-        case SIGILL: "SIGILL"
-        case SIGINT: "SIGINT"
-        case SIGKILL: "SIGKILL"
-        case SIGSEGV: "SIGSEGV"
-        case SIGTERM: "SIGTERM"
-        case SIGTRAP: "SIGTRAP"
-        default: "signal \(signal)"
-        }
+        let names = [
+            SIGABRT: "ABRT", SIGBUS: "BUS", SIGFPE: "FPE", SIGHUP: "HUP", SIGILL: "ILL", SIGINT: "INT", SIGKILL: "KILL",
+            SIGSEGV: "SEGV", SIGTERM: "TERM", SIGTRAP: "TRAP",
+        ]
+        return names[signal].map { "SIG\($0)" } ?? "signal \(signal)"
     }
-}
 
-/// The parser that was started ahead of a file.
-private final class ParserAhead: Sendable {
-    let process = Mutex<HelperProcess?>(nil)
+    private final class Ahead: Sendable {
+        let process = Mutex<HelperProcess?>(nil)
 
-    /// Gives the process to one caller only.
-    func take() -> HelperProcess? { process.withLock { $0.take() } }
+        /// Gives the process to one caller only.
+        func dequeue() -> HelperProcess? { process.withLock { $0.take() } }
+    }
 }

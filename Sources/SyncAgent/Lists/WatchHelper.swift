@@ -7,36 +7,30 @@ package import SystemPackage
 ///
 /// That is a separate process because its library can abort and has another licence.
 package struct WatchHelper: Sendable {
+    /// `syncagent-watch`, installed beside the agent's program.
     private let executable: FilePath
+    /// The folder to watch, which need not exist yet.
     private let folder: FilePath
+    /// How often the helper is asked whether it still watches the folder at the path.
+    ///
+    /// If it has not said anything by the next question, it hangs and is replaced. A new interval applies from the next
+    /// answer on.
     private let interval: @Sendable () -> Duration
+    /// Triggers further questions.
     private let bell: WatchBell
 
-    /// - Parameters:
-    ///   - executable: `syncagent-watch`, installed beside the agent's program.
-    ///   - folder: The folder to watch. It need not exist yet.
-    ///   - interval: How often the helper is asked whether it still watches the folder at the path. If it has not said
-    ///     anything by the next question, it hangs and is replaced. A new interval applies from the next answer on. The
-    ///     default is 30 s.
-    ///   - bell: Triggers further questions. None by default.
     package init(
         executable: FilePath, folder: FilePath,
         askingEvery interval: @autoclosure @escaping @Sendable () -> Duration = .seconds(30),
         bell: WatchBell = WatchBell()
     ) {
-        self.executable = executable
-        self.folder = folder
-        self.interval = interval
-        self.bell = bell
+        (self.executable, self.folder, self.interval, self.bell) = (executable, folder, interval, bell)
     }
 
     /// Watches the folder until the task is cancelled, and restarts the helper whenever it ends.
     ///
     /// Changes between two helpers are missed, so each ``WatchSignal/ready`` requires a rescan.
     ///
-    /// - Parameters:
-    ///   - clock: Measures the pauses before restarts. The default is the system's clock.
-    ///   - report: Called for each signal, in order.
     /// - Throws: Only `CancellationError`, after the helper has ended.
     package func watch(
         clock: some Clock<Duration> = ContinuousClock(), _ report: @Sendable (WatchSignal) async -> Void
@@ -52,8 +46,8 @@ package struct WatchHelper: Sendable {
 
     /// Runs one helper until it ends.
     ///
-    /// - Parameter report: Called for each signal, in order. The last one is ``WatchSignal/lost(reason:)``,
-    ///   ``WatchSignal/refused(errno:)`` or ``WatchSignal/died(_:)``.
+    /// The last signal is ``WatchSignal/lost(reason:)``, ``WatchSignal/refused(errno:)`` or ``WatchSignal/died(_:)``.
+    ///
     /// - Throws: Only `CancellationError`, after the helper has ended.
     package func run(_ report: @Sendable (WatchSignal) async -> Void) async throws {
         try Task.checkCancellation()

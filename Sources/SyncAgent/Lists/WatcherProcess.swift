@@ -18,7 +18,9 @@ actor WatcherProcess {
     private static let endTimeout: Duration = .milliseconds(100)
 
     private let thread = FileThread("watcher")
+    /// How often the helper is asked; it hangs if it has not said anything by the next question.
     private let interval: @Sendable () -> Duration
+    /// Kills the process on cancellation.
     private let killer: HelperKiller
     private var process: HelperProcess?
     private var nextQuestion = ContinuousClock.now
@@ -30,17 +32,13 @@ actor WatcherProcess {
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// - Parameters:
-    ///   - interval: How often the helper is asked; it hangs if it has not said anything by the next question.
-    ///   - killer: Kills the process on cancellation.
     init(askingEvery interval: @escaping @Sendable () -> Duration, _ killer: HelperKiller) {
-        self.interval = interval
-        self.killer = killer
+        (self.interval, self.killer) = (interval, killer)
     }
 
     func start(_ program: FilePath, _ folder: FilePath) throws(Errno) -> HelperProcess {
         let process = try HelperProcess(program, [folder.string], hasMessages: true)
-        killer.note(process)
+        killer.attach(process)
         self.process = process
         nextQuestion = .now + interval()
         return process

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import HTTPRules
 import Reports
 import SyncPlan
@@ -14,7 +13,7 @@ extension MetricFamily {
         Label(name: "code", values: MetricLabel.failureCodes))
     static let downloadResponses = counter(
         "syncagent_download_responses_total", "Downloads that a server answered, by version of HTTP.",
-        Label("version", MetricLabel.HTTPVersion.self))
+        Label(name: "version", values: ["1.1", "2"]))
     static let receivedBytes = counter(
         "syncagent_received_bytes_total", "Bytes of response bodies that downloads received.")
     static let downloadDuration = histogram(
@@ -53,7 +52,7 @@ extension MetricFamily {
         "syncagent_eviction_failures_total", "Files that could not be removed from the cache.")
     static let listReads = counter(
         "syncagent_list_reads_total", "Versions of lists that were parsed, by verdict.",
-        Label("verdict", MetricLabel.Verdict.self))
+        Label(name: "verdict", values: ["accepted", "rejected"]))
     static let parserFailures = counter(
         "syncagent_parser_failures_total", "Parser processes that gave no verdict on a list, by reason.",
         Label("reason", MetricLabel.ParserFailure.self))
@@ -61,111 +60,14 @@ extension MetricFamily {
         "syncagent_watcher_failures_total", "Times that syncagent-watch ended, or lost the lists folder.")
     static let controlRequests = counter(
         "syncagent_control_requests_total", "Requests on the control socket, by method and class of status.",
-        Label("method", MetricLabel.Method.self), Label("status", MetricLabel.Status.self))
+        Label(name: "method", values: ["get", "post", "other"]),
+        Label(name: "status", values: ["2xx", "3xx", "4xx", "5xx"]))
 
     private static let diskBounds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
     static let pushed = [
         downloads, downloadFailures, downloadResponses, receivedBytes, downloadDuration, originDownloads,
         upstreamRequests, upstreamBytes, publications, publicationDuration, flushDuration, flushFailures, evictedImages,
-        evictedGenerations, evictionFailures,
-        listReads, parserFailures, watcherFailures, controlRequests,
+        evictedGenerations, evictionFailures, listReads, parserFailures, watcherFailures, controlRequests,
     ]
-}
-
-// Read on request.
-extension MetricFamily {
-    static let up = gauge("syncagent_up", "1 while the agent runs; 0 in the textfile of an agent that was stopped.")
-    static let buildInfo = gauge(
-        "syncagent_build_info", "Always 1; its label is the version of the agent.",
-        Label(name: "version", values: [Version.current]))
-    static let collected = gauge(
-        "syncagent_collected_timestamp_seconds", "When these metrics were read, since 1970.", isVolatile: true)
-    static let paused = gauge("syncagent_paused", "1 while new downloads are paused.")
-    static let inSync = gauge(
-        "syncagent_in_sync", "1 if the newest generation has all that is known, and no download is due.")
-    static let configurationOK = gauge(
-        "syncagent_configuration_ok", "0 if the configuration file was refused at the last reload.")
-    static let lists = gauge(
-        "syncagent_lists", "App lists, by state.", Label(name: "state", values: ["ok", "last-good", "rejected"]))
-    static let icons = gauge(
-        "syncagent_icons", "Icons that app lists name, by state.",
-        Label(name: "state", values: ["ready", "pending", "failed"]))
-    static let staleIcons = gauge(
-        "syncagent_stale_icons", "Ready icons whose last refresh failed.")
-    static let oldestStaleIcon = gauge(
-        "syncagent_oldest_stale_icon_age_seconds",
-        "Time since the freshness of the icon ended whose refresh fails for longest; 0 if there is none.",
-        isVolatile: true)
-    static let previousImages = gauge(
-        "syncagent_previous_images",
-        "Icons without an image of their own whose apps show the previous one.")
-    static let retiredIcons = gauge("syncagent_retired_icons", "Icons on disk that no app list names and no app shows.")
-    static let queue = gauge(
-        "syncagent_download_queue",
-        "Icons that are being downloaded, queued, waiting for a retry or their origin, or blocked without an image.",
-        Label(name: "state", values: ["active", "queued", "waiting", "blocked"]))
-    static let shortage = gauge(
-        "syncagent_shortage", "1 while disk space or another resource is short, so that icons or documents wait.")
-    static let generation = gauge("syncagent_generation", "The newest generation.")
-    static let lastPublication = gauge(
-        "syncagent_last_publication_timestamp_seconds", "When the newest generation was published, since 1970.")
-    static let publicationFailing = gauge(
-        "syncagent_publication_failing", "1 if the last publication failed or may not be durable.")
-    static let cacheBytes = gauge("syncagent_cache_bytes", "Size of the images in the cache.")
-    static let cacheImages = gauge("syncagent_cache_images", "Images in the cache.")
-    static let diskFree = gauge(
-        "syncagent_disk_free_bytes", "Free space on the file system of the cache.", isVolatile: true)
-    static let diskSize = gauge("syncagent_disk_size_bytes", "Size of the file system of the cache.")
-    static let diskReserve = gauge(
-        "syncagent_disk_reserve_bytes", "Free space that downloads leave (cache.minFree).")
-    static let eviction = gauge(
-        "syncagent_eviction_state", "1 for the present state of eviction, 0 for the others.",
-        Label(name: "state", values: ["active", "suspended", "held"]))
-    static let watchPolling = gauge(
-        "syncagent_watch_polling", "1 while the lists folder is polled, because inotify does not report all changes.")
-    static let watchOverflows = counter(
-        "syncagent_watch_overflows_total", "Overflows of the inotify queue of the lists folder.")
-    static let upstreamState = gauge(
-        "syncagent_upstream_state", "1 for the present state of each upstream, 0 for the others.",
-        Label(name: "upstream", values: MetricLabel.upstreams),
-        Label("state", StatusReport.Upstream.State.self))
-    static let upstreamGeneration = gauge(
-        "syncagent_upstream_generation", "The newest generation of each upstream that was accepted.",
-        Label(name: "upstream", values: MetricLabel.upstreams))
-    static let upstreamPublished = gauge(
-        "syncagent_upstream_published_timestamp_seconds",
-        "When that generation was published, since 1970; time() minus this is the age of the manifest.",
-        Label(name: "upstream", values: MetricLabel.upstreams))
-    static let awaitingUpstream = gauge(
-        "syncagent_awaiting_upstream", "Icons that no upstream has, and whose origins are asked later or never.")
-    static let lastScan = gauge(
-        "syncagent_last_scan_timestamp_seconds", "When the lists folder was listed last, since 1970.", isVolatile: true)
-
-    static let pulled = [
-        up, buildInfo, collected, paused, inSync, configurationOK, lists, icons, staleIcons, oldestStaleIcon,
-        previousImages, retiredIcons, queue, shortage, generation, lastPublication, publicationFailing, cacheBytes,
-        cacheImages,
-        diskFree, diskSize, diskReserve, eviction, watchPolling, watchOverflows, lastScan, upstreamState,
-        upstreamGeneration, upstreamPublished, awaitingUpstream,
-    ]
-}
-
-// Of the process, under Prometheus' standard names.
-extension MetricFamily {
-    static let processCPU = counter(
-        "process_cpu_seconds_total", "CPU time of the agent, user and system.", isVolatile: true)
-    static let processStart = gauge("process_start_time_seconds", "When the agent started, since 1970.")
-    static let processResident = gauge(
-        "process_resident_memory_bytes", "Resident memory of the agent.", isVolatile: true)
-    static let processVirtual = gauge(
-        "process_virtual_memory_bytes", "Virtual memory of the agent.", isVolatile: true)
-    static let processOpenFiles = gauge("process_open_fds", "Open file descriptors of the agent.", isVolatile: true)
-    static let processMaxFiles = gauge("process_max_fds", "The agent's limit on open file descriptors.")
-
-    static let ofProcess = [
-        processCPU, processStart, processResident, processVirtual, processOpenFiles, processMaxFiles,
-    ]
-
-    static var all: [MetricFamily] { pushed + pulled + ofProcess }
 }

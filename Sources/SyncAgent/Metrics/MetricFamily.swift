@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The declaration of a metric: its name, its type, and all its labels.
 ///
@@ -71,12 +72,57 @@ struct MetricReading: Equatable, Sendable {
     init(_ family: MetricFamily, _ series: [Series]) {
         (self.family, self.series) = (family, series)
     }
+}
 
-    init(_ family: MetricFamily, _ value: Double) {
-        self.init(family, [Series(labels: [], value: .number(value))])
+/// Readings of what the agent keeps anyway, declared where they are made; without a value, they have no series.
+extension MetricReading {
+    static func gauge(
+        _ name: String, _ help: String, _ value: (some MetricValue)?, isVolatile: Bool = false
+    ) -> MetricReading {
+        MetricReading(.gauge(name, help, isVolatile: isVolatile), value)
     }
 
-    init(_ family: MetricFamily, _ values: KeyValuePairs<String, Double>) {
-        self.init(family, values.map { Series(labels: [$0], value: .number($1)) })
+    static func counter(
+        _ name: String, _ help: String, _ value: (some MetricValue)?, isVolatile: Bool = false
+    ) -> MetricReading {
+        MetricReading(.counter(name, help, isVolatile: isVolatile), value)
+    }
+
+    private init(_ family: MetricFamily, _ value: (some MetricValue)?) {
+        self.init(family, value.map { [Series(labels: [], value: .number($0.number))] } ?? [])
+    }
+
+    /// A gauge for each value of a label.
+    static func gauge(
+        _ name: String, _ help: String, by label: String, _ values: KeyValuePairs<String, some MetricValue>
+    ) -> MetricReading {
+        MetricReading(
+            .gauge(name, help, MetricFamily.Label(name: label, values: values.map(\.key))),
+            values.map { Series(labels: [$0], value: .number($1.number)) })
+    }
+}
+
+protocol MetricValue {
+    var number: Double { get }
+}
+
+extension Double: MetricValue {
+    var number: Double { self }
+}
+
+extension Int: MetricValue {
+    var number: Double { Double(self) }
+}
+
+extension Bool: MetricValue {
+    var number: Double { self ? 1 : 0 }
+}
+
+/// In seconds since 1970.
+extension Timestamp: MetricValue {
+    var number: Double {
+        // Dividing two durations is inexact: 1763692797.9999998.
+        let (seconds, attoseconds) = sinceEpoch.components
+        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

@@ -70,12 +70,6 @@ enum MetricLabel {
         }
     }
 
-    /// The HTTP version that all servers of a download answered with.
-    enum HTTPVersion: String, CaseIterable, Sendable {
-        case http1 = "1.1"
-        case http2 = "2"
-    }
-
     enum Publication: String, CaseIterable, Sendable {
         case published
         /// In force, but its last flush failed.
@@ -97,10 +91,6 @@ enum MetricLabel {
         case leaseExpired = "lease-expired"
     }
 
-    enum Verdict: String, CaseIterable, Sendable {
-        case accepted, rejected
-    }
-
     enum ParserFailure: String, CaseIterable, Sendable {
         case died, killed, failed, timeout, nonsense, unavailable
 
@@ -114,26 +104,6 @@ enum MetricLabel {
             case .parserNonsense: self = .nonsense
             case .parserUnavailable: self = .unavailable
             default: return nil
-            }
-        }
-    }
-
-    enum Method: String, CaseIterable, Sendable {
-        case get, post, other
-    }
-
-    enum Status: String, CaseIterable, Sendable {
-        case success = "2xx"
-        case redirect = "3xx"
-        case refused = "4xx"
-        case failed = "5xx"
-
-        init(_ status: Int) {
-            switch status {
-            case ..<300: self = .success
-            case ..<400: self = .redirect
-            case ..<500: self = .refused
-            default: self = .failed
             }
         }
     }

@@ -47,11 +47,7 @@ struct MetricsTextfile: Sendable {
                 _ = await feed.next(after: change)
             }
         }
-        await write(
-            [
-                MetricReading(.buildInfo, [Version.current: 1]), MetricReading(.collected, AgentClock.wallTime),
-                MetricReading(.up, 0),
-            ], &trouble)
+        await write([.buildInfo, .collected, .up(false)], &trouble)
     }
 
     private func write(_ readings: [MetricReading], _ trouble: inout String?) async {

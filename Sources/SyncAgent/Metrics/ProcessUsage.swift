@@ -5,32 +5,32 @@ import IconCache
 import SystemPackage
 
 enum ProcessUsage {
-    /// The current usage, without values that the system does not give.
+    /// The current usage, under Prometheus' standard names; a value that the system does not give has no series.
     static func read() -> [MetricReading] {
-        var readings: [MetricReading] = []
-        if let time = AgentClock.processTime {
-            let seconds = time / .seconds(1)
-            readings.append(MetricReading(.processCPU, seconds))
-        }
-        if let startTime { readings.append(MetricReading(.processStart, startTime)) }
         // proc_pid_statm(5): total and resident size, in pages.
         let pages = text("/proc/self/statm").split(atByte: " ").compactMap { Double($0) }
-        if pages.count > 1 {
-            let size = Double(sysconf(Int32(_SC_PAGESIZE)))
-            readings.append(MetricReading(.processResident, pages[1] * size))
-            readings.append(MetricReading(.processVirtual, pages[0] * size))
-        }
-        if let folder = try? FileDescriptor.openFolder("/proc/self/fd"),
-            let files = try? FolderListing.names(in: folder.rawValue)
-        {
-            // The listing itself uses one.
-            readings.append(MetricReading(.processOpenFiles, Double(files.count - 1)))
-        }
+        let pageSize = Double(sysconf(Int32(_SC_PAGESIZE)))
+        let folder = try? FileDescriptor.openFolder("/proc/self/fd")
+        let files = try? folder.map { folder throws(Errno) in try FolderListing.names(in: folder.rawValue).count }
         var limit = rlimit()
-        if getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 {
-            readings.append(MetricReading(.processMaxFiles, Double(limit.rlim_cur)))
-        }
-        return readings
+        let hasLimit = getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0
+        return [
+            .counter(
+                "process_cpu_seconds_total", "CPU time of the agent, user and system.",
+                AgentClock.processTime.map { $0 / .seconds(1) }, isVolatile: true),
+            .gauge("process_start_time_seconds", "When the agent started, since 1970.", startTime),
+            .gauge(
+                "process_resident_memory_bytes", "Resident memory of the agent.",
+                pages.count > 1 ? pages[1] * pageSize : nil, isVolatile: true),
+            .gauge(
+                "process_virtual_memory_bytes", "Virtual memory of the agent.",
+                pages.count > 1 ? pages[0] * pageSize : nil, isVolatile: true),
+            // The listing itself uses one.
+            .gauge("process_open_fds", "Open file descriptors of the agent.", files.map { $0 - 1 }, isVolatile: true),
+            .gauge(
+                "process_max_fds", "The agent's limit on open file descriptors.",
+                hasLimit ? Double(limit.rlim_cur) : nil),
+        ]
     }
 
     /// The start time of the process, in whole seconds since 1970; `nil` if it is unknown.

@@ -11,11 +11,8 @@ extension RunningAgent {
         else { return nil }
         // On its own thread: the file system of the cache may block.
         let outside = await onOwnThread("metrics") { [space] in space.readings(reserve: reserve) + ProcessUsage.read() }
-        let now = AgentClock.wallTime
         let age = stale.map { max(0, ($0.now - $0.since) / .seconds(1)) } ?? 0
-        let readings =
-            counts.read() + status.metrics + outside
-            + [MetricReading(.oldestStaleIcon, age), MetricReading(.collected, now)]
+        let readings = counts.read() + status.metrics + outside + [.oldestStaleIcon(age: age), .collected]
         return readings.sorted { $0.family.name < $1.family.name }
     }
 
@@ -29,17 +26,22 @@ extension RunningAgent {
 package struct SpaceMetrics: Sendable {
     private let folder: CacheFolder?
 
-    /// - Parameter folder: The cache; `nil` to measure nothing.
+    /// Measures nothing without a folder.
     package init(of folder: CacheFolder? = nil) {
         self.folder = folder
     }
 
     /// The current readings; `reserve` is the space to be left free.
     func readings(reserve: SpaceReserve) -> [MetricReading] {
-        guard let space = folder?.space?.bytes else { return [] }
+        let space = folder?.space?.bytes
         return [
-            MetricReading(.diskFree, Double(space.free)), MetricReading(.diskSize, Double(space.total)),
-            MetricReading(.diskReserve, Double(reserve.bytes(of: space.total))),
+            .gauge(
+                "syncagent_disk_free_bytes", "Free space on the file system of the cache.", space?.free,
+                isVolatile: true),
+            .gauge("syncagent_disk_size_bytes", "Size of the file system of the cache.", space?.total),
+            .gauge(
+                "syncagent_disk_reserve_bytes", "Free space that downloads leave (cache.minFree).",
+                space.map { reserve.bytes(of: $0.total) }),
         ]
     }
 }

@@ -5,51 +5,110 @@ import Fleet
 import Reports
 import SyncPlan
 
-extension StatusReport {
-    var metrics: [MetricReading] {
-        let states = Dictionary(grouping: lists, by: \.state.text).mapValues(\.count)
-        var readings: [MetricReading] = [
-            MetricReading(.up, 1),
-            MetricReading(.buildInfo, [Version.current: 1]),
-            MetricReading(.paused, state == .paused),
-            MetricReading(.inSync, inSync),
-            MetricReading(.configurationOK, configuration.error == nil),
-            MetricReading(
-                .lists, MetricFamily.lists.labels[0].values.map { ($0, Double(states[$0] ?? 0)) }),
-            MetricReading(.icons, ["ready": icons.ready, "pending": icons.pending, "failed": icons.failed]),
-            MetricReading(.staleIcons, Double(icons.stale)),
-            MetricReading(.previousImages, Double(icons.previous ?? 0)),
-            MetricReading(.retiredIcons, Double(icons.retired)),
-            MetricReading(
-                .queue,
-                [
-                    "active": downloads.active, "queued": downloads.queued, "waiting": downloads.waiting,
-                    "blocked": downloads.blocked,
-                ]),
-            MetricReading(.shortage, downloads.reason != nil),
-            MetricReading(.publicationFailing, publication.error != nil),
-            MetricReading(.cacheBytes, Double(cache.bytes)),
-            MetricReading(.cacheImages, Double(cache.images)),
-            MetricReading(
-                .eviction, MetricFamily.eviction.labels[0].values.map { ($0, $0 == eviction.state.text ? 1 : 0) }),
-            MetricReading(.watchPolling, watch.mode == .polling),
-            MetricReading(.watchOverflows, Double(watch.overflows)),
-            MetricReading(.awaitingUpstream, Double(downloads.awaitingUpstream ?? 0)),
-        ]
-        readings += upstreamMetrics
-        // No generation, no value: a time of 0 would look like a very old publication.
-        if let generation { readings.append(MetricReading(.generation, Double(generation))) }
-        if let time = published.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastPublication, time)) }
-        if let time = watch.lastScan.flatMap({ Timestamp($0) }) { readings.append(MetricReading(.lastScan, time)) }
-        return readings
+extension MetricReading {
+    static func up(_ isRunning: Bool) -> MetricReading {
+        gauge("syncagent_up", "1 while the agent runs; 0 in the textfile of an agent that was stopped.", isRunning)
+    }
+
+    static var buildInfo: MetricReading {
+        gauge(
+            "syncagent_build_info", "Always 1; its label is the version of the agent.", by: "version",
+            [Version.current: 1])
+    }
+
+    static var collected: MetricReading {
+        gauge(
+            "syncagent_collected_timestamp_seconds", "When these metrics were read, since 1970.", AgentClock.wallTime,
+            isVolatile: true)
+    }
+
+    static func oldestStaleIcon(age: Double) -> MetricReading {
+        gauge(
+            "syncagent_oldest_stale_icon_age_seconds",
+            "Time since the freshness of the icon ended whose refresh fails for longest; 0 if there is none.", age,
+            isVolatile: true)
     }
 }
 
 extension StatusReport {
+    var metrics: [MetricReading] {
+        let states = Dictionary(grouping: lists, by: \.state.text).mapValues(\.count)
+        return upstreamMetrics + [
+            .up(true), .buildInfo,
+            .gauge("syncagent_paused", "1 while new downloads are paused.", state == .paused),
+            .gauge(
+                "syncagent_in_sync", "1 if the newest generation has all that is known, and no download is due.",
+                inSync),
+            .gauge(
+                "syncagent_configuration_ok", "0 if the configuration file was refused at the last reload.",
+                configuration.error == nil),
+            .gauge(
+                "syncagent_lists", "App lists, by state.", by: "state",
+                [
+                    "ok": states["ok"] ?? 0, "last-good": states["last-good"] ?? 0, "rejected": states["rejected"] ?? 0,
+                ]),
+            .gauge(
+                "syncagent_icons", "Icons that app lists name, by state.", by: "state",
+                ["ready": icons.ready, "pending": icons.pending, "failed": icons.failed]),
+            .gauge("syncagent_stale_icons", "Ready icons whose last refresh failed.", icons.stale),
+            .gauge(
+                "syncagent_previous_images", "Icons without an image of their own whose apps show the previous one.",
+                icons.previous ?? 0),
+            .gauge("syncagent_retired_icons", "Icons on disk that no app list names and no app shows.", icons.retired),
+            .gauge(
+                "syncagent_download_queue",
+                "Icons that are being downloaded, queued, waiting for a retry or their origin, or blocked without an image.",
+                by: "state",
+                [
+                    "active": downloads.active, "queued": downloads.queued, "waiting": downloads.waiting,
+                    "blocked": downloads.blocked,
+                ]),
+            .gauge(
+                "syncagent_shortage",
+                "1 while disk space or another resource is short, so that icons or documents wait.",
+                downloads.reason != nil),
+            // No generation, no value: a time of 0 would look like a very old publication.
+            .gauge("syncagent_generation", "The newest generation.", generation),
+            .gauge(
+                "syncagent_last_publication_timestamp_seconds", "When the newest generation was published, since 1970.",
+                published.flatMap { Timestamp($0) }),
+            .gauge(
+                "syncagent_publication_failing", "1 if the last publication failed or may not be durable.",
+                publication.error != nil),
+            .gauge("syncagent_cache_bytes", "Size of the images in the cache.", cache.bytes),
+            .gauge("syncagent_cache_images", "Images in the cache.", cache.images),
+            .gauge(
+                "syncagent_eviction_state", "1 for the present state of eviction, 0 for the others.", by: "state",
+                [
+                    "active": eviction.state == "active", "suspended": eviction.state == "suspended",
+                    "held": eviction.state == "held",
+                ]),
+            .gauge(
+                "syncagent_watch_polling",
+                "1 while the lists folder is polled, because inotify does not report all changes.",
+                watch.mode == "polling"),
+            .counter(
+                "syncagent_watch_overflows_total", "Overflows of the inotify queue of the lists folder.",
+                watch.overflows),
+            .gauge(
+                "syncagent_last_scan_timestamp_seconds", "When the lists folder was listed last, since 1970.",
+                watch.lastScan.flatMap { Timestamp($0) }, isVolatile: true),
+            .gauge(
+                "syncagent_awaiting_upstream",
+                "Icons that no upstream has, and whose origins are asked later or never.",
+                downloads.awaitingUpstream ?? 0),
+        ]
+    }
+
     private var upstreamMetrics: [MetricReading] {
         let upstreams = zip(MetricLabel.upstreams, upstreams ?? [])
-        func reading(_ family: MetricFamily, _ value: (Upstream) -> Double?) -> MetricReading {
-            MetricReading(family, upstreams.compactMap { place, upstream in value(upstream).map { (place, $0) } })
+        let place = MetricFamily.Label(name: "upstream", values: MetricLabel.upstreams)
+        func reading(_ name: String, _ help: String, _ value: (Upstream) -> (some MetricValue)?) -> MetricReading {
+            MetricReading(
+                .gauge(name, help, place),
+                upstreams.compactMap { place, upstream in
+                    value(upstream).map { .init(labels: [place], value: .number($0.number)) }
+                })
         }
         let states = upstreams.flatMap { place, upstream in
             Upstream.State.allCases.map { state in
@@ -58,27 +117,18 @@ extension StatusReport {
             }
         }
         return [
-            MetricReading(.upstreamState, states),
-            reading(.upstreamGeneration) { $0.generation.map(Double.init) },
-            reading(.upstreamPublished) { $0.published.flatMap { Timestamp($0) }.map { $0.sinceEpoch / .seconds(1) } },
+            MetricReading(
+                .gauge(
+                    "syncagent_upstream_state", "1 for the present state of each upstream, 0 for the others.", place,
+                    .init("state", Upstream.State.self)),
+                states),
+            reading(
+                "syncagent_upstream_generation", "The newest generation of each upstream that was accepted."
+            ) { $0.generation },
+            reading(
+                "syncagent_upstream_published_timestamp_seconds",
+                "When that generation was published, since 1970; time() minus this is the age of the manifest."
+            ) { $0.published.flatMap { Timestamp($0) } },
         ]
-    }
-}
-
-extension MetricReading {
-    init(_ family: MetricFamily, _ isTrue: Bool) { self.init(family, isTrue ? 1 : 0) }
-
-    init(_ family: MetricFamily, _ time: Timestamp) {
-        // Dividing two durations is inexact: 1763692797.9999998.
-        let (seconds, attoseconds) = time.sinceEpoch.components
-        self.init(family, Double(seconds) + Double(attoseconds) / 1e18)
-    }
-
-    init(_ family: MetricFamily, _ values: KeyValuePairs<String, Int>) {
-        self.init(family, values.map { ($0, Double($1)) })
-    }
-
-    init(_ family: MetricFamily, _ values: [(label: String, value: Double)]) {
-        self.init(family, values.map { Series(labels: [$0.label], value: .number($0.value)) })
     }
 }

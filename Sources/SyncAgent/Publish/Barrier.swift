@@ -55,9 +55,9 @@ struct Barrier: Sendable {
         let start = ContinuousClock.now
         do throws(FileError) {
             try folder.flushing(body)
-            metrics?.noteFlush(isWhole: true, in: .now - start)
+            metrics?.recordFlush(isWhole: true, in: .now - start)
         } catch {
-            metrics?.noteFlush(isWhole: false, in: .now - start)
+            metrics?.recordFlush(isWhole: false, in: .now - start)
             throw error
         }
     }

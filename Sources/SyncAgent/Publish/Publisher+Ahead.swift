@@ -34,7 +34,7 @@ extension Publisher {
 
     /// Gives up a staged image, and returns its file; `nil` if it has none of its own.
     func dropStaged(_ name: String) -> String? {
-        switch held.take(name) {
+        switch held.remove(name) {
         case nil: StagingPath.of(name)
         case .memory: nil
         case .file(let path): path

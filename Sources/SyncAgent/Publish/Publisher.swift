@@ -45,7 +45,7 @@ package actor Publisher {
         let texts = publication.documents.map(\.text)
         if let shortage = shortage(for: publication, texts) { return shortage }
         do throws(FileError) {
-            if let error = folder.takeFailedFlush() { throw error }
+            if let error = folder.clearFailedFlush() { throw error }
             try removeLeftovers()
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 if let flaw = try flaw(of: publication) {
@@ -79,7 +79,7 @@ package actor Publisher {
     /// Rolls a failed publication back, and removes what was staged for it.
     private func rollBack(_ publication: Publication, _ done: Progress) {
         // The plan invalidates everything that is not published yet.
-        _ = folder.takeFailedFlush()
+        _ = folder.clearFailedFlush()
         let staged = (publication.moves + publication.discards).compactMap { dropStaged($0.name) }
         leftovers += done.placed + staged + [Self.temporary]
         // Free space first: on a full disk, names can be restored only then.
@@ -116,7 +116,7 @@ package actor Publisher {
             if isReplaced {
                 done.placed.append(staged.image.path)
                 written.replaced.insert(staged.image.sha256)
-            } else if held.take(staged.name) == nil {
+            } else if held.remove(staged.name) == nil {
                 folder.remove(StagingPath.of(staged.name))
             }
         }
@@ -155,7 +155,7 @@ package actor Publisher {
             try barrier.pass(names: names)
             return .published(manifest, written: written)
         } catch {
-            _ = folder.takeFailedFlush()
+            _ = folder.clearFailedFlush()
             return .published(manifest, written: written, doubt: "\(error)")
         }
     }
@@ -166,7 +166,7 @@ package actor Publisher {
     @discardableResult
     private func place(_ staged: StagedImage) throws(FileError) -> String {
         let name = staged.image.path
-        switch held.take(staged.name) {
+        switch held.remove(staged.name) {
         case nil: try folder.rename(StagingPath.of(staged.name), to: name)
         case .memory(let bytes): try replace(name, by: bytes)
         case .file:

@@ -86,7 +86,7 @@ extension ListVerdict {
     }
 
     package var isTimeout: Bool {
-        if case .failure(.parserTimeout) = self { true } else { false }
+        if case .failure(let rejection) = self { rejection.code == .parserTimeout } else { false }
     }
 }
 

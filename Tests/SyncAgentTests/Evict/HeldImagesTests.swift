@@ -23,10 +23,10 @@ struct HeldImagesTests {
         let held = HeldImages()
         let half = [UInt8](repeating: 1, count: HeldImages.limit / 2)
         #expect(held.hold(half, as: "1") && held.hold(half, as: "2") && !held.hold([1], as: "3"))
-        #expect(held.take("1") == .memory(half) && held.take("1") == nil && held.take("3") == nil)
+        #expect(held.remove("1") == .memory(half) && held.remove("1") == nil && held.remove("3") == nil)
         #expect(held.hold([1], as: "3"))
         held.close()
-        #expect(!held.hold([1], as: "4") && held.take("3") == .memory([1]))
+        #expect(!held.hold([1], as: "4") && held.remove("3") == .memory([1]))
     }
 
     @Test("are in no file until they are published, and then in one, whatever has its name", arguments: [true, false])
@@ -40,7 +40,7 @@ struct HeldImagesTests {
             await cache.staging.discard([staged.name])
             #expect(try FileBytes.read(path.pushing(FilePath(staged.image.path))) == Array("one".utf8))
             #expect(try cache.folder.entry(staged.image.path)?.isOwn == true)
-            #expect(try cache.names(in: "staging").isEmpty && cache.held.take(staged.name) == nil)
+            #expect(try cache.names(in: "staging").isEmpty && cache.held.remove(staged.name) == nil)
         }
     }
 
@@ -65,7 +65,7 @@ struct HeldImagesTests {
                 Issue.record("it was published")
                 return
             }
-            #expect(staged.allSatisfy { cache.held.take($0.name) == nil && !cache.exists($0.image.path) })
+            #expect(staged.allSatisfy { cache.held.remove($0.name) == nil && !cache.exists($0.image.path) })
         }
     }
 

@@ -16,12 +16,12 @@ struct ListFileTests {
         try await withTemporaryFolder { folder in
             let path = folder.appending("a.plist")
             try write("(a)", to: path)
-            let opened = try ListFile.open(path, maxBytes: ByteCount(3))
-            defer { try? opened.descriptor.close() }
+            let opened = try ListFile(opening: path, maxBytes: ByteCount(3))
+            defer { opened.close() }
             #expect(opened.fingerprint.size == 3)
-            #expect(try ListFile.fingerprint(of: opened.descriptor) == opened.fingerprint)
+            #expect(try opened.isUnchanged)
             try write("(a, b)", to: path)
-            #expect(try ListFile.fingerprint(of: opened.descriptor) != opened.fingerprint)
+            #expect(try !opened.isUnchanged)
         }
     }
 
@@ -31,15 +31,15 @@ struct ListFileTests {
             let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
             let path = folder.appending("a.plist")
             try write(bytes, to: path)
-            let opened = try ListFile.open(path, maxBytes: ByteCount(bytes.count))
-            defer { try? opened.descriptor.close() }
+            let opened = try ListFile(opening: path, maxBytes: ByteCount(bytes.count))
+            defer { opened.close() }
             try opened.descriptor.seek(offset: 7, from: .start)
-            let contents = try ListFile.contents(of: opened.descriptor, maxBytes: ByteCount(bytes.count))
+            let contents = try opened.contents(maxBytes: ByteCount(bytes.count))
             #expect(contents.sha256 == Digest.of(bytes))
             #expect(contents.bytes == bytes)
             #expect(try opened.descriptor.seek(offset: 0, from: .current) == 7)
             #expect(throws: ListRejection.tooLarge(limit: ByteCount(199_999))) {
-                try ListFile.contents(of: opened.descriptor, maxBytes: ByteCount(199_999))
+                try opened.contents(maxBytes: ByteCount(199_999))
             }
         }
     }
@@ -57,7 +57,7 @@ struct ListFileTests {
                 ("file", "too-large"), ("missing", "unreadable"),
             ] {
                 let rejection = try #require(throws: ListRejection.self, "\(name)") {
-                    try ListFile.open(folder.appending(name), maxBytes: ByteCount(4))
+                    try ListFile(opening: folder.appending(name), maxBytes: ByteCount(4))
                 }
                 #expect(rejection.code.rawValue == code, "\(name)")
             }

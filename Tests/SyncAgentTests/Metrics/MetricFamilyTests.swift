@@ -1,11 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import Reports
 import Testing
 
 @testable import SyncAgent
 
 @Suite("The metrics of the agent")
 struct MetricFamilyTests {
-    @Test("names follow the conventions of Prometheus", arguments: MetricFamily.all)
+    private static let all: [MetricFamily] = {
+        let outside = SpaceMetrics().readings(reserve: Settings().cache.minFree) + ProcessUsage.read()
+        let others = [MetricReading.oldestStaleIcon(age: 0), .collected]
+        return (AgentMetrics().read() + StatusReport(state: .running).metrics + outside + others).map(\.family)
+    }()
+
+    @Test("names follow the conventions of Prometheus", arguments: all)
     func names(family: MetricFamily) {
         let name = family.name
         #expect(name.contains(/^(syncagent|process)(_[a-z0-9]+)+$/))
@@ -24,9 +32,9 @@ struct MetricFamilyTests {
 
     @Test("no name is used twice, and an agent has few series whatever lists name")
     func bounds() {
-        let names = MetricFamily.all.map(\.name)
+        let names = Self.all.map(\.name)
         #expect(Set(names).count == names.count)
-        let series = MetricFamily.all.map { family in
+        let series = Self.all.map { family in
             if case .histogram(let bounds) = family.kind {
                 family.labelSets.count * (bounds.count + 3)
             } else {

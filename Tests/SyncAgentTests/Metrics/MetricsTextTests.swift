@@ -26,10 +26,10 @@ struct MetricsTextTests {
     @Test("each metric has its help and its type, and a metric without a value is left out")
     func families() {
         let counter = MetricFamily.counter("x_total", "Things.", .init(name: "kind", values: ["a", "b"]))
-        let gauge = MetricFamily.gauge("y_bytes", "Size.")
         let text = MetricsText.write([
-            MetricReading(counter, ["a": 1, "b": 0.5]), MetricReading(gauge, 7),
-            MetricReading(gauge, [MetricReading.Series]()),
+            MetricReading(
+                counter, [.init(labels: ["a"], value: .number(1)), .init(labels: ["b"], value: .number(0.5))]),
+            .gauge("y_bytes", "Size.", 7), .gauge("z_bytes", "Size.", Int?.none),
         ])
         #expect(
             text == """

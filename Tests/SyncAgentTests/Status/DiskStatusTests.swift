@@ -43,8 +43,8 @@ struct DiskStatusTests {
             try write(difference == .contents ? "2" : "1", to: folders.lists.appending("apps.plist"))
 
             // What changed a moment ago is not read yet.
-            let change = try ListFile.open(folders.lists.appending("apps.plist"), maxBytes: .mebibytes(1))
-            try change.descriptor.close()
+            let change = try ListFile(opening: folders.lists.appending("apps.plist"), maxBytes: .mebibytes(1))
+            change.close()
             try await waitUntil {
                 AgentClock.wallTime.sinceEpoch >= change.fingerprint.changed + .milliseconds(100)
             }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import SystemPackage
+
+extension CacheFolder {
+    /// Whether the folder is empty, or an agent has used it as a cache.
+    ///
+    /// The root of a file system contains `lost+found` (`mke2fs(8)`).
+    var isOurs: Bool {
+        get throws(FileError) {
+            let names = Set(try names(in: ".").map(\.name)).subtracting(["lost+found"])
+            return names.isEmpty || names.contains(CacheLayout.tag) || names.contains(CacheLayout.lock)
+        }
+    }
+
+    /// Creates the missing folders of a cache.
+    func makeTree() throws(FileError) {
+        let open: FilePermissions = [.ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute]
+        for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
+            try makeFolder(name, mode: open)
+        }
+        try keepingFoldersOpen { () throws(FileError) in
+            for name in CacheLayout.fanOut {
+                try makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
+                try makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
+            }
+        }
+        try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
+    }
+
+    /// Creates the file that marks a cache for backup tools, if it is missing; returns whether it was.
+    func makeTag(temporary: String) throws(FileError) -> Bool {
+        let text = """
+            Signature: 8a477f597d28d172789f06886806bc55
+            # This folder is a cache of syncagent: everything in it can be downloaded again.
+            # See https://bford.info/cachedir/
+
+            """
+        guard try entry(CacheLayout.tag)?.size != Int64(text.utf8.count) else { return false }
+        try write(text.utf8, to: temporary, mode: CacheFolder.imageMode)
+        try rename(temporary, to: CacheLayout.tag)
+        return true
+    }
+}
