@@ -119,7 +119,7 @@ final class ActiveDownload: TransferReceiver {
         received += bytes.count
         count += bytes.count
         guard count <= limit.bytes else {
-            // A file longer than the upstream's manifest says is another file.
+            // A file longer than the manifest of the copy says is another file.
             let isOther = request.copy.map { $0.bytes == limit.bytes } ?? false
             endBody(.failure(isOther ? FetchFailure.copyMismatch : FetchFailure.tooLarge(limit: limit)))
             return .refused

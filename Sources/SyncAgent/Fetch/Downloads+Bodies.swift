@@ -102,12 +102,12 @@ private struct NotTheRest: Error {}
 extension ImageInspector {
     /// Inspects the bytes as an image for the cache.
     ///
-    /// - Throws: ``ImageRejection``, or ``FetchFailure/upstreamMismatch`` if they are not the requested image.
+    /// - Throws: ``ImageRejection``, or ``FetchFailure/copyMismatch`` if they are not the requested image.
     func image(of bytes: [UInt8], for request: FetchRequest) throws -> AppListDocument.Image {
         do {
             return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
         } catch {
-            // If an upstream sent damaged bytes, the rejection says nothing about the image that it has.
+            // If a copy came damaged, the rejection says nothing about the image that it has.
             if let copy = request.copy, Digest.of(bytes) != copy.sha256 {
                 throw FetchFailure.copyMismatch
             }

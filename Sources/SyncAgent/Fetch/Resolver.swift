@@ -17,7 +17,7 @@ final class Resolver: Sendable {
     private struct Destination: Hashable {
         var host: String
         var port: Int
-        /// Whether it is an upstream, which may be in a local network.
+        /// Whether a setting names it: it may be in a local network.
         var isConfigured: Bool
 
         init(_ target: FetchTarget, isConfigured: Bool) {

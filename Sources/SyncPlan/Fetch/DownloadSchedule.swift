@@ -80,7 +80,7 @@ struct DownloadSchedule: Sendable {
 
     func isInvalid(_ url: IconURL) -> Bool { invalidated.contains(url) }
 
-    /// Ends a download: frees its slot, and updates its origin unless an upstream was asked.
+    /// Ends a download: frees its slot, and updates its origin unless a copy was requested.
     ///
     /// Returns whether the download was invalidated.
     mutating func finish(

@@ -10,6 +10,7 @@ import Testing
 struct IdentityUseTests {
     /// The files in which `String` is a key all the same, and what the texts are: all of them ASCII, which has one spelling.
     private static let keyedByText: [String: String] = [
+        "CacheFormat/JSON+Encoding.swift": "names of properties, which are ours",
         "CacheFormat/Manifest.swift": "what a JSON decoder gives, before each line is decoded on its own",
         "ListWatch/LinkWatch.swift": "paths that were taken from the file system, and go back to it",
         "SyncAgent/Agent/Listeners.swift": "names of listeners, which are ours",
