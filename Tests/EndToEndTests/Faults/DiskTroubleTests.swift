@@ -16,10 +16,9 @@ struct DiskTroubleTests {
         "a running agent tells why a publication failed, tries again, and comes to an end",
         .enabled(if: Tool.areInstalled("strace"), "strace is not installed"),
         arguments: [
-            // Errors are counted by thread: a name that is used once meets one.
             ("renameat", "staging/manifest", 1, "ENOSPC", "No space left on device"),
             ("renameat", "staging/manifest", 1, "EIO", "Input/output error"),
-            // Its first flush is that of the start.
+            // The first flush is that of the start. A publication flushes twice, on one thread.
             ("syncfs", "", 2, "EIO", "Input/output error"),
         ])
     func running(call: String, file: String, number: Int, error: String, words: String) async throws {
@@ -27,13 +26,14 @@ struct DiskTroubleTests {
             let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
             let point = FaultPoint(call, on: file, in: world.agent.cache, number: number)
             let agent = try world.traced(
-                by: Fault.error(error).options(at: point), log: world.folder.appending("trace"), getsSignals: true)
+                by: Fault.lastingError(error).options(at: point), log: world.folder.appending("trace"),
+                getsSignals: true)
             try world.drop(["Mail", "Maps"])
-            try await agent.whileRunning { _ in
+            try await agent.whileRunning { process in
                 let troubled = try await agent.status { $0.publication.error != nil }
                 #expect(troubled.publication.error?.contains(words) == true && !troubled.inSync)
-                // Each thread that flushes may meet the error, and the agent waits longer after each.
-                #expect(try await agent.status(within: .seconds(120)) { $0.inSync }.publication.error == nil)
+                try Tracer.end(of: process)
+                #expect(try await agent.status { $0.inSync }.publication.error == nil)
                 try await world.published(["Mail", "Maps"])
                 #expect(try world.expectWholeCache() == 2)
             }

@@ -57,11 +57,13 @@ enum Fault: CustomStringConvertible {
     case kill
     /// The call does nothing but fail with the error.
     case error(String)
+    /// The call and those after it fail with the error, until ``Tracer/end(of:)``.
+    case lastingError(String)
 
     var description: String {
         switch self {
         case .kill: "SIGKILL"
-        case .error(let name): name
+        case .error(let name), .lastingError(let name): name
         }
     }
 
@@ -70,10 +72,11 @@ enum Fault: CustomStringConvertible {
         let what =
             switch self {
             case .kill: "signal=KILL"
-            case .error(let name): "error=\(name)"
+            case .error(let name), .lastingError(let name): "error=\(name)"
             }
+        let last = if case .lastingError = self { "+" } else { "" }
         let paths = point.paths.flatMap { ["-P", $0] }
-        return ["-e", "trace=\(point.name)", "-e", "inject=\(point.name):\(what):when=\(point.number)"] + paths
+        return ["-e", "trace=\(point.name)", "-e", "inject=\(point.name):\(what):when=\(point.number)\(last)"] + paths
     }
 
     /// Whether a message says that it happened; SQLite tells no error of the system.
@@ -81,8 +84,8 @@ enum Fault: CustomStringConvertible {
         let words: [String] =
             switch self {
             case .kill: []
-            case .error("ENOSPC"): ["No space left on device", "database or disk is full"]
-            case .error: ["Input/output error"]
+            case .error("ENOSPC"), .lastingError("ENOSPC"): ["No space left on device", "database or disk is full"]
+            case .error, .lastingError: ["Input/output error"]
             }
         return (words + ["SQLite error", "Cannot open the database"]).contains { messages.contains($0) }
     }

@@ -11,7 +11,7 @@ import Testing
 /// It takes strace.
 struct SlowFlushes: Sendable {
     private let log: FilePath
-    private let tracer: pid_t
+    private let process: ProcessIdentifier
 
     /// Slows the flushes of a process from now on, to its end.
     ///
@@ -23,6 +23,7 @@ struct SlowFlushes: Sendable {
     init(of process: ProcessIdentifier, by time: Duration, in folder: FilePath) async throws {
         let log = folder.appending("flushes")
         self.log = log
+        self.process = process
         let calls = "syncfs,fsync,fdatasync"
         // It ends with the process.
         Task {
@@ -31,7 +32,6 @@ struct SlowFlushes: Sendable {
                 "inject=\(calls):delay_enter=\(Int(time / .microseconds(1)))", "-p", "\(process.value)")
         }
         try await waitUntil { try ProcessStatus(of: process.value)["TracerPid"] != "0" }
-        tracer = try #require(try ProcessStatus(of: process.value)["TracerPid"].flatMap { pid_t($0) })
         // All of its threads.
         for thread in try ProcessTree.threads(of: process.value) {
             try await waitUntil { (try? ProcessStatus(of: thread)["TracerPid"]) != "0" }
@@ -39,8 +39,8 @@ struct SlowFlushes: Sendable {
     }
 
     /// Has flushes take no longer than they do, also those that have begun.
-    func end() {
-        kill(tracer, SIGKILL)
+    func end() throws {
+        try Tracer.end(of: process)
     }
 
     /// Returns when a flush has begun.

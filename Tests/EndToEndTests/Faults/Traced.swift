@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
+import Subprocess
 import SystemPackage
 import TestSupport
+import Testing
 
 @testable import SyncAgentCLI
 
@@ -20,5 +23,14 @@ extension World {
         var traced = AgentProcess(program: script, folder: folder)
         traced.environment = agent.environment
         return traced
+    }
+}
+
+/// The strace that holds a process.
+enum Tracer {
+    /// Kills it: the process goes on, and its calls fail or wait no longer.
+    static func end(of process: ProcessIdentifier) throws {
+        let tracer = try ProcessStatus(of: process.value)["TracerPid"].flatMap { pid_t($0) }
+        kill(try #require(tracer.flatMap { $0 == 0 ? nil : $0 }), SIGKILL)
     }
 }
