@@ -35,7 +35,7 @@ extension API {
             query.limit = limit
         }
         switch await directory.page(query) {
-        case .success(let page): return try Self.answer(page.json)
+        case .success(let page): return try Self.answer(page)
         case .failure(.stopping): throw APIError.stopping
         case .failure(.noSuchCursor):
             throw APIError.badRequest("after is no cursor: use the “next” of the page before.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import NIOCore
 import Reports
 import SyncAgent
 import SyncPlan
@@ -14,6 +15,8 @@ actor IconDirectory {
     private let agent: RunningAgent
     private var index: IconIndex?
     private var pages = 0
+    private var isBusy = false
+    private var waiting = CircularBuffer<CheckedContinuation<Void, Never>>()
 
     init(_ agent: RunningAgent) {
         self.agent = agent
@@ -28,7 +31,17 @@ actor IconDirectory {
 
     enum Flaw: Error { case noSuchList, noSuchCursor, stopping }
 
-    func page(_ query: Query) async -> Result<IconPage, Flaw> {
+    /// Makes a page, one at a time: pages of many clients would take more memory than their responses may.
+    ///
+    /// - Returns: The page as JSON text.
+    func page(_ query: Query) async -> Result<String, Flaw> {
+        if isBusy { await withCheckedContinuation { waiting.append($0) } } else { isBusy = true }
+        let page = await makePage(query).map { $0.json.text + "\n" }
+        if let next = waiting.popFirst() { next.resume() } else { isBusy = false }
+        return page
+    }
+
+    private func makePage(_ query: Query) async -> Result<IconPage, Flaw> {
         guard let total = await agent.count(ofIconsIn: query.list, query.state) else { return .failure(.stopping) }
         guard let total else { return .failure(.noSuchList) }
         guard let index = await newestIndex() else { return .failure(.stopping) }

@@ -70,12 +70,16 @@ package enum OfflinePurge {
             throw PurgeError(cache: folder.path, reason: "\(error)")
         }
         let thread = FileThread("purge")
-        let older = restored.manifests.filter { !$0.lists.isEmpty }.map(\.generation)
-        if !older.isEmpty {
+        var generations = restored.manifests.map(\.generation)
+        if restored.manifests.allSatisfy(\.lists.isEmpty) {
+            _ = generations.popLast()
+        } else {
             // Even if the newest one is empty: a purge that could not flush it left the others.
             try await publishEmpty(restored.nextGeneration, in: folder, thread: thread)
+        }
+        if !generations.isEmpty {
             let evictor = Evictor(folder, thread: thread, logger: silent)
-            let released = await evictor.release(older.map { GenerationRelease(generation: $0) })
+            let released = await evictor.release(generations.map { GenerationRelease(generation: $0) })
             result.kept = released.kept
             result.failures += released.failed.count
         }
