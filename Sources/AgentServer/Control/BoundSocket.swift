@@ -27,7 +27,7 @@ final class BoundSocket: Sendable {
     }
 
     /// Records the identity of the socket, once it has its final mode.
-    func noteBound() {
+    func recordBound() {
         let found = Identity(path)
         identity.withLock { $0 = found }
     }

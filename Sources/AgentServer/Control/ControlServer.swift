@@ -64,7 +64,7 @@ package struct ControlServer: Sendable {
                 try await server.run { [path, access, api] _ in
                     // Until here only the owner could connect: the agent's umask denies others write permission.
                     access.open(path)
-                    socket.noteBound()
+                    socket.recordBound()
                     api.agent.recordListening()
                 }
             } onCancel: {

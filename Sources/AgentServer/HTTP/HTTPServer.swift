@@ -101,7 +101,7 @@ struct HTTPServer: Sendable {
                 let answer = try await respond(request, channel)
                 if answer.body.contentLength != nil {
                     response = answer
-                } else if let stream = seats.takeStream() {
+                } else if let stream = seats.addStream() {
                     response = answer.holding(stream)
                 } else {
                     response = .refusal(.busy)

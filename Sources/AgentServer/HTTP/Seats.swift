@@ -80,7 +80,7 @@ final class Seats: Sendable {
     }
 
     /// - Returns: `nil` if the limit on streams is reached.
-    func takeStream() -> Stream? {
+    func addStream() -> Stream? {
         let hasRoom = state.withLock { state in
             guard state.streams < streams else { return false }
             state.streams += 1

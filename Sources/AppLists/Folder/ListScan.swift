@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
 package import CacheFormat
 
 /// Distinguishes versions of a file without reading it (`stat(2)`).
@@ -67,18 +66,6 @@ package struct ListReading: Sendable {
     }
 }
 
-/// A version of a list whose content is known.
-package struct KnownList: Equatable, Sendable {
-    /// Of the file.
-    package var sha256: Digest
-    package var list: AppList
-
-    package init(sha256: Digest, list: AppList) {
-        self.sha256 = sha256
-        self.list = list
-    }
-}
-
 extension ListVerdict {
     /// Whether the verdict depends on the file alone, which is then not read again until it changes.
     package var isOfTheFile: Bool {
@@ -87,40 +74,5 @@ extension ListVerdict {
 
     package var isTimeout: Bool {
         if case .failure(let rejection) = self { rejection.code == .parserTimeout } else { false }
-    }
-}
-
-/// An app list: its last good version, and the state of its current file.
-package struct ListRecord: Sendable {
-    package enum State: Equatable, Sendable {
-        case ok
-        /// The current file is rejected; an older version stays in force.
-        case lastGood(ListRejection)
-        /// The current file is rejected, and no version was ever accepted.
-        case rejected(ListRejection)
-    }
-
-    package var state: State
-    /// Of the last good version.
-    package var source: AppListDocument.Source?
-    package var entries: [AppEntry] = []
-    /// Ignored entries of the last good version.
-    package var problems: [EntryProblem] = []
-    /// Whether the file itself was read by the current rules, not only its document.
-    package var isRead = false
-    /// Its entry in the newest manifest; `nil` if the manifest does not name it.
-    package var published: Manifest.List?
-
-    /// The last good version, if its document contains everything in its file.
-    var known: KnownList? {
-        guard isRead, problems.isEmpty, let source else { return nil }
-        return KnownList(sha256: source.sha256, list: AppList(entries: entries))
-    }
-
-    package var rejection: ListRejection? {
-        switch state {
-        case .ok: nil
-        case .lastGood(let rejection), .rejected(let rejection): rejection
-        }
     }
 }

@@ -13,7 +13,7 @@ package struct SettleWindow: Sendable {
         self.ceiling = ceiling
     }
 
-    package mutating func noteChange(at now: Timestamp) {
+    package mutating func recordChange(at now: Timestamp) {
         if first == nil { first = now }
         last = now
     }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 package import CacheFormat
 
 /// Files that change at every scan; they are rejected after `patience`.
@@ -12,7 +11,7 @@ package struct UnsettledLists: Sendable {
     }
 
     /// Records the files being written during a scan; returns rejections of those that changed for too long.
-    package mutating func note(_ names: Set<ListName>, at now: Timestamp) -> [ListName: ListReading] {
+    package mutating func record(_ names: Set<ListName>, at now: Timestamp) -> [ListName: ListReading] {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = now }
         return since.filter { $0.value + patience <= now }.mapValues { _ in

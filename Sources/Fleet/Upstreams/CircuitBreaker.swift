@@ -16,7 +16,7 @@ struct CircuitBreaker: Equatable, Sendable {
 
     var isOpen: Bool { probe != nil }
 
-    mutating func noteFailure(
+    mutating func recordFailure(
         _ settings: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         // Late failures of requests in flight together are no news.

@@ -10,6 +10,6 @@ extension IconSources {
         let before = upstreams.map { $0.isFresh(settings.maxAge, at: now) }
         moveClock(to: offset, at: now)
         let changes = zip(upstreams, before).filter { $0.isFresh(settings.maxAge, at: now) != $1 }
-        return (changes.filter(\.1).map(\.0.url.folder.url), changes.contains { !$0.1 } ? takeUndecided() : [])
+        return (changes.filter(\.1).map(\.0.url.folder.url), changes.contains { !$0.1 } ? drainUndecided() : [])
     }
 }

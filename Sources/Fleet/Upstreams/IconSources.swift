@@ -80,8 +80,8 @@ package struct IconSources: Sendable {
     /// Whether the first poll of an upstream has not ended yet.
     package var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
 
-    package mutating func takePolls(at now: Timestamp) -> [UpstreamPoll] {
-        upstreams.indices.compactMap { upstreams[$0].takePoll(settings.publicKeys, epoch: epoch, at: now) }
+    package mutating func beginPolls(at now: Timestamp) -> [UpstreamPoll] {
+        upstreams.indices.compactMap { upstreams[$0].beginPoll(settings.publicKeys, epoch: epoch, at: now) }
     }
 
     package mutating func pollNow(at now: Timestamp) {
@@ -99,7 +99,7 @@ package struct IconSources: Sendable {
         let wasFresh = upstreams[place].isFresh(settings.maxAge, at: now)
         upstreams[place].end(
             answer.outcome, settings, isHurried: hasWaiting, at: now, using: &generator)
-        noteBreaker(ofUpstreamAt: place)
+        updateBreaker(ofUpstreamAt: place)
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
             memos[contents.memo.url] = contents.memo
@@ -122,7 +122,7 @@ package struct IconSources: Sendable {
 
     /// Returns the icons that wait, and those (forgotten here) that failed according to an upstream: another may have
     /// them.
-    package mutating func takeUndecided() -> [IconURL] {
+    package mutating func drainUndecided() -> [IconURL] {
         defer { failed = [] }
         return Array(failed.union(waits.keys))
     }
@@ -274,12 +274,12 @@ package struct IconSources: Sendable {
     /// The last accepted manifests, sorted by upstream.
     package var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
 
-    private mutating func noteBreaker(ofUpstreamAt place: Int) {
+    private mutating func updateBreaker(ofUpstreamAt place: Int) {
         if upstreams[place].breaker.isOpen { opened.insert(upstreams[place].url) }
     }
 
     /// Removes and returns the icons queued or in flight at upstreams whose circuit breakers have opened.
-    package mutating func takeBlocked() -> [IconURL] {
+    package mutating func drainBlocked() -> [IconURL] {
         guard !opened.isEmpty else { return [] }
         defer { opened = [] }
         return requests.filter { opened.contains($0.value.url) }.map(\.key)
@@ -314,7 +314,7 @@ package struct IconSources: Sendable {
         guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn }
         switch outcome {
         case .image(let staged, _) where staged.image.sha256 == request.file.sha256:
-            upstreams[place].noteImage()
+            upstreams[place].recordImage()
             waits[url] = nil
             return .image(
                 SourceAnswer(
@@ -328,8 +328,8 @@ package struct IconSources: Sendable {
                 return .again
             }
             if UpstreamVerdict(failure) == .rejected { return .rejected(failure) }
-            upstreams[place].noteFailure(failure, of: request.file, settings, at: now, using: &generator)
-            noteBreaker(ofUpstreamAt: place)
+            upstreams[place].recordFailure(failure, of: request.file, settings, at: now, using: &generator)
+            updateBreaker(ofUpstreamAt: place)
             return .goOn
         case .notModified, .noRoom, .cancelled: return .goOn
         }

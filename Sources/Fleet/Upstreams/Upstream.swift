@@ -91,7 +91,7 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = max(nextPoll, probe) }
     }
 
-    mutating func takePoll(_ keys: [PublicKey], epoch: Int, at now: Timestamp) -> UpstreamPoll? {
+    mutating func beginPoll(_ keys: [PublicKey], epoch: Int, at now: Timestamp) -> UpstreamPoll? {
         guard !isPolling, nextPoll <= now else { return nil }
         isPolling = true
         lastPoll = now
@@ -127,7 +127,7 @@ struct Upstream: Sendable {
             self.failure = failure
             self.found = found
             switch failure.cause {
-            case .request(let cause): note(UpstreamVerdict(cause), settings, at: now, using: &generator)
+            case .request(let cause): record(UpstreamVerdict(cause), settings, at: now, using: &generator)
             // It answers, but perhaps with an old copy from a cache on the way.
             case .refusal:
                 breaker.close(after: settings.breakMax, at: now)
@@ -148,7 +148,7 @@ struct Upstream: Sendable {
         bypassesCaches = true
     }
 
-    private mutating func note(
+    private mutating func record(
         _ verdict: UpstreamVerdict, _ settings: UpstreamSettings, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
@@ -158,22 +158,22 @@ struct Upstream: Sendable {
             let delay = settings.breakMax * Double.random(in: 0.5...1, using: &generator)
             breaker.wait(delay, atMost: settings.breakMax, from: now)
         case .wait(let delay): breaker.wait(delay, atMost: settings.breakMax, from: now)
-        case .unavailable: breaker.noteFailure(settings, at: now, using: &generator)
+        case .unavailable: breaker.recordFailure(settings, at: now, using: &generator)
         }
     }
 
     // MARK: Images
 
-    mutating func noteImage() { breaker.reset() }
+    mutating func recordImage() { breaker.reset() }
 
     /// Records that an image did not arrive; it is not requested again for a while.
-    mutating func noteFailure(
+    mutating func recordFailure(
         _ failure: FetchFailure, of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) {
         let verdict = UpstreamVerdict(failure)
-        noteMiss(of: file, settings, at: now)
-        note(verdict, settings, at: now, using: &generator)
+        recordMiss(of: file, settings, at: now)
+        record(verdict, settings, at: now, using: &generator)
         switch verdict {
         case .miss:
             // The manifest names it, but a newer one may not.
@@ -190,7 +190,7 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = probe }
     }
 
-    private mutating func noteMiss(of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp) {
+    private mutating func recordMiss(of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp) {
         if misses.count >= missLimit {
             misses = misses.filter { $0.value.end > now }
             missLimit = max(1000, 2 * misses.count)

@@ -15,7 +15,7 @@ package struct UpstreamMemo: Codable, Hashable, Sendable {
         (self.url, self.published, self.generation, self.sha256) = (url, published, generation, sha256)
     }
 
-    func judge(_ new: UpstreamMemo) throws(UpstreamFailure) {
+    func validate(_ new: UpstreamMemo) throws(UpstreamFailure) {
         let order = ManifestOrder(
             (new.published, new.generation), after: (published, generation), isSameText: new.sha256 == sha256)
         switch order {
@@ -32,7 +32,7 @@ package struct UpstreamMemo: Codable, Hashable, Sendable {
     func isAhead(of now: Timestamp) -> Bool { published > now + Self.tolerance }
 
     /// Refuses a manifest from the future, which would block all that follow.
-    func judge(at now: Timestamp) throws(UpstreamFailure) {
+    func validate(at now: Timestamp) throws(UpstreamFailure) {
         guard isAhead(of: now) else { return }
         throw UpstreamFailure(
             .ahead, "its manifest was published at \(published), more than 1 h ahead of this machine's clock")

@@ -59,7 +59,7 @@ package struct UpstreamPoll: Sendable {
 
     package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
 
-    package func judge(
+    package func validate(
         _ bytes: [UInt8], digest: Digest, now: Timestamp
     ) throws(UpstreamFailure) -> (manifest: Manifest, memo: UpstreamMemo) {
         let manifest: Manifest
@@ -73,8 +73,8 @@ package struct UpstreamPoll: Sendable {
         }
         let memo = UpstreamMemo(
             url: url.description, published: manifest.published, generation: manifest.generation, sha256: digest)
-        try memo.judge(at: now)
-        try accepted?.judge(memo)
+        try memo.validate(at: now)
+        try accepted?.validate(memo)
         return (manifest, memo)
     }
 

@@ -24,7 +24,7 @@ extension NetworkRules {
     /// Checks the host's name.
     ///
     /// - Throws: A ``FetchFailure`` with the code `host-refused` if `network.denyHosts` names it.
-    package func judge(_ target: FetchTarget) throws(FetchFailure) {
+    package func validate(_ target: FetchTarget) throws(FetchFailure) {
         guard let entry = denyHosts.first(where: { $0.matches(target.host) }) else { return }
         throw FetchFailure(.url(.hostRefused), "network.denyHosts (\(entry)) denies requests to \(target.host)")
     }
@@ -40,7 +40,7 @@ extension NetworkRules {
         } catch {
             throw FetchFailure(error)
         }
-        if case .server(let target) = source { try judge(target) }
+        if case .server(let target) = source { try validate(target) }
         return source
     }
 

@@ -105,7 +105,7 @@ package struct Download: Sendable {
             isMultiplexed = isShared
             let response = StoredResponse(
                 status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now)
-            return try judge(head, response)
+            return try nextStep(after: head, response)
         } catch {
             return .end(.failed(error))
         }
@@ -120,7 +120,9 @@ package struct Download: Sendable {
         return .ask
     }
 
-    private mutating func judge(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
+    private mutating func nextStep(
+        after head: ResponseHead, _ response: StoredResponse
+    ) throws(FetchFailure) -> Step {
         let asked = partial.flatMap { $0.canGoOn(at: target) ? $0 : nil }
         switch (head.status, asked) {
         case (200, _): return try whole(head, response)

@@ -18,7 +18,7 @@ package struct RedirectChain: Sendable {
     package init(
         from target: FetchTarget, limit: Int, allowDowngrade: Bool, policy: NetworkRules
     ) throws(FetchFailure) {
-        try policy.judge(target)
+        try policy.validate(target)
         self.target = target
         self.limit = limit
         self.allowDowngrade = allowDowngrade
@@ -59,7 +59,7 @@ package struct RedirectChain: Sendable {
             throw FetchFailure(.badRedirect, "the server redirects to an invalid URL")
         }
         do {
-            try policy.judge(next)
+            try policy.validate(next)
         } catch {
             throw error.inRedirect
         }

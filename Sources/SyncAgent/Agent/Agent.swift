@@ -162,7 +162,7 @@ package struct Agent: Sendable {
                     ])
             }
         }
-        restored.takeApart()
+        restored.buildCatalog()
         let store = try await opening
         restored.memory = store.remembered
         store.forgetRemembered()

@@ -137,7 +137,7 @@ package final class AgentLoop: Sendable {
                 answer(plan)
                 continue
             case .store(let done):
-                background.yield(.task(.remember(plan.takeMemoChanges())))
+                background.yield(.task(.remember(plan.drainMemoChanges())))
                 background.yield(.reached(done))
                 continue
             case .work(let work):
@@ -162,7 +162,7 @@ package final class AgentLoop: Sendable {
             perform(actions, background: background, log, &ahead, &jobs)
             // So an agent with nothing to store also notices that its state was removed.
             if events.contains(where: \.isScan) { background.yield(.task(.remember(MemoChanges()))) }
-            let emitted = plan.takeEvents()
+            let emitted = plan.drainEvents()
             journal?.append(emitted, at: clock.now)
             log.record(events, emitted: emitted, after: plan, now: clock.now)
             feed.emit()
@@ -173,7 +173,7 @@ package final class AgentLoop: Sendable {
         }
         log.finish(now: clock.now)
         if !plan.isStopping { journal?.append([.agentStopping], at: clock.now) }
-        background.yield(.task(.remember(plan.takeMemoChanges())))
+        background.yield(.task(.remember(plan.drainMemoChanges())))
         await effects.shutDownDownloads()
         mailbox.finish()
         let report = plan.status

@@ -43,7 +43,7 @@ struct EventLog: Sendable {
     mutating func record(_ events: [Reconciler.Event], before plan: borrowing Reconciler, now: Timestamp) {
         for event in events {
             switch event {
-            case .fetched(let url, let outcome, _, _): record(plan.judged(outcome, of: url), of: url, now: now)
+            case .fetched(let url, let outcome, _, _): record(plan.checked(outcome, of: url), of: url, now: now)
             case .damaged(let images):
                 logger.error(
                     "images damaged on disk: downloading them again", metadata: ["images": "\(images.count)"])

@@ -65,7 +65,7 @@ extension Downloads {
         _ document: DocumentTransfer, _ target: FetchTarget, _ fields: [(name: String, value: String)]
     ) async {
         do {
-            try settings.network.judge(target)
+            try settings.network.validate(target)
             let proxy = proxies.proxy(for: target)
             let route = try await resolver.route(to: target, through: proxy, isConfigured: true)
             guard !document.hasEnded else { return }

@@ -63,7 +63,7 @@ final class Resolver: Sendable {
             // Only an IPv6 address that looks public can hide another one behind the network's own NAT64 prefix.
             let mayBeTranslated = addresses.contains { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }
             if mayBeTranslated { policy.translations = try await translations() }
-            let setting = try Self.judge(addresses, of: target.host, by: policy)
+            let setting = try Self.validate(addresses, of: target.host, by: policy)
             let route = Route(
                 host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
             // Otherwise not cached: the network's prefixes may become known before the route expires.
@@ -73,14 +73,14 @@ final class Resolver: Sendable {
             }
             return route
         }
-        let setting = try Self.judge(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
+        let setting = try Self.validate(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
         return Route(
             host: proxy.host, port: proxy.port, addresses: try await addresses(of: proxy.host).list, policy: nil,
             setting: setting)
     }
 
     /// - Returns: The setting without which an address would be refused; `nil` if all addresses are public.
-    private static func judge(
+    private static func validate(
         _ addresses: [IPAddress], of host: String, by policy: AddressPolicy
     ) throws(FetchFailure) -> String? {
         var setting: String?

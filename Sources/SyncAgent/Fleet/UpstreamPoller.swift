@@ -50,7 +50,7 @@ struct UpstreamPoller: Sendable {
                     fields: response.head.fields, requestTime: response.sent, responseTime: response.received))
             if poll.isKnown(digest) { return .unchanged(validators) }
             try await checkSignature(of: response.body, digest, poll)
-            let (manifest, memo) = try poll.judge(response.body, digest: digest, now: AgentClock.wallTime)
+            let (manifest, memo) = try poll.validate(response.body, digest: digest, now: AgentClock.wallTime)
             let (documents, failure) = await documents(of: manifest, poll)
             // Parsing used several times the memory that is kept.
             if !documents.isEmpty || failure != nil { HeapTrimmer.trimSoon() }

@@ -3,7 +3,7 @@ package import AppLists
 package import CacheFormat
 import Glibc
 import HTTPRules
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
 
 /// An open property list; the opener closes it.

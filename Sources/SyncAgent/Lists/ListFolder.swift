@@ -3,7 +3,7 @@ package import AppLists
 import CLinux
 package import CacheFormat
 import Glibc
-package import SyncPlan
+import SyncPlan
 package import SystemPackage
 
 /// The lists folder, read on a dedicated thread: on a network file system, a call may block forever.

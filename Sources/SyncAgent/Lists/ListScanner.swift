@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
+package import AppLists
 package import CacheFormat
 package import SyncPlan
 package import SystemPackage

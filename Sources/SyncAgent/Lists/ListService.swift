@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
-import AppLists
+package import AppLists
 package import CacheFormat
 package import Logging
 package import SyncPlan
@@ -132,7 +132,7 @@ package final class ListService: Sendable {
             let look = await scanner.look(inRounds: true)
             guard !Task.isCancelled else { return }
             guard case .listed(let folder, let present, let changed) = look.scan else { return report(look.scan) }
-            let overdue = unsettled.note(look.unsettled, at: clock.now)
+            let overdue = unsettled.record(look.unsettled, at: clock.now)
             readings.merge(changed) { $1 }
             readings.merge(overdue) { $1 }
             folderWatch.record(shortage: look.shortage)
@@ -168,7 +168,7 @@ package final class ListService: Sendable {
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
-                if folderWatch.record(signal) { window.noteChange(at: clock.now) }
+                if folderWatch.record(signal) { window.recordChange(at: clock.now) }
                 // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
             case .asked(let milestone):
@@ -199,7 +199,7 @@ package final class ListService: Sendable {
                 if isThorough { nextReading = clock.now + settings.rescanContent }
                 let look = await scanner.look(isHasty: true, inRounds: true, isThorough: isThorough)
                 guard !Task.isCancelled else { continue }
-                let overdue = unsettled.note(look.unsettled, at: clock.now)
+                let overdue = unsettled.record(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue).listed(at: start)
                 report(scan)
                 await parser.dismiss()
@@ -219,7 +219,7 @@ package final class ListService: Sendable {
                     firstLook.reach()
                     if !overdue.isEmpty { nextScan = min(nextScan, clock.now + settings.settleMax) }
                 } else {
-                    window.noteChange(at: clock.now)
+                    window.recordChange(at: clock.now)
                 }
             }
             alarm.set(window.due ?? min(nextScan, nextReading))

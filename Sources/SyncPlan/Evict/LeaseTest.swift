@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 
 /// The result of trying to lock a superseded generation's file, which shows whether readers hold leases.
 package enum LeaseTest: Equatable, Sendable {

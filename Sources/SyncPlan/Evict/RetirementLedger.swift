@@ -82,7 +82,7 @@ package struct RetirementLedger: Sendable {
         holdings.bytes &+= sign &* image.bytes
     }
 
-    private mutating func note(_ digest: Digest, isOnDisk: Bool) {
+    private mutating func record(_ digest: Digest, isOnDisk: Bool) {
         guard let place = images.index(of: digest) else { return }
         count(images[place], -1)
         images.update(at: place) { $0.isOnDisk = isOnDisk }
@@ -146,7 +146,7 @@ package struct RetirementLedger: Sendable {
     private func isUnnamed(_ url: IconURL) -> Bool { urls[url]?.documents == 0 }
 
     package mutating func recordMissing(_ digests: some Sequence<Digest>) {
-        for digest in digests { note(digest, isOnDisk: false) }
+        for digest in digests { record(digest, isOnDisk: false) }
     }
 
     /// Records a durable generation, which supersedes the current one.
@@ -157,7 +157,7 @@ package struct RetirementLedger: Sendable {
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
         at now: Timestamp
     ) {
-        for digest in moved { note(digest, isOnDisk: true) }
+        for digest in moved { record(digest, isOnDisk: true) }
         let last = current
         if let last {
             supersessions[last] = now
@@ -185,11 +185,11 @@ package struct RetirementLedger: Sendable {
         }
         lists = manifest.lists
         unknown.subtract(changed)
-        for digest in changed { noteNaming(of: digest, by: manifest.generation, after: last) }
+        for digest in changed { recordNaming(of: digest, by: manifest.generation, after: last) }
         unnamed.documents = unnamed.documents.filter { documents[$0] == nil }
     }
 
-    private mutating func noteNaming(of digest: Digest, by generation: Int, after last: Int?) {
+    private mutating func recordNaming(of digest: Digest, by generation: Int, after last: Int?) {
         guard let document = documents[digest], (document.lists > 0) != (document.since != nil) else { return }
         if let since = document.since, let last {
             documents[digest]?.before = document.before.filter { !superseded.within($0).isEmpty } + [since...last]

@@ -127,7 +127,7 @@ extension FetchQueue {
         /// Removes and returns the first valid turn for an origin of one of these standings.
         ///
         /// Invalid turns before it are removed too.
-        mutating func takeTurn(of standings: [Standing], where isValid: (Turn) -> Bool) -> Turn? {
+        mutating func dequeueTurn(of standings: [Standing], where isValid: (Turn) -> Bool) -> Turn? {
             for priority in Priority.allCases.indices {
                 var first: (turn: Turn, standing: Int)?
                 for standing in standings.lazy.map(\.rawValue) where asking[standing] > 0 {

@@ -54,7 +54,7 @@ extension FetchQueue {
         while true {
             let admitted = Standing.allCases.filter(isAdmitted)
             guard let list = admitted.compactMap({ firstListTurn($0) }).min()?.list,
-                let origin = takeTurn(of: list, admitted)
+                let origin = dequeueTurn(of: list, admitted)
             else { return nil }
             let slots = slots(of: origin)
             let active = lanes[origin]?.active ?? slots.all
@@ -77,8 +77,8 @@ extension FetchQueue {
         return nil
     }
 
-    private mutating func takeTurn(of list: ListName, _ admitted: [Standing]) -> String? {
-        guard let origin = takeValidTurn(of: list, admitted)?.origin else { return nil }
+    private mutating func dequeueTurn(of list: ListName, _ admitted: [Standing]) -> String? {
+        guard let origin = dequeueValidTurn(of: list, admitted)?.origin else { return nil }
         withdraw(list, origin)
         return origin
     }
@@ -87,9 +87,9 @@ extension FetchQueue {
     ///
     /// A separate function, so that the copy of `lanes` is released before `lanes` changes: otherwise all of it would
     /// be copied.
-    private mutating func takeValidTurn(of list: ListName, _ admitted: [Standing]) -> Turn? {
+    private mutating func dequeueValidTurn(of list: ListName, _ admitted: [Standing]) -> Turn? {
         let lanes = lanes
-        return flows[list]?.takeTurn(of: admitted) {
+        return flows[list]?.dequeueTurn(of: admitted) {
             lanes[$0.origin]?.shares[list]?.turn == .asking($0.number)
         }
     }
@@ -137,7 +137,7 @@ extension FetchQueue {
         lanes[origin]?.wait(list, lastNumber, first: isBehind)
     }
 
-    mutating func noteTicket(of list: ListName, _ origin: String, _ priority: Priority) {
+    mutating func recordTicket(of list: ListName, _ origin: String, _ priority: Priority) {
         switch lanes[origin]?.shares[list]?.turn {
         case nil: wait(list, at: origin)
         case .waiting: break

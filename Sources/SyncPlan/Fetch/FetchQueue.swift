@@ -140,7 +140,7 @@ package struct FetchQueue: Sendable {
     package mutating func start() -> [IconURL] {
         var started: [IconURL] = []
         while activePlaces.count < concurrency, let (list, origin) = nextTurn() ?? nextGreedyTurn() {
-            if let url = takeTicket(of: list, origin) { started.append(url) }
+            if let url = dequeueTicket(of: list, origin) { started.append(url) }
             offerSlots(of: origin)
         }
         return started
@@ -232,7 +232,7 @@ package struct FetchQueue: Sendable {
             let places = places
             lanes[origin]?.shares[list]?.sweep { places[$0.url]?.ticket == $0.number }
         }
-        noteTicket(of: list, origin, priority)
+        recordTicket(of: list, origin, priority)
     }
 
     /// Removes a URL's place; its invalid ticket stays until its turn comes.
@@ -260,7 +260,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Starts the URL of a list's next valid ticket for an origin with a free slot.
-    private mutating func takeTicket(of list: ListName, _ origin: String) -> IconURL? {
+    private mutating func dequeueTicket(of list: ListName, _ origin: String) -> IconURL? {
         while let (ticket, priority) = lanes[origin]?.shares[list]?.next() {
             guard let place = places.index(forKey: ticket.url), places.values[place].ticket == ticket.number else {
                 continue

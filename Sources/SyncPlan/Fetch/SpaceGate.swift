@@ -86,7 +86,7 @@ package struct SpaceGate: Sendable {
     }
 
     /// Begins a check if it is due, and returns the size of the trial file to write, in bytes.
-    package mutating func takeTrial(at now: Timestamp) -> Int? {
+    package mutating func beginTrial(at now: Timestamp) -> Int? {
         guard let due = nextLook, due <= now else { return nil }
         nextLook = nil
         isLooking = true

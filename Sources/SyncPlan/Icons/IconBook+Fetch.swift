@@ -123,10 +123,10 @@ extension IconBook {
                 // The answer is about another image: request it at once, without conditions.
                 return .contradicted(turn.now)
             }
-            return .confirmed(judge(response, of: url, in: &turn))
+            return .confirmed(evaluate(response, of: url, in: &turn))
         case .image(let staged, let response):
             if staged.image.sha256 == icon.boxedImage.digest {
-                return .confirmed(answer ?? judge(response, of: url, in: &turn))
+                return .confirmed(answer ?? evaluate(response, of: url, in: &turn))
             }
             guard icon.isReferenced else { return .discarded }
             if isInvalid {
@@ -134,7 +134,7 @@ extension IconBook {
                 return .failed(repeated(failure, of: url, in: &turn))
             }
             // Freshness is computed now: at its publication, all others would wait for that.
-            return .staged(staged, answer ?? judge(response, of: url, in: &turn))
+            return .staged(staged, answer ?? evaluate(response, of: url, in: &turn))
         }
     }
 
@@ -159,7 +159,7 @@ extension IconBook {
     }
 
     /// The freshness of an image by its response.
-    private func judge(_ response: StoredResponse, of url: IconURL, in turn: inout Turn) -> IconRecord.Answer {
+    private func evaluate(_ response: StoredResponse, of url: IconURL, in turn: inout Turn) -> IconRecord.Answer {
         let check = NextCheck(for: response, under: refreshPolicy, using: &turn.generator)
         return IconRecord.Answer(response: response.sharing(url.text), freshUntil: check.time)
     }

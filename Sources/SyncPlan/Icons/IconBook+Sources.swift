@@ -33,7 +33,7 @@ extension IconBook {
 
     /// Dequeues icons whose source's circuit breaker opened, and decides again where they come from.
     mutating func requeueBlocked(in turn: inout Turn) {
-        for url in sources.takeBlocked() where catalog.icons[url]?.isQueued == true {
+        for url in sources.drainBlocked() where catalog.icons[url]?.isQueued == true {
             downloads.remove(url)
             sources.drop(url)
             apply(.dequeued, to: url, in: &turn)

@@ -106,7 +106,7 @@ struct IconBook: Sendable {
         }
         downloads.wakeOrigins(at: turn.now)
         if downloads.mayStart {
-            for poll in sources.takePolls(at: turn.now) { turn.start(.poll(poll)) }
+            for poll in sources.beginPolls(at: turn.now) { turn.start(.poll(poll)) }
         }
     }
 

@@ -36,7 +36,7 @@ package struct AbsentLists: Sendable {
     }
 
     /// Records the known lists that a listing lacks; returns, together as one change, those that count as removed.
-    package mutating func note(_ names: Set<ListName>, at time: Timestamp) -> Set<ListName> {
+    package mutating func record(_ names: Set<ListName>, at time: Timestamp) -> Set<ListName> {
         since = since.filter { names.contains($0.key) }
         for name in names where since[name] == nil { since[name] = time }
         guard let due, due <= time else { return [] }

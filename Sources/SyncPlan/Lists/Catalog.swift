@@ -179,7 +179,7 @@ package struct Catalog: Sendable {
     mutating func cancelNaming(_ icon: IconURL) { reshown.remove(icon) }
 
     /// Removes and returns the icons whose `by-url/` names must be set again.
-    mutating func takeReshown() -> Set<IconURL> {
+    mutating func drainReshown() -> Set<IconURL> {
         defer { reshown = [] }
         return reshown
     }

@@ -77,7 +77,7 @@ struct ListsFolder: Sendable {
         // A renamed list is removed only after the new file has been read.
         hasUnread = found.hasUnread
         guard !hasUnread else { return [] }
-        return absent.note(Set(known.filter { !present.contains($0) }), at: min(found.listed ?? now, now))
+        return absent.record(Set(known.filter { !present.contains($0) }), at: min(found.listed ?? now, now))
     }
 
     mutating func record(doubt: ListDoubt?) {
@@ -93,7 +93,7 @@ struct ListsFolder: Sendable {
     var nextLook: Timestamp? { isLookWanted || hasUnread ? nil : absent.due }
 
     /// Requests a scan for missing lists if one is due, and returns whether it is.
-    mutating func takeLook(at now: Timestamp) -> Bool {
+    mutating func beginLook(at now: Timestamp) -> Bool {
         guard let nextLook, nextLook <= now else { return false }
         isLookWanted = true
         return true

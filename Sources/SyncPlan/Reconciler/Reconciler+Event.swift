@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
+package import AppLists
 package import CacheFormat
 package import Fleet
 package import HTTPRules

@@ -9,7 +9,7 @@ extension Reconciler {
     /// Starts the next job in the cache folder, if one is due.
     mutating func useStore() {
         let isDue = book.publishing.window.due(during: book.traffic).map { $0 <= turn.now } ?? false
-        book.publishing.addNames(of: book.catalog.takeReshown())
+        book.publishing.addNames(of: book.catalog.drainReshown())
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
             let expectation = CacheExpectation(

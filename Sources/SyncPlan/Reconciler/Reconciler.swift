@@ -35,9 +35,9 @@ package struct Reconciler: Sendable {
         now: Timestamp
     ) {
         turn = Turn(at: now, seed: seed)
-        var known = restored.takeCatalog()
+        var known = restored.moveCatalog()
         var (catalog, ledger) = known.take()
-        _ = catalog.takeReshown()
+        _ = catalog.drainReshown()
         ledger.setSupersessions(restored.memory.superseded, default: now)
         let values = restored.memory.values
         folder = ListsFolder(settings.lists, identity: values.folder)
@@ -66,14 +66,14 @@ package struct Reconciler: Sendable {
         return turn.end()
     }
 
-    package mutating func takeEvents() -> [AgentEvent] { turn.takeEvents() }
+    package mutating func drainEvents() -> [AgentEvent] { turn.drainEvents() }
 
     private mutating func advance() {
         book.advance(in: &turn)
         book.retention.advance(to: turn.now)
-        if looksForSpace, let trial = book.space.takeTrial(at: turn.now) { turn.start(.measureSpace(trial: trial)) }
+        if looksForSpace, let trial = book.space.beginTrial(at: turn.now) { turn.start(.measureSpace(trial: trial)) }
         book.startDownloads(in: &turn)
-        if !isStopping, folder.takeLook(at: turn.now) { turn.actions.append(.look) }
+        if !isStopping, folder.beginLook(at: turn.now) { turn.actions.append(.look) }
         if folder.isScanned, !isStopping, let due = book.publishing.heartbeat, due <= turn.now {
             book.publishing.markChanged(at: turn.now)
         }
@@ -81,7 +81,7 @@ package struct Reconciler: Sendable {
         advancePurge()
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
-            let changes = takeMemoChanges()
+            let changes = drainMemoChanges()
             if !changes.isEmpty { turn.run(.remember(changes)) }
         }
     }
@@ -145,7 +145,7 @@ package struct Reconciler: Sendable {
     // MARK: Memory
 
     /// Changes since the last call, to store for the next start.
-    package mutating func takeMemoChanges() -> MemoChanges { turn.memos.drain(from: self) }
+    package mutating func drainMemoChanges() -> MemoChanges { turn.memos.drain(from: self) }
 
     /// The single values that are stored for the next start.
     var remembered: RememberedValues {
@@ -161,5 +161,5 @@ package struct Reconciler: Sendable {
     package var unavailable: String? { folder.unavailable }
 
     /// The outcome after a check of the image against the lists' digests.
-    package func judged(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome { book.checked(outcome, of: url) }
+    package func checked(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome { book.checked(outcome, of: url) }
 }

@@ -31,7 +31,7 @@ struct Turn: Sendable {
 
     mutating func emit(_ event: AgentEvent) { events.append(event) }
 
-    mutating func takeEvents() -> [AgentEvent] {
+    mutating func drainEvents() -> [AgentEvent] {
         defer { events = [] }
         return events
     }

@@ -11,7 +11,7 @@ package struct RestoredState: Sendable {
     package var manifests: [Manifest] = []
     /// Whether the current generation names damaged files and must be replaced.
     package var isDamaged = false
-    /// Their documents; empty after ``takeApart()``.
+    /// Their documents; empty after ``buildCatalog()``.
     package var documents: [Digest: AppListDocument] = [:]
     /// Missing or damaged images of the current generation.
     package var missing: Set<Digest> = []
@@ -21,20 +21,20 @@ package struct RestoredState: Sendable {
     /// Partial images whose downloads can be resumed.
     package var partials: [PartialDownload] = []
 
-    /// Set by ``takeApart()``.
+    /// Set by ``buildCatalog()``.
     fileprivate var catalog: RestoredCatalog?
 
     package init() {}
 
     /// Builds the catalog from the generations; this needs nothing of ``memory``.
-    package mutating func takeApart() {
+    package mutating func buildCatalog() {
         if catalog == nil { catalog = RestoredCatalog(manifests, documents: documents, missing: missing) }
         documents = [:]
     }
 
     /// Moves the catalog out: with two owners it would be copied when it changes.
-    mutating func takeCatalog() -> RestoredCatalog {
-        takeApart()
+    mutating func moveCatalog() -> RestoredCatalog {
+        buildCatalog()
         defer { catalog = nil }
         return catalog ?? RestoredCatalog([], documents: [:], missing: [])
     }

@@ -16,7 +16,7 @@ struct BoundSocketTests {
             // To the file system a socket that is made like this is the same.
             try #require(mknod(path.string, S_IFSOCK | 0o600, 0) == 0)
             let socket = BoundSocket(at: path)
-            socket.noteBound()
+            socket.recordBound()
             if isReplaced {
                 try #require(unlink(path.string) == 0)
                 try #require(mknod(path.string, S_IFSOCK | 0o600, 0) == 0)

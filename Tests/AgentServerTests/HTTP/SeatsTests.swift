@@ -52,10 +52,10 @@ struct SeatsTests {
     func streams() {
         let seats = Seats(4, streams: 1)
         do {
-            let stream = seats.takeStream()
-            #expect(stream != nil && seats.takeStream() == nil)
+            let stream = seats.addStream()
+            #expect(stream != nil && seats.addStream() == nil)
         }
-        #expect(seats.takeStream() != nil)
+        #expect(seats.addStream() != nil)
     }
 
     /// Runs the body with the port of a server with eight seats, whose path `/stream` answers without an end.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
-import SyncPlan
 import Testing
 
 @Suite("Names of files in the lists folder")

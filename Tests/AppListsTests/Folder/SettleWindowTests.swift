@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
-import SyncPlan
+import TestSupport
 import Testing
 
 @Suite("The quiet time after a change")
@@ -13,8 +14,8 @@ struct SettleWindowTests {
         ] as [([Int], Int?)])
     func due(changes: [Int], due: Int?) {
         var window = SettleWindow(quiet: .milliseconds(100), ceiling: .milliseconds(300))
-        for change in changes { window.noteChange(at: Sample.start + .milliseconds(change)) }
-        #expect(window.due == due.map { Sample.start + .milliseconds($0) })
+        for change in changes { window.recordChange(at: Sample.time + .milliseconds(change)) }
+        #expect(window.due == due.map { Sample.time + .milliseconds($0) })
         window.reset()
         #expect(window.due == nil)
     }

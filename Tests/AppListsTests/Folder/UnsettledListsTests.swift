@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
+import TestSupport
 import Testing
 
 @Suite("Files that go on changing")
@@ -10,13 +10,13 @@ struct UnsettledListsTests {
     func patience() {
         var unsettled = UnsettledLists(patience: .seconds(30))
         func overdue(_ names: Set<ListName>, after seconds: Int) -> [ListName] {
-            unsettled.note(names, at: Sample.start + .seconds(seconds)).keys.sorted()
+            unsettled.record(names, at: Sample.time + .seconds(seconds)).keys.sorted()
         }
         #expect(overdue(["a"], after: 0) == [])
         #expect(overdue(["a", "b"], after: 29) == [])
         #expect(overdue(["a", "b"], after: 30) == ["a"])
         #expect(overdue(["b"], after: 31) == [])
         #expect(overdue(["a", "b"], after: 60) == ["b"])
-        #expect(unsettled.note(["b"], at: Sample.start + .seconds(61))["b"]?.verdict == .failure(.stillBeingWritten))
+        #expect(unsettled.record(["b"], at: Sample.time + .seconds(61))["b"]?.verdict == .failure(.stillBeingWritten))
     }
 }

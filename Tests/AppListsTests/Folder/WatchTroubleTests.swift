@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
+import AppLists
 import Testing
 
 @Suite("Folders of which not every change is told")

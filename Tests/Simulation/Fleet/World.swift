@@ -202,7 +202,7 @@ struct World {
         let found = server.copies[copy]
         do throws(UpstreamFailure) {
             if poll.validators?.etag != "\"\(copy)\"", !poll.isKnown(found.digest) {
-                let (manifest, memo) = try poll.judge(
+                let (manifest, memo) = try poll.validate(
                     found.bytes, digest: found.digest, now: now + machines[number].clock)
                 for digest in found.documents.keys where poll.index?.documents[digest] == nil {
                     let reply = ask(number, now) { edge, server in

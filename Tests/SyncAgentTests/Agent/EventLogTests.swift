@@ -28,7 +28,7 @@ struct EventLogTests {
             now = now + time
             log.record(events, before: plan, now: now)
             let actions = plan.handle(events, now: now)
-            log.record(events, emitted: plan.takeEvents(), after: plan, now: now)
+            log.record(events, emitted: plan.drainEvents(), after: plan, now: now)
             return actions
         }
 

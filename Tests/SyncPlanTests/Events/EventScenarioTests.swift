@@ -205,7 +205,7 @@ struct EventScenarioTests {
         var plan = Reconciler(settings: Settings(), seed: 1, now: Sample.start)
         _ = plan.handle([.paused(true)], now: Sample.start)
         _ = plan.handle([.paused(false)], now: Sample.start)
-        #expect(plan.takeEvents() == [.resumed])
-        #expect(plan.takeEvents().isEmpty)
+        #expect(plan.drainEvents() == [.resumed])
+        #expect(plan.drainEvents().isEmpty)
     }
 }

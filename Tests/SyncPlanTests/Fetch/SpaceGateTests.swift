@@ -28,8 +28,8 @@ struct SpaceGateTests {
         #expect(gate.isOpen && gate.reason == "500000 do not fit")
         for (second, room, admitted) in [(5, 100_000, [] as [IconURL]), (10, 499_999, []), (15, 500_000, ["a"])] {
             let now = Self.start + .seconds(second)
-            #expect(gate.nextLook == now && gate.takeTrial(at: now + .milliseconds(-1)) == nil)
-            #expect(gate.takeTrial(at: now) == 500_000 && gate.nextLook == nil)
+            #expect(gate.nextLook == now && gate.beginTrial(at: now + .milliseconds(-1)) == nil)
+            #expect(gate.beginTrial(at: now) == 500_000 && gate.nextLook == nil)
             #expect(gate.apply(Self.room(room), above: Self.reserve, at: now) == admitted && gate.isOpen)
         }
         #expect(gate.reason == nil && gate.nextLook == nil)
@@ -44,15 +44,15 @@ struct SpaceGateTests {
         var now = Self.start
         for room in Array(repeating: 0, count: 100) + [DiskSpace.usual - 1] {
             now = now + .seconds(5)
-            #expect(gate.takeTrial(at: now) == 100)
+            #expect(gate.beginTrial(at: now) == 100)
             #expect(gate.apply(Self.room(room), above: Self.reserve, at: now).isEmpty && !gate.isOpen)
         }
         now = now + .seconds(5)
-        #expect(gate.takeTrial(at: now) == 100)
+        #expect(gate.beginTrial(at: now) == 100)
         #expect(gate.apply(Self.room(DiskSpace.usual), above: Self.reserve, at: now) == ["a"])
         #expect(gate.isOpen && gate.reason?.contains("do not fit") == true)
         now = now + .seconds(5)
-        #expect(gate.takeTrial(at: now) == 80_000)
+        #expect(gate.beginTrial(at: now) == 80_000)
         #expect(gate.apply(Self.room(80_000), above: Self.reserve, at: now) == ["b"])
         #expect(gate.reason == nil && gate.nextLook == nil)
     }
@@ -62,7 +62,7 @@ struct SpaceGateTests {
         var gate = SpaceGate()
         gate.record(Self.full, of: "a", at: Self.start)
         let now = Self.start + .seconds(5)
-        _ = gate.takeTrial(at: now)
+        _ = gate.beginTrial(at: now)
         let failure = Shortage(bytes: 100, isGeneral: true, reason: "quota exceeded")
         #expect(gate.apply(.failure(failure), above: Self.reserve, at: now).isEmpty)
         #expect(!gate.isOpen && gate.reason == "quota exceeded" && gate.nextLook == now + .seconds(5))
@@ -75,7 +75,7 @@ struct SpaceGateTests {
             gate.record(Self.tooLarge(bytes), of: url, at: Self.start)
         }
         let now = Self.start + .seconds(5)
-        _ = gate.takeTrial(at: now)
+        _ = gate.beginTrial(at: now)
         #expect(gate.apply(Self.room(599_999), above: Self.reserve, at: now) == ["d", "b", "c"])
         #expect(gate.isOpen && gate.needs == ["a": 300_000] && gate.reason != nil && gate.nextLook == now + .seconds(5))
     }
@@ -88,7 +88,7 @@ struct SpaceGateTests {
             gate.record(Self.full, of: "a", at: now)
             #expect(gate.nextLook == now + .seconds(delay))
             now = now + .seconds(delay)
-            _ = gate.takeTrial(at: now)
+            _ = gate.beginTrial(at: now)
             #expect(gate.apply(Self.room(100_000), above: Self.reserve, at: now) == ["a"])
         }
         gate.recordPublished()
@@ -103,10 +103,10 @@ struct SpaceGateTests {
         gate.recordLost(lost, hadImages: true, at: Self.start)
         gate.record(Shortage(bytes: 6000, isGeneral: true, reason: "full"), of: "a", at: Self.start)
         var now = Self.start + .seconds(5)
-        #expect(gate.takeTrial(at: now) == 1_000_000)
+        #expect(gate.beginTrial(at: now) == 1_000_000)
         #expect(gate.apply(Self.room(999_999), above: Self.reserve, at: now).isEmpty && !gate.isOpen)
         now = Self.start + .seconds(60)
-        #expect(gate.takeTrial(at: now) == 6000)
+        #expect(gate.beginTrial(at: now) == 6000)
         #expect(gate.apply(Self.room(999_999), above: Self.reserve, at: now) == ["a"])
     }
 
@@ -130,7 +130,7 @@ struct SpaceGateTests {
         #expect(gate.nextLook == nil)
         gate.record(Self.full, of: "a", at: Self.start)
         gate.prioritize(at: Self.start + .seconds(1))
-        #expect(gate.takeTrial(at: Self.start + .seconds(1)) != nil)
+        #expect(gate.beginTrial(at: Self.start + .seconds(1)) != nil)
     }
 
     @Test("what does not fit while it is looked at does not begin another look")
@@ -138,7 +138,7 @@ struct SpaceGateTests {
         var gate = SpaceGate()
         gate.record(Self.tooLarge(100), of: "a", at: Self.start)
         let now = Self.start + .seconds(5)
-        _ = gate.takeTrial(at: now)
+        _ = gate.beginTrial(at: now)
         gate.record(Self.full, of: "b", at: now)
         #expect(gate.nextLook == nil && !gate.isOpen)
         #expect(gate.apply(Self.room(0), above: Self.reserve, at: now).isEmpty)

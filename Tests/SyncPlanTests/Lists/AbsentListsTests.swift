@@ -30,7 +30,7 @@ struct AbsentListsTests {
     func quiet(settle: Int, settleMax: Int, steps: [Step]) {
         var absent = AbsentLists(settle: .milliseconds(settle), settleMax: .milliseconds(settleMax))
         for step in steps {
-            let gone = absent.note(step.lacks, at: Sample.start + .milliseconds(step.at))
+            let gone = absent.record(step.lacks, at: Sample.start + .milliseconds(step.at))
             #expect(gone == step.gone && absent.due == step.due.map { Sample.start + .milliseconds($0) }, "\(step)")
             #expect(absent.names == step.lacks.subtracting(gone) && absent.isEmpty == absent.names.isEmpty)
         }
@@ -39,9 +39,9 @@ struct AbsentListsTests {
     @Test("are forgotten where the folder says nothing of them")
     func reset() {
         var absent = AbsentLists(settle: .zero, settleMax: .zero)
-        _ = absent.note(["a"], at: Sample.start)
+        _ = absent.record(["a"], at: Sample.start)
         absent.reset()
         #expect(absent.isEmpty && absent.due == nil)
-        #expect(absent.note(["a"], at: Sample.start + .seconds(9)) == [])
+        #expect(absent.record(["a"], at: Sample.start + .seconds(9)) == [])
     }
 }

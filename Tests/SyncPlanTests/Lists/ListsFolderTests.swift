@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Testing
 
@@ -43,8 +44,8 @@ struct ListsFolderTests {
         #expect(folder.record(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: Sample.start) == [])
         #expect(folder.missing == ["b.plist"] && !folder.isSettled)
         let due = Sample.start + AbsentLists.shortest
-        #expect(folder.nextLook == due && !folder.takeLook(at: due + .milliseconds(-1)))
-        #expect(folder.takeLook(at: due) && !folder.takeLook(at: due) && folder.nextLook == nil)
+        #expect(folder.nextLook == due && !folder.beginLook(at: due + .milliseconds(-1)))
+        #expect(folder.beginLook(at: due) && !folder.beginLook(at: due) && folder.nextLook == nil)
         #expect(folder.record(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: due) == ["b.plist"])
         #expect(folder.isSettled)
     }

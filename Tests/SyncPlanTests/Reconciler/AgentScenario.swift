@@ -58,7 +58,7 @@ struct AgentScenario {
 
     mutating func handle(_ event: Reconciler.Event) throws {
         let actions = plan.handle(event, now: now)
-        events += plan.takeEvents()
+        events += plan.drainEvents()
         for action in actions {
             switch action {
             case .fetch(let request):

@@ -1,5 +1,6 @@
 import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import HTTPRules
 import SyncPlan

@@ -62,7 +62,7 @@ struct PauseScenarioTests {
         var agent = AgentScenario()
         try agent.handle(.paused(true))
         var plan = agent.plan
-        #expect(plan.handle(.paused(true), now: agent.now).isEmpty && plan.takeMemoChanges().isEmpty)
+        #expect(plan.handle(.paused(true), now: agent.now).isEmpty && plan.drainMemoChanges().isEmpty)
     }
 
     @Test("icons that no list names any more leave a paused queue")

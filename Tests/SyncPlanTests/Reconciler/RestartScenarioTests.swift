@@ -181,14 +181,14 @@ struct RestartScenarioTests {
     }
 
     @Test("what is still to be remembered at the end is what was not remembered before")
-    func takeMemoChanges() throws {
+    func drainMemoChanges() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         var plan = agent.plan
-        let changes = plan.takeMemoChanges()
+        let changes = plan.drainMemoChanges()
         #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
         #expect(changes.remembered.first?.response?.validators == Validators(etag: "x"))
-        #expect(plan.takeMemoChanges().isEmpty)
+        #expect(plan.drainMemoChanges().isEmpty)
     }
 
     @Test("what was remembered and is lost is remembered again")
@@ -316,7 +316,7 @@ struct RestartScenarioTests {
         var restored = RestoredState()
         restored.memory.icons = [memo]
         var plan = Reconciler(settings: Settings(), seed: 1, restored: restored, now: Timestamp(sinceEpoch: .zero))
-        #expect(plan.takeMemoChanges() == MemoChanges(forgotten: [Self.a]))
+        #expect(plan.drainMemoChanges() == MemoChanges(forgotten: [Self.a]))
     }
 
     @Test("a generation number is never used again, also if the cache is an older copy by then, or a new one")

@@ -445,7 +445,7 @@ struct SimulatedWorld {
             try finishWork()
         }
         try expect(downloads.isEmpty, "downloads outlive the agent")
-        note(plan.takeMemoChanges())
+        note(plan.drainMemoChanges())
         try restart(after: "its end")
     }
 

@@ -37,7 +37,7 @@ struct UpstreamPollTests {
             let poll = poll(accepted: accepted)
             #expect(poll.isKnown(.of(word)) == (word == "old"), "the manifest that is known says nothing new")
             if !poll.isKnown(.of(word)) {
-                _ = try poll.judge(manifest.text, digest: .of(word), now: Sample.start + .seconds(60))
+                _ = try poll.validate(manifest.text, digest: .of(word), now: Sample.start + .seconds(60))
             }
         } catch {
             thrown = error.code
@@ -51,7 +51,7 @@ struct UpstreamPollTests {
         let manifest = Manifest(generation: 1, published: Sample.start + .seconds(seconds), lists: [:])
         var thrown: String?
         do throws(UpstreamFailure) {
-            _ = try poll(accepted: nil).judge(manifest.text, digest: .of("new"), now: Sample.start)
+            _ = try poll(accepted: nil).validate(manifest.text, digest: .of("new"), now: Sample.start)
         } catch {
             thrown = error.code
         }
@@ -61,7 +61,7 @@ struct UpstreamPollTests {
     @Test("what is no manifest is refused", arguments: ["", "<html>", "{}", "{ \"format\": 2, \"generation\": 1 }"])
     func damaged(text: String) {
         #expect(throws: UpstreamFailure.self) {
-            try poll(accepted: nil).judge(Array(text.utf8), digest: .of(text), now: Sample.start)
+            try poll(accepted: nil).validate(Array(text.utf8), digest: .of(text), now: Sample.start)
         }
     }
 
@@ -127,14 +127,14 @@ struct UpstreamPollTests {
         var generator = SeededGenerator(seed: 1)
         var breaker = CircuitBreaker()
         var now = Sample.start
-        for _ in 0..<2 { breaker.noteFailure(settings, at: now, using: &generator) }
+        for _ in 0..<2 { breaker.recordFailure(settings, at: now, using: &generator) }
         #expect(!breaker.isOpen)
         for limit in [60, 120, 240, 240] {
-            breaker.noteFailure(settings, at: now, using: &generator)
+            breaker.recordFailure(settings, at: now, using: &generator)
             let probe = breaker.probe ?? .distantPast
             #expect(breaker.isOpen && probe >= now && probe <= now + .seconds(limit))
             let open = breaker
-            breaker.noteFailure(settings, at: probe + .milliseconds(-1), using: &generator)
+            breaker.recordFailure(settings, at: probe + .milliseconds(-1), using: &generator)
             #expect(breaker == open, "those under way tell nothing new")
             now = probe
         }
