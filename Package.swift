@@ -267,7 +267,7 @@ let package = Package(
             name: "AgentServerTests",
             dependencies: [
                 "AgentServer", "AgentSettings", "CacheFormat", "Fleet", "LocalHTTP", "Reports", "SyncAgent", "SyncPlan",
-                "TestSupport", hummingbird, logging, nioCore, nioEmbedded, nioHTTP1, system,
+                "TestSupport", hummingbird, nioCore, nioEmbedded, nioHTTP1, system,
             ],
             swiftSettings: settings
         ),
@@ -296,7 +296,7 @@ let package = Package(
             name: "FuzzTests",
             dependencies: [
                 "AgentSettings", "CacheFormat", "FuzzTargets", "HTTPRules", "Reports", "SyncAgent", "SyncPlan",
-                "TestSupport", logging, system,
+                "TestSupport", system,
             ],
             path: "Tests/Fuzz/Replay", swiftSettings: settings
         ),

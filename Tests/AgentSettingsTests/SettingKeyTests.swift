@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import HTTPRules
-import SyncPlan
 import Testing
 
 @Suite("Settings by name")

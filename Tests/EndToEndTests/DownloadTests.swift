@@ -2,7 +2,6 @@
 import DemoOrigin
 import IconCache
 import Reports
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

@@ -4,7 +4,6 @@ import DemoOrigin
 import FoundationEssentials
 import IconCache
 import Reports
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import FoundationEssentials
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

@@ -3,7 +3,6 @@ import AppLists
 import CacheFormat
 import FoundationEssentials
 import Reports
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

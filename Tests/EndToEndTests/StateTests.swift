@@ -4,7 +4,6 @@ import Glibc
 import Reports
 import Subprocess
 import SyncAgent
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

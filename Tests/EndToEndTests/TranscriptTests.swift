@@ -2,7 +2,6 @@
 import AgentSettings
 import DemoOrigin
 import Subprocess
-import SyncPlan
 import Synchronization
 import SystemPackage
 import TestSupport

@@ -4,7 +4,6 @@ import FuzzTargets
 import HTTPRules
 import IconCache
 import Reports
-import SyncPlan
 import TestSupport
 import Testing
 

@@ -5,7 +5,6 @@ import Glibc
 import IconCache
 import Reports
 import Subprocess
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

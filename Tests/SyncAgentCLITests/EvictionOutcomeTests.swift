@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import FoundationEssentials
 import Reports
-import SyncPlan
 import Testing
 
 @testable import SyncAgentCLI

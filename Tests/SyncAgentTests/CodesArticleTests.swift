@@ -3,7 +3,6 @@ import AppLists
 import Fleet
 import HTTPRules
 import ImageChecks
-import SyncPlan
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
-import SyncPlan
 
 extension SettingsReport {
     /// A report of no settings, for tests of something else.

@@ -4,7 +4,6 @@ import Hummingbird
 import NIOCore
 import Reports
 import SyncAgent
-import SyncPlan
 
 // Routes that rescan the lists folder, and streams: one JSON document a line, whenever it changes.
 extension API {

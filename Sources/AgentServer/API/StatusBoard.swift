@@ -2,7 +2,6 @@
 import CacheFormat
 import Reports
 import SyncAgent
-import SyncPlan
 import Synchronization
 
 /// The status as JSON text, encoded once after each change for all clients.

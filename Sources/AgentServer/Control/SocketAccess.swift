@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
 import Glibc
-import SyncPlan
 import SystemPackage
 
 package struct SocketAccess: Equatable, Sendable {

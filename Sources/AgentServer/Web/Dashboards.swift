@@ -5,7 +5,6 @@ import Hummingbird
 import Logging
 import NIOCore
 import SyncAgent
-import SyncPlan
 import Synchronization
 
 /// The open dashboards: the one at `dashboard.listen`, and those opened by `syncagent dashboard`.

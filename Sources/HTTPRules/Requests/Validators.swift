@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
-import CacheFormat
 
 /// Validators of a response (RFC 9110, section 8.8), as the server wrote them.
 package struct Validators: Hashable, Sendable {

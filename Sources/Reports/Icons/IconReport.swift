@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 package import CacheFormat
 package import Fleet
 package import HTTPRules

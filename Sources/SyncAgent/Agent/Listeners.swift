@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
 import Reports
-import SyncPlan
 import Synchronization
 import SystemPackage
 

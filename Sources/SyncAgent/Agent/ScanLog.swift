@@ -2,7 +2,6 @@
 import AppLists
 import CacheFormat
 import Logging
-import SyncPlan
 
 /// Logs the results of scans that the plan does not report, and each trouble only once.
 struct ScanLog: Sendable {

@@ -2,7 +2,6 @@
 import AppLists
 import CacheFormat
 import Glibc
-import SyncPlan
 import SystemPackage
 
 extension CacheFolder {

@@ -4,7 +4,6 @@ import Dispatch
 import Glibc
 package import Logging
 package import Reports
-import SyncPlan
 import Synchronization
 package import SystemPackage
 

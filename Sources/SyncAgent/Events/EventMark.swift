@@ -2,7 +2,6 @@
 import CacheFormat
 import FoundationEssentials
 import Reports
-import SyncPlan
 
 /// A journal line that is not an event; each file and each run of the agent begins with one.
 struct EventMark: Codable, Equatable {

@@ -2,7 +2,6 @@
 import AgentSettings
 import HTTPRules
 import ImageChecks
-import SyncPlan
 import SystemPackage
 import Transfers
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPRules
-import SyncPlan
 import Transfers
 
 extension Downloads {

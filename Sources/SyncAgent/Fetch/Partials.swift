@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import SystemPackage
 
 /// Incomplete images in `staging/`: a file with the bytes received so far, and a record that describes it.

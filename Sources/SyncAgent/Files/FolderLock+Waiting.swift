@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 package import Logging
-import SyncPlan
 package import SystemPackage
 
 extension FolderLock {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import HTTPRules
-import SyncPlan
 package import SystemPackage
 
 extension Shortage {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import Fleet
-import SyncPlan
 
 /// Copies one generation of a cache to a place that other agents can use as an upstream.
 ///

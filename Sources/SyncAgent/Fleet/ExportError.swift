@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import Fleet
-import SyncPlan
 package import SystemPackage
 
 package enum ExportError: Error, Equatable, Sendable {

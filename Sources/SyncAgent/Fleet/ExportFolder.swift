@@ -3,8 +3,6 @@ import CLinux
 import CacheFormat
 package import Fleet
 import Glibc
-import IconCache
-import SyncPlan
 package import SystemPackage
 
 /// A local folder as an export target.

@@ -2,7 +2,6 @@
 package import CacheFormat
 package import Fleet
 package import IconCache
-import SyncPlan
 import SystemPackage
 
 package struct ExportSource: Sendable {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Fleet
-import SyncPlan
 
 /// A place to export a cache to; ``Export`` decides what is done there, and in which order.
 package protocol ExportTarget: Sendable {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
-import SyncPlan
 
 /// Polls upstreams: requests a manifest, its signature, and the documents that are not known yet.
 struct UpstreamPoller: Sendable {

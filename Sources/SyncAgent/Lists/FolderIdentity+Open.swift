@@ -2,7 +2,6 @@
 import AppLists
 import CLinux
 import Glibc
-import SyncPlan
 
 extension FolderIdentity {
     /// Identifies an open folder; `nil` if the system call fails, with the reason in `errno`.

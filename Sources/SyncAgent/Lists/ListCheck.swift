@@ -2,7 +2,6 @@
 package import AgentSettings
 package import AppLists
 import CacheFormat
-import SyncPlan
 package import SystemPackage
 
 /// Parses a property list at any path and returns the agent's verdict, without any other effect.

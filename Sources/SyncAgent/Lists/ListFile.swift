@@ -3,7 +3,6 @@ package import AppLists
 package import CacheFormat
 import Glibc
 import HTTPRules
-import SyncPlan
 package import SystemPackage
 
 /// An open property list; the opener closes it.

@@ -3,7 +3,6 @@ package import AppLists
 import CLinux
 package import CacheFormat
 import Glibc
-import SyncPlan
 package import SystemPackage
 
 /// The lists folder, read on a dedicated thread: on a network file system, a call may block forever.

@@ -3,7 +3,6 @@ package import AppLists
 import CacheFormat
 import Glibc
 import HTTPRules
-import SyncPlan
 import Synchronization
 package import SystemPackage
 

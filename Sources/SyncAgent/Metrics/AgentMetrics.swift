@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import HTTPRules
-import ImageChecks
 import SyncPlan
 
 /// Counters and histograms that the agent updates where things happen.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Logging
 import Reports
-import SyncPlan
 
 /// Notifies the service manager while the agent runs.
 struct AgentService: Sendable {

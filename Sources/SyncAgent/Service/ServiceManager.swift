@@ -2,7 +2,6 @@
 import Glibc
 package import Logging
 import Reports
-import SyncPlan
 import SystemPackage
 
 /// The service manager that started the agent, such as systemd.

@@ -5,7 +5,6 @@ import CacheFormat
 import HTTPRules
 import ImageChecks
 import Reports
-import SyncPlan
 import SystemPackage
 
 struct CheckFinding {

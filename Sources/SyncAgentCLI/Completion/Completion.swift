@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import ArgumentParser
 import AppLists
+import ArgumentParser
 import CacheFormat
 import FoundationEssentials
 import IconCache

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import AppLists
 import CacheFormat
 import HTTPRules
 import HeapModule
@@ -96,13 +95,13 @@ struct DownloadSchedule: Sendable {
 
     // MARK: Due times
 
-    /// Schedules an icon's next check; `due` gives an icon's current due time.
+    /// Schedules an icon's next check.
     ///
-    /// Outdated entries are removed once they are the majority. `count` is the number of scheduled icons.
-    mutating func schedule(_ url: IconURL, at time: Timestamp, amongst count: Int, due: (IconURL) -> Timestamp?) {
+    /// Outdated entries are removed once they are the majority. `count` is the number of scheduled `icons`.
+    mutating func schedule(_ url: IconURL, at time: Timestamp, amongst count: Int, in icons: IconTable) {
         dueTimes.insert(DueTime(time: time, key: url))
         guard dueTimes.count > 2 * count + 32 else { return }
-        dueTimes = Self.swept(dueTimes) { due($0.key) == $0.time }
+        dueTimes = Self.swept(dueTimes) { icons[$0.key]?.due == $0.time }
     }
 
     mutating func schedule(_ icons: [(url: IconURL, time: Timestamp)]) {

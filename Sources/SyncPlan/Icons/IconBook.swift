@@ -92,9 +92,8 @@ struct IconBook: Sendable {
         // A list that comes and goes must not leave an entry each time.
         guard catalog.icons[place].icon.due != time else { return }
         apply(.scheduled(time), at: place, in: &turn)
-        downloads.schedule(catalog.icons[place].url, at: time, amongst: catalog.tally.scheduled) { [catalog] in
-            catalog.icons[$0]?.due
-        }
+        downloads.schedule(
+            catalog.icons[place].url, at: time, amongst: catalog.tally.scheduled, in: catalog.icons)
     }
 
     /// Decides icons that are due, wakes origins whose wait is over, and starts due polls.

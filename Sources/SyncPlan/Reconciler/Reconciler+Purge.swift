@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import Reports
 
 /// The phase of a purge: all is forgotten at once, but files are removed in the order that readers rely on.

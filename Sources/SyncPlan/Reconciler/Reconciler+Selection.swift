@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 package import CacheFormat
-import Fleet
-import HTTPRules
 
 // Icons that a user requests.
 extension Reconciler {

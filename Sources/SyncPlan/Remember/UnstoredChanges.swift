@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 import CacheFormat
 
 /// What changed since it was last stored, and when to store it.

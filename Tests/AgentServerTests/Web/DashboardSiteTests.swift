@@ -3,7 +3,6 @@ import AgentSettings
 import CacheFormat
 import Hummingbird
 import NIOHTTP1
-import SyncPlan
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import Testing
 
 @Suite("What file descriptors are enough for")

@@ -1,7 +1,6 @@
 import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 import Testing
 
 @Suite("How much is left free")

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 
 extension FuzzTarget {
     /// Dates: eight bytes are the present in milliseconds, and the rest is the text of one.

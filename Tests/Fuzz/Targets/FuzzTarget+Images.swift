@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import ImageChecks
-import SyncPlan
 
 extension FuzzTarget {
     /// The checks of images, within the default limits and within wide ones; of a PNG also with its checksums set right,

@@ -2,7 +2,6 @@
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
 
 extension FuzzTarget {
     /// Texts of settings and of the environment, and addresses as name servers give them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import SyncPlan
 
 extension FuzzTarget {
     /// Configuration files: each problem has a line of the file, and settings that are written read as what they were.

@@ -3,7 +3,6 @@ import AgentSettings
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
 
 extension FuzzTarget {
     /// URLs of lists, and where redirects lead: the first line is a URL, each other one is a `Location`.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import HTTPRules
-import SyncPlan
 
 extension HTTPDate {
     /// The date in the preferred form: `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -4,7 +4,6 @@ import Dispatch
 import FoundationEssentials
 import Glibc
 import Reports
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

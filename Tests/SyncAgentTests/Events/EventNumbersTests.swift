@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import FoundationEssentials
 import Glibc
 import Reports
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

@@ -2,7 +2,6 @@
 import AgentSettings
 import DemoOrigin
 import HTTPRules
-import SyncPlan
 import TestSupport
 import Testing
 

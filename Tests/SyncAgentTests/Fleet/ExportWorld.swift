@@ -3,7 +3,6 @@ import Fleet
 import FoundationEssentials
 import Glibc
 import IconCache
-import SyncPlan
 import SystemPackage
 import TestSupport
 

@@ -4,7 +4,6 @@ import CacheFormat
 import FoundationEssentials
 import Glibc
 import SyncAgent
-import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing

@@ -75,10 +75,12 @@ struct DownloadScheduleTests {
     @Test("times that hold no longer are forgotten once they are the most")
     func sweep() {
         var world = World()
-        var due = Sample.start
+        var icons = IconTable()
+        let place = icons.place(of: "a", default: IconRecord())
         for second in 0..<1000 {
-            due = Sample.start + .seconds(second)
-            world.schedule.schedule("a", at: due, amongst: 1) { [due] _ in due }
+            let due = Sample.start + .seconds(second)
+            _ = icons.update(at: place) { $0.apply(.scheduled(due)) }
+            world.schedule.schedule("a", at: due, amongst: 1, in: icons)
         }
         var count = 0
         while world.schedule.popDue(at: Self.later) != nil { count += 1 }

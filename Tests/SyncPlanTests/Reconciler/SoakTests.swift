@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import SyncPlan
 import Testing
 
 /// `SOAK_URLS` in the environment is how many distinct URLs pass through; a million take some minutes.
