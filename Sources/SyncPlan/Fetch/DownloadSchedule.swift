@@ -96,11 +96,14 @@ struct DownloadSchedule: Sendable {
     // MARK: Due times
 
     /// Schedules an icon's next check.
-    ///
-    /// Outdated entries are removed once they are the majority. `count` is the number of scheduled `icons`.
-    mutating func schedule(_ url: IconURL, at time: Timestamp, amongst count: Int, in icons: IconTable) {
+    mutating func schedule(_ url: IconURL, at time: Timestamp) {
         dueTimes.insert(DueTime(time: time, key: url))
-        guard dueTimes.count > 2 * count + 32 else { return }
+    }
+
+    /// Whether most due times are outdated if `count` icons are scheduled.
+    func isMostlyOutdated(amongst count: Int) -> Bool { dueTimes.count > 2 * count + 32 }
+
+    mutating func removeOutdated(in icons: IconTable) {
         dueTimes = Self.swept(dueTimes) { icons[$0.key]?.due == $0.time }
     }
 

@@ -92,8 +92,10 @@ struct IconBook: Sendable {
         // A list that comes and goes must not leave an entry each time.
         guard catalog.icons[place].icon.due != time else { return }
         apply(.scheduled(time), at: place, in: &turn)
-        downloads.schedule(
-            catalog.icons[place].url, at: time, amongst: catalog.tally.scheduled, in: catalog.icons)
+        downloads.schedule(catalog.icons[place].url, at: time)
+        if downloads.isMostlyOutdated(amongst: catalog.tally.scheduled) {
+            downloads.removeOutdated(in: catalog.icons)
+        }
     }
 
     /// Decides icons that are due, wakes origins whose wait is over, and starts due polls.

@@ -32,6 +32,12 @@ package struct IconTally: Equatable, Sendable {
         }
     }
 
+    /// Counts an icon that has changed.
+    mutating func recount(_ url: IconURL, from before: IconMark, to after: IconMark) {
+        count(before, at: url, -1)
+        count(after, at: url, 1)
+    }
+
     /// Counts repeated URLs in a new version; `standing` gives the status of icons counted already, `nil` for others.
     mutating func setRepeats(in entries: [AppEntry], standing: (IconURL) -> AppListDocument.Status?) {
         var seen: Set<IconURL> = []

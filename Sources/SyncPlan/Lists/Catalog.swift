@@ -241,6 +241,12 @@ package struct Catalog: Sendable {
         tally.regroup(url, from: marks.before, to: marks.after)
         tally.count(marks.before, at: url, -1)
         tally.count(marks.after, at: url, 1)
+        guard marks.before.lists != marks.after.lists else {
+            for list in marks.after.lists {
+                tallies[list, default: IconTally()].recount(url, from: marks.before, to: marks.after)
+            }
+            return
+        }
         var moved = marks.before
         moved.lists = marks.after.lists
         // If only the lists changed, those before the first difference already count it.

@@ -80,7 +80,8 @@ struct DownloadScheduleTests {
         for second in 0..<1000 {
             let due = Sample.start + .seconds(second)
             _ = icons.update(at: place) { $0.apply(.scheduled(due)) }
-            world.schedule.schedule("a", at: due, amongst: 1, in: icons)
+            world.schedule.schedule("a", at: due)
+            if world.schedule.isMostlyOutdated(amongst: 1) { world.schedule.removeOutdated(in: icons) }
         }
         var count = 0
         while world.schedule.popDue(at: Self.later) != nil { count += 1 }
