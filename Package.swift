@@ -111,7 +111,8 @@ let package = Package(
 
         // Caches that agents take from and give to others: upstreams, exports, signatures; values, and no file.
         .target(
-            name: "Fleet", dependencies: ["AppLists", "CCrypto", "CacheFormat", "HTTPRules"], swiftSettings: settings),
+            name: "Fleet", dependencies: ["AppLists", "CCrypto", "CacheFormat", "HTTPRules", "ImageChecks"],
+            swiftSettings: settings),
 
         // The settings, and the file that they are read from.
         .target(

@@ -2,7 +2,7 @@
 package import CacheFormat
 import Glibc
 
-/// The agent's clock: the wall clock at the start, then a clock that nobody can set.
+/// The agent's clock: the wall clock at the start, advanced by a clock that nobody can set.
 ///
 /// A jump of the wall clock thus neither shortens a grace period nor makes an icon stale.
 package struct AgentClock: Sendable {

@@ -15,7 +15,7 @@ package struct HeapTrimmer {
     // A queue of its own: libdispatch checks the threads of the global queues every second once they have been used.
     private static let queue = DispatchQueue(label: "syncagent.heap", qos: .background)
 
-    /// The time of the last trim; `nil` at the start, when there is more to free than ever after.
+    /// The time of the last trim; `nil` before the first one, which frees the most.
     private var last: Timestamp?
     private var changes = leastChanges
 

@@ -14,7 +14,7 @@ final class LatestStatus: Sendable {
 
     private let state = Mutex(State())
 
-    /// The status, if it is built; asking also has it built after the next change.
+    /// The status, if it is built; reading it also requests a new one after the next change.
     var current: StatusReport? {
         state.withLock { state in
             state.isWanted = true

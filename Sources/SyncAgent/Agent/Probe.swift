@@ -3,7 +3,7 @@ import Synchronization
 
 /// Checks that a part of the agent responds: an idle part answers at once, a hung one does not.
 ///
-/// There is one question at a time: a hung part collects none.
+/// There is one question at a time: questions do not pile up at a hung part.
 final class Probe: Sendable {
     private let question: @Sendable (Milestone) -> Void
     private let answer = Mutex<Milestone?>(nil)
@@ -13,7 +13,7 @@ final class Probe: Sendable {
         self.question = question
     }
 
-    /// Asks, unless the part still owes an answer; returns the milestone of the answer.
+    /// Asks, unless the part has not answered the last question; returns the milestone of the answer.
     @discardableResult
     func ask() -> Milestone {
         answer.withLock { last in

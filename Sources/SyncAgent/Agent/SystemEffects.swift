@@ -45,7 +45,7 @@ struct SystemEffects: AgentEffects {
     func discard(_ names: [String]) async { await publisher.discard(names) }
     func discardPartials(of urls: Set<IconURL>) async { await staging.discardPartials(of: urls) }
 
-    /// Throws nothing: an error would come back on the thread of the database (Swift 6.3, optimized).
+    /// It must not throw: the caller would resume on the thread of the database (Swift 6.3, optimized).
     func store(_ changes: MemoChanges) async -> StoreResult {
         do {
             return try await database.apply(changes).map(StoreResult.storedInNewDatabase) ?? .stored

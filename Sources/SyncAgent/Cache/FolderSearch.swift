@@ -68,7 +68,7 @@ struct FolderSearch {
             for image in expected.lazy.map({ images[$0].image })
             where inodes[image.sha256] == nil && !lost.contains(image.sha256) {
                 let path = image.path
-                // An image whose path has another form is in no listing, or in that of another folder.
+                // An image whose path has another form is not listed, or is listed in another folder.
                 let name = path.starts(withBytes: fan + "/") ? path.dropping(bytes: fan.utf8.count + 1) : nil
                 let inode = name.flatMap { others.removeValue(forKey: $0) }
                 do throws(FileError) {

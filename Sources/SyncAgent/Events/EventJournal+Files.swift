@@ -41,7 +41,7 @@ extension EventJournal {
 
     /// Opens a file to append to it, and cuts the partial line of an agent that was killed.
     ///
-    /// - Returns: `nil` if the file is shorter than its whole lines were.
+    /// - Returns: `nil` if the file is shorter than the complete lines recorded for it.
     private func reopen(_ segment: EventRing.Segment) throws -> FileDescriptor? {
         let path = EventRing.path(ofSlot: segment.slot, in: folder)
         let file = try FileDescriptor.open(path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
@@ -91,7 +91,7 @@ extension EventJournal {
         if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
         let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
         let path = EventRing.path(ofSlot: slot, in: folder)
-        // Readers must learn that the file is gone before it is.
+        // Unregister the file before it is deleted.
         ring.withLock { $0.segments.removeAll { $0.slot == slot } }
         guard unlink(path.string) == 0 || errno == ENOENT else {
             throw FileError("replace", path.string, Errno(rawValue: errno))
@@ -101,7 +101,7 @@ extension EventJournal {
         let header = output.mark ?? EventMark(first: output.first, boot: boot)
         do {
             try file.writeAll(header.line.utf8)
-            // The only file: if a power failure took it, its numbers would be used again.
+            // The only file: if it were lost in a power failure, its numbers would be used again.
             if newest == nil { try flush(file) }
         } catch {
             try? file.close()

@@ -30,7 +30,7 @@ struct EventMark: Codable, Equatable {
         (self.first, self.boot, self.after) = (first, boot, after)
     }
 
-    /// Parses a line without its newline; `nil` if it is no mark of this format.
+    /// Parses a line without its newline; `nil` if it is not a mark in this format.
     init?(_ line: some Sequence<UInt8>) {
         guard let mark = try? JSONDecoder().decode(EventMark.self, from: Data(line)),
             mark.format == Self.currentFormat, mark.first > 0

@@ -77,7 +77,7 @@ package actor Evictor {
         }
     }
 
-    /// Logs why leases may be invisible, if so.
+    /// If leases may be invisible, logs why.
     package nonisolated func logLeaseDoubt() {
         guard let doubt = folder.leaseDoubt else { return }
         logger.warning("leases of readers may be unseen", metadata: ["reason": "\(doubt.reason)"])

@@ -9,8 +9,8 @@ package import SystemPackage
 
 /// Removes everything from a cache and a state folder that no agent holds.
 ///
-/// An empty generation stays, so that generation numbers keep growing, and so does what readers hold leases on: the
-/// next agent evicts that. As with an agent, nothing is removed before the empty generation is durable, so an
+/// An empty generation stays, so that generation numbers keep growing. Generations with leases stay too: the next agent
+/// evicts them. As with an agent, nothing is removed before the empty generation is durable, so an
 /// interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
@@ -74,7 +74,7 @@ package enum OfflinePurge {
         if restored.manifests.allSatisfy(\.lists.isEmpty) {
             _ = generations.popLast()
         } else {
-            // Even if the newest one is empty: a purge that could not flush it left the others.
+            // Needed even if the newest one is empty: an earlier purge may have failed to flush it.
             try await publishEmpty(restored.nextGeneration, in: folder, thread: thread)
         }
         if !generations.isEmpty {

@@ -23,7 +23,7 @@ final class ActiveDownload: TransferReceiver {
     private let clock: AgentClock
     private let turn: TurnRequests
 
-    /// The state of its requests and redirects; `nil` for an image that its URL carries.
+    /// The state of its requests and redirects; `nil` for a `data:` URL.
     var steps: Download?
     var transfer: (any Transfer)?
     /// Whether a request was repeated because its reused connection was stale.
@@ -37,7 +37,7 @@ final class ActiveDownload: TransferReceiver {
 
     /// The next step after the head of the response; `nil` until it arrives.
     private(set) var step: Download.Step?
-    /// When the step is taken even if an unwanted body still goes on.
+    /// When the step is taken even if an unwanted body is still arriving.
     private(set) var drainEnd: ContinuousClock.Instant?
     private var drained = 0
 
@@ -119,7 +119,7 @@ final class ActiveDownload: TransferReceiver {
         received += bytes.count
         count += bytes.count
         guard count <= limit.bytes else {
-            // A file longer than the manifest of the copy says is another file.
+            // A file longer than the manifest states cannot be the expected one.
             let isOther = request.copy.map { $0.bytes == limit.bytes } ?? false
             endBody(.failure(isOther ? FetchFailure.copyMismatch : FetchFailure.tooLarge(limit: limit)))
             return .refused
@@ -133,7 +133,7 @@ final class ActiveDownload: TransferReceiver {
         turn.ended.append((self, failure))
     }
 
-    /// Records how the body ended; the first end counts.
+    /// Records how the body ended; later calls have no effect.
     func endBody(_ end: Result<Void, any Error>) {
         if bodyEnd == nil { bodyEnd = end }
         wake()

@@ -39,7 +39,7 @@ extension Downloads {
     private func request(
         _ target: FetchTarget, _ fields: [(name: String, value: String)], maxBytes: Int
     ) async -> Result<Document, UpstreamFailure> {
-        // Nothing would cancel it.
+        // After the shutdown, nothing cancels new requests.
         if isShutDown { return .failure(UpstreamFailure(agent: "the agent is stopping")) }
         let document = DocumentTransfer(
             limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock)

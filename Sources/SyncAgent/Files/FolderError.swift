@@ -7,7 +7,7 @@ package enum FolderError: Error, Equatable, Sendable {
     case held(FilePath, by: Int?)
     /// The folder holds files that are not syncagent's, which must not be removed by mistake.
     case foreign(FilePath)
-    /// An entry of the folder has the wrong type; a symbolic link, for example, leads elsewhere.
+    /// An entry of the folder has the wrong type; for example a symbolic link out of the folder.
     case wrongKind(FilePath, isA: String, expected: String)
     /// This root folder, or an entry of it, belongs to another user.
     case wrongOwner(FilePath, owner: UInt32, agent: UInt32, root: FilePath)

@@ -5,7 +5,7 @@ package import CacheFormat
 extension RetirementLedger {
     /// Waives the grace period of the superseded generations that retire something; O(*n*) in what generations name.
     ///
-    /// These name what neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
+    /// These contain icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
     package mutating func waiveGrace(in catalog: Catalog) {
         var idleImages = Set(images.lazy.compactMap(\.key).filter { !catalog.needs($0) })
         var idleURLs = Set(urls.lazy.map(\.url).filter { !catalog.needs(url: $0) })
@@ -61,7 +61,7 @@ extension RetirementLedger {
     /// Whether generations up to this one still name more than `limit` retired icons, apart from those that were
     /// replaced.
     ///
-    /// An icon whose image was lost counts too, since it did not come back, unless all images were lost. An icon in
+    /// An icon whose image was lost counts too if it was not downloaded again, unless all images were lost. An icon in
     /// `replaced` has an app with a new icon URL. O(*n*) in the number of icons that those generations name, if most
     /// are referenced.
     package func retires(
@@ -105,7 +105,7 @@ extension RetirementLedger {
             if catalog.icons[url]?.hasImage == true {
                 return images.filter { $0 != images.first && !catalog.needs($0) }
             }
-            // A list that comes back names it again, and shows nothing for it.
+            // If the list returns, its icon is named and has no image.
             if catalog.previous.has(url) || replaced.contains(url) { return [] }
             return images.filter { !catalog.needs($0) }
         }

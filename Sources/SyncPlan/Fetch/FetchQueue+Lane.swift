@@ -48,7 +48,7 @@ extension FetchQueue {
     }
 
     struct Lane {
-        /// How many lists may ask for slots at once; the others wait until one of these has had its turn.
+        /// How many lists may ask for slots at once; the others wait until one of these is served.
         static let mostAsking = 16
 
         var shares: [ListName: Share] = [:]

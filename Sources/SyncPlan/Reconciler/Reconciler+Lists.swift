@@ -183,7 +183,7 @@ extension Reconciler {
         }
     }
 
-    /// The same, also if there are as many pins as a list may have entries (`lists.maxEntries`).
+    /// Also gives a reason if there are as many pins as a list may have entries (`lists.maxEntries`).
     package func flaw(inPin url: IconURL) -> String? {
         let (pins, limit) = (pins, book.settings.lists.maxEntries)
         guard pins.count < limit || pins.contains(url) else {

@@ -28,11 +28,11 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     /// The highest generation number given; 0 if none was.
     package var newestGeneration: Int
     /// The last accepted manifests of sources.
-    package var upstreams: [UpstreamMemo]
+    package var upstreams: [SourceMemo]
 
     package init(
         isPaused: Bool = false, hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
-        newestGeneration: Int = 0, upstreams: [UpstreamMemo] = []
+        newestGeneration: Int = 0, upstreams: [SourceMemo] = []
     ) {
         self.isPaused = isPaused
         self.hold = hold

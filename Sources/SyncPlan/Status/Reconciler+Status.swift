@@ -14,7 +14,7 @@ extension Reconciler {
 
     package var shownImages: Int { book.catalog.shownImages }
 
-    /// O(*n* log *n*) in the number of lists, and O(*n*) in that of the origins that failed recently.
+    /// O(*n* log *n*) in the number of lists, and O(*n*) in the number of origins that failed recently.
     package var status: StatusReport {
         let queue = book.downloads.queue
         var report = StatusReport(state: book.downloads.isPaused ? .paused : .running)

@@ -7,7 +7,7 @@ package import Reports
 extension Reconciler {
     /// The progress of the named lists, or of all; an icon of several named lists counts once for each.
     ///
-    /// O(*n*) in the number of lists, and in that of the origins that their queued icons are of.
+    /// O(*n*) in the number of lists, and in the number of origins of their queued icons.
     package func syncReport(of names: [ListName]) -> SyncReport {
         var report = SyncReport(missing: names.filter { book.catalog.lists[$0] == nil })
         let lists = names.isEmpty ? Array(book.catalog.lists.keys) : Set(names).filter { book.catalog.lists[$0] != nil }
@@ -22,7 +22,7 @@ extension Reconciler {
             ? book.publishing.inFlight == nil && !book.publishing.window.isManifestChanged
                 && lists.allSatisfy(isUpToDate)
             : names.allSatisfy(isUpToDate)
-        // A missing list may come back in a moment; otherwise it is gone then.
+        // A missing list may come back in a moment; otherwise it counts as removed.
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
         // A failure for other lists does not affect published ones, unless the cache's state is unknown.
         let failure = names.isEmpty || !isPublished || !cache.isKnown ? book.publishing.failure : nil

@@ -101,10 +101,10 @@ struct IconTransitionTests {
         }
     }
 
-    @Test("Architecture has the table of events and states; GOLDEN=write writes it anew")
+    @Test("an article has the table of events and states; GOLDEN=write writes it anew")
     func article() throws {
         let project = #filePath.split(separator: "/").dropLast(4).map { "/" + $0 }.joined()
-        let path = project + "/Sources/SyncAgent/SyncAgent.docc/Architecture.md"
+        let path = project + "/Sources/SyncAgent/SyncAgent.docc/IconTransitions.md"
         let text = try String(contentsOfFile: path, encoding: .utf8)
         let begin = "<!-- icon table -->\n", end = "<!-- end of icon table -->\n"
         let parts = text.components(separatedBy: begin)
