@@ -128,7 +128,7 @@ package final class AgentLoop: Sendable {
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
-        var ahead: [StagedImage] = []
+        var ahead = WriteBatch(images: batch)
         journal?.append([.agentStarted(version: Version.current)], at: clock.now)
         for await message in inbox {
             var events: [Reconciler.Event]
@@ -191,7 +191,7 @@ package final class AgentLoop: Sendable {
 
     private func perform(
         _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog,
-        _ ahead: inout [StagedImage], _ jobs: inout DiscardingTaskGroup
+        _ ahead: inout WriteBatch, _ jobs: inout DiscardingTaskGroup
     ) {
         var requests: [FetchRequest] = []
         for action in actions {
@@ -201,16 +201,34 @@ package final class AgentLoop: Sendable {
                 requests.append(request)
             case .cancel(let url): effects.cancel(url)
             case .writeAhead(let staged):
-                ahead.append(staged)
-                guard ahead.count >= batch else { continue }
-                jobs.addTask { [effects, ahead] in await effects.writeAhead(ahead) }
-                ahead.removeAll(keepingCapacity: true)
+                guard let images = ahead.add(staged) else { continue }
+                jobs.addTask { [effects] in await effects.writeAhead(images) }
             case .look: jobs.addTask { [effects] in await effects.listFolder() }
             case .start(let job): jobs.addTask { [self] in post(await effects.perform(job)) }
             case .background(let work): background.yield(.task(work))
             }
         }
         if !requests.isEmpty { effects.begin(requests) }
+    }
+}
+
+/// Images to be written ahead of their publication, until they are enough.
+private struct WriteBatch {
+    private static let most = 8 << 20
+
+    private let count: Int
+    private var images: [StagedImage] = []
+    private var bytes = 0
+
+    init(images count: Int) { self.count = count }
+
+    /// Adds an image; returns all, and starts anew, once they are `count` images or 8 MiB.
+    mutating func add(_ image: StagedImage) -> [StagedImage]? {
+        images.append(image)
+        bytes += image.image.bytes
+        guard images.count >= count || bytes >= Self.most else { return nil }
+        defer { (images, bytes) = ([], 0) }
+        return images
     }
 }
 

@@ -13,7 +13,9 @@ final class ActiveDownload: TransferReceiver {
     /// How much of an unwanted body is read, and for how long, so that its connection can be reused.
     private static let drainLimit = (bytes: 64 << 10, time: Duration.seconds(1))
     /// How much of a body is held in memory; larger ones go to a file.
-    private static let heldLimit = PartialDownload.smallest.bytes
+    private static let heldLimit = 1 << 20
+    /// How much of a body is held while it goes to a file.
+    private static let pieceLimit = 256 << 10
 
     let request: FetchRequest
     let deadline: ContinuousClock.Instant
@@ -68,7 +70,7 @@ final class ActiveDownload: TransferReceiver {
         step = nil
         drainEnd = nil
         drained = 0
-        held.removeAll(keepingCapacity: true)
+        forgetHeld()
         count = 0
         isStreamed = false
         bodyEnd = nil
@@ -101,9 +103,27 @@ final class ActiveDownload: TransferReceiver {
         return true
     }
 
+    /// Whether what is in memory is to be kept in a file, so that a later attempt requests only the rest.
+    func leavesPart(after error: any Error) -> Bool {
+        guard case .take(let body) = step, var part = body.partial, !isStreamed else { return false }
+        part.bytes = count
+        return isCut(by: error) && part.canGoOn(at: clock.now)
+    }
+
+    /// Whether an error says nothing about the bytes that have arrived.
+    func isCut(by error: any Error) -> Bool {
+        error is CancellationError || (error as? FetchFailure)?.leavesPart == true
+    }
+
     private func stream() {
         isStreamed = true
         turn.streams.append(self)
+    }
+
+    /// Ends a body in memory that is to be kept as a part.
+    func leavePart(after error: any Error) {
+        isStreamed = true
+        endBody(.failure(error))
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
@@ -112,7 +132,7 @@ final class ActiveDownload: TransferReceiver {
             drained += bytes.count
             return drained <= Self.drainLimit.bytes ? .taken : .refused
         }
-        if isStreamed, held.count + bytes.count > Self.heldLimit {
+        if isStreamed, !held.isEmpty, held.count + bytes.count > Self.pieceLimit {
             wake()
             return .later
         }
@@ -125,7 +145,10 @@ final class ActiveDownload: TransferReceiver {
             return .refused
         }
         held.append(contentsOf: bytes)
-        if !isStreamed, held.count > Self.heldLimit { stream() }
+        turn.held += bytes.count
+        if !isStreamed, held.count > Self.heldLimit || held.count > PartialDownload.smallest.bytes && turn.isFull {
+            stream()
+        }
         return .taken
     }
 
@@ -141,8 +164,14 @@ final class ActiveDownload: TransferReceiver {
 
     /// Removes the bytes that are not in a file yet.
     func dequeueHeld() -> [UInt8] {
-        defer { held = [] }
+        defer { forgetHeld() }
         return held
+    }
+
+    /// Drops the bytes that are not in a file yet.
+    func forgetHeld() {
+        turn.held -= held.count
+        held = []
     }
 
     /// Waits until there are bytes to write or the body has ended.
@@ -157,8 +186,14 @@ final class ActiveDownload: TransferReceiver {
     }
 }
 
-/// What the downloads need from the next turn.
+/// What the downloads need from the next turn, and what they hold in memory.
 final class TurnRequests {
+    /// How much all of them hold before larger bodies go to files early.
+    private static let heldLimit = 32 << 20
+
+    /// The bytes that are in no file yet.
+    var held = 0
+    var isFull: Bool { held > Self.heldLimit }
     /// Downloads whose transfer has ended, with the failure if it is incomplete.
     var ended: [(download: ActiveDownload, failure: (any Error)?)] = []
     /// Downloads that became too large for memory.

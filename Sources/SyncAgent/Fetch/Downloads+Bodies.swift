@@ -86,8 +86,7 @@ extension Downloads {
 
     private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async
     {
-        let isCut = error is CancellationError || (error as? FetchFailure)?.leavesPart == true
-        if isCut, var partial = body.partial, (try? await staging.append(download.dequeueHeld(), to: file)) != nil {
+        if download.isCut(by: error), var partial = body.partial, (try? await staging.append(download.dequeueHeld(), to: file)) != nil {
             partial.bytes = download.count
             await staging.suspend(partial, now: clock.now)
         } else {

@@ -143,8 +143,14 @@ package actor Downloads {
     func giveUp(_ download: ActiveDownload, because error: any Error) {
         stop(download)
         if download.givenUp == nil { download.givenUp = error }
-        guard download.isStreamed else { return end(download, because: error) }
-        download.endBody(.failure(error))
+        if download.isStreamed { download.endBody(.failure(error)) } else { cut(download, because: error) }
+    }
+
+    /// Ends a download whose body is in memory; keeps what is worth a file.
+    private func cut(_ download: ActiveDownload, because error: any Error) {
+        guard download.leavesPart(after: error) else { return end(download, because: error) }
+        download.leavePart(after: error)
+        start { await self.stream(download) }
     }
 
     func stop(_ download: ActiveDownload) {
@@ -161,6 +167,7 @@ package actor Downloads {
         preconditionIsolated("a download ends on the thread of the downloads")
         guard !download.hasEnded else { return }
         download.hasEnded = true
+        download.forgetHeld()
         active[download.url] = nil
         let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)
         ended.append(End(url: download.url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed))
@@ -227,7 +234,7 @@ package actor Downloads {
         case .take(let body):
             download.endBody(failure.map { .failure($0) } ?? .success(()))
             guard !download.isStreamed else { return }
-            if case .failure(let error) = download.bodyEnd { return end(download, because: error) }
+            if case .failure(let error) = download.bodyEnd { return cut(download, because: error) }
             finish(download, body)
         case nil:
             if let refusal = failure as? AddressPolicy.Refusal, let host = download.steps?.target.host {

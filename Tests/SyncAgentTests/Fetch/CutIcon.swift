@@ -18,6 +18,8 @@ enum CutIcon {
     static let bytes = IconDrawing("Large", paddedTo: 300_000).png()
     /// What the server has after a change, of the same size.
     static let other = IconDrawing("Other", paddedTo: 300_000).png()
+    /// One that is written to a file as it arrives.
+    static let streamed = IconDrawing("Large", paddedTo: 3_000_000).png()
     /// How much of it comes at first.
     static let cut = 200_000
     /// What is missing then.
