@@ -18,7 +18,7 @@ package protocol AgentEffects: Sendable {
     func configure(_ settings: Settings, _ proxies: ProxyPolicy)
 
     /// Writes images under their final names, ahead of their publication.
-    func writeAhead(_ images: [StagedImage]) async
+    func writeAhead(_ images: [ImageAhead]) async
     /// Lists the lists folder again, which ends with `.scanned`.
     func listFolder() async
     /// Performs a job and returns the event that it ends with.
@@ -31,6 +31,13 @@ package protocol AgentEffects: Sendable {
 
     /// The generations among these on which readers hold a lease.
     func leases(on generations: [Int]) async -> [EvictionReport.Lease]
+}
+
+/// An image to be written ahead of its publication.
+package struct ImageAhead: Equatable, Sendable {
+    package var staged: StagedImage
+    /// The URL that gets a name in `by-url/`, unless it has one; `nil` if it shows another image at present.
+    package var url: IconURL?
 }
 
 package enum StoreResult: Equatable, Sendable {

@@ -200,8 +200,8 @@ package final class AgentLoop: Sendable {
                 log.record(request)
                 requests.append(request)
             case .cancel(let url): effects.cancel(url)
-            case .writeAhead(let staged):
-                guard let images = ahead.add(staged) else { continue }
+            case .writeAhead(let staged, let url):
+                guard let images = ahead.add(ImageAhead(staged: staged, url: url)) else { continue }
                 jobs.addTask { [effects] in await effects.writeAhead(images) }
             case .look: jobs.addTask { [effects] in await effects.listFolder() }
             case .start(let job): jobs.addTask { [self] in post(await effects.perform(job)) }
@@ -217,15 +217,15 @@ private struct WriteBatch {
     private static let most = 8 << 20
 
     private let count: Int
-    private var images: [StagedImage] = []
+    private var images: [ImageAhead] = []
     private var bytes = 0
 
     init(images count: Int) { self.count = count }
 
     /// Adds an image; returns all, and starts anew, once they are `count` images or 8 MiB.
-    mutating func add(_ image: StagedImage) -> [StagedImage]? {
+    mutating func add(_ image: ImageAhead) -> [ImageAhead]? {
         images.append(image)
-        bytes += image.image.bytes
+        bytes += image.staged.image.bytes
         guard images.count >= count || bytes >= Self.most else { return nil }
         defer { (images, bytes) = ([], 0) }
         return images

@@ -24,7 +24,7 @@ struct SystemEffects: AgentEffects {
         staging.space.setReserve(settings.cache.minFree)
     }
 
-    func writeAhead(_ images: [StagedImage]) async { await publisher.writeAhead(images) }
+    func writeAhead(_ images: [ImageAhead]) async { await publisher.writeAhead(images) }
     func listFolder() async { await relist() }
 
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Synchronization
 
 /// Small downloaded images that no manifest names yet; the publisher writes each one once.
@@ -20,6 +21,8 @@ package final class HeldImages: Sendable {
         var images: [String: Place] = [:]
         /// The files written ahead that no publication has named.
         var files: Set<String> = []
+        /// The URLs that have a name ahead of the publication, by the name of the staged image.
+        var urls: [String: IconURL] = [:]
         var bytes = 0
         var isClosed = false
     }
@@ -64,7 +67,31 @@ package final class HeldImages: Sendable {
 
     /// Forgets files written ahead: they are not in the current cache folder.
     func forgetFiles() {
-        state.withLock { $0.files = [] }
+        state.withLock { ($0.files, $0.urls) = ([], [:]) }
+    }
+
+    /// Records that a URL got its name in `by-url/`, which leads to a file written ahead.
+    func recordName(of name: String, _ url: IconURL) {
+        state.withLock { $0.urls[name] = url }
+    }
+
+    /// Removes and returns the URL that got its name ahead; `nil` if none did.
+    func removeName(of name: String) -> IconURL? {
+        state.withLock { $0.urls.removeValue(forKey: name) }
+    }
+
+    /// Forgets the names of these URLs, which a publication sets.
+    func forgetNames(of urls: some Sequence<IconURL>) {
+        state.withLock { state in
+            guard !state.urls.isEmpty else { return }
+            let urls = Set(urls)
+            state.urls = state.urls.filter { !urls.contains($0.value) }
+        }
+    }
+
+    /// Whether an image is in a file that was written ahead, and is not given up since.
+    func isFile(_ name: String) -> Bool {
+        state.withLock { if case .file = $0.images[name] { true } else { false } }
     }
 
     /// Removes an image from here, and returns where it is; `nil` if it is unknown.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-package import HTTPRules
+import HTTPRules
 import SyncPlan
 import SystemPackage
 
@@ -10,18 +10,35 @@ extension Publisher {
     ///
     /// No generation may name them yet: until one does, nobody relies on the files. The publication writes what cannot
     /// be written now or exists already.
-    package func writeAhead(_ images: [StagedImage]) {
+    package func writeAhead(_ images: [ImageAhead]) {
         try? folder.keepingFoldersOpen { () throws(FileError) in
-            for staged in images {
+            for ahead in images {
+                let staged = ahead.staged
                 guard let bytes = held.bytes(of: staged.name) else { continue }
                 let path = staged.image.path
                 do throws(FileError) {
                     try folder.write(bytes, to: path, mode: CacheFolder.imageMode)
                     held.wrote(staged.name, to: path)
+                    unnamed.add(ahead)
                 } catch  where error.errno == .fileExists {
                     continue
                 }
             }
+            if unnamed.isWorthFlush { try nameAhead() }
+        }
+    }
+
+    /// Flushes what was written ahead, and makes the first names of its URLs.
+    ///
+    /// Little is left for the publication then. Names come after the bytes that they lead to, as in a publication.
+    private func nameAhead() throws(FileError) {
+        let images = unnamed.remove()
+        guard barrier.flushesWhole else { return }
+        try barrier.pass(files: [])
+        // Sorted, so that consecutive names are in the same folder.
+        let names = images.compactMap { ahead in ahead.url.map { (name: CacheLayout.byURL($0), url: $0, ahead.staged) } }
+        for (name, url, staged) in names.sorted(by: { $0.name < $1.name }) where held.isFile(staged.name) {
+            if (try? folder.link(staged.image.path, to: name)) != nil { held.recordName(of: staged.name, url) }
         }
     }
 
@@ -34,10 +51,40 @@ extension Publisher {
 
     /// Gives up a staged image, and returns its file; `nil` if it has none of its own.
     func dropStaged(_ name: String) -> String? {
-        switch held.remove(name) {
+        if let url = held.removeName(of: name) { folder.remove(CacheLayout.byURL(url)) }
+        return switch held.remove(name) {
         case nil: StagingPath.of(name)
         case .memory: nil
         case .file(let path): path
         }
+    }
+}
+
+/// The images written ahead whose URLs have no names yet.
+struct UnnamedImages {
+    private static let mostBytes = 16 << 20
+
+    private let most: Int
+    private var images: [ImageAhead] = []
+    private var bytes = 0
+
+    /// Creates an empty collection, which is worth a flush from `most` images or 16 MiB on.
+    init(most: Int) { self.most = most }
+
+    var isWorthFlush: Bool { images.count >= most || bytes >= Self.mostBytes }
+
+    mutating func add(_ image: ImageAhead) {
+        images.append(image)
+        bytes += image.staged.image.bytes
+    }
+
+    mutating func removeAll(where isDone: (String) -> Bool) {
+        images.removeAll { isDone($0.staged.name) }
+        bytes = images.reduce(0) { $0 + $1.staged.image.bytes }
+    }
+
+    mutating func remove() -> [ImageAhead] {
+        defer { (images, bytes) = ([], 0) }
+        return images
     }
 }

@@ -8,22 +8,25 @@ import SystemPackage
 package actor Publisher {
     let folder: CacheFolder
     let held: HeldImages
-    private let barrier: Barrier
+    let barrier: Barrier
     private let space: SpaceGauge?
     private let thread: FileThread
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Creates a publisher, which runs on `thread`; by default it need leave no space free.
+    ///
+    /// After each `batch` images that were written ahead, names are made ahead.
     package init(
         _ folder: CacheFolder, held: HeldImages, space: SpaceGauge? = nil, thread: FileThread,
-        metrics: AgentMetrics = AgentMetrics()
+        metrics: AgentMetrics = AgentMetrics(), batch: Int = 1500
     ) {
         self.folder = folder
         self.held = held
         self.space = space
         self.thread = thread
         barrier = Barrier(folder, metrics: metrics)
+        unnamed = UnnamedImages(most: batch)
     }
 
     /// Reaches the milestone once no publication or removal is running.
@@ -33,6 +36,9 @@ package actor Publisher {
     private var leftovers: [String] = []
     /// The `by-url/` names that failed publications could not restore; they must be restored before the next one.
     private var misled: [Publication.Link] = []
+
+    /// The images written ahead whose URLs have no names yet.
+    var unnamed: UnnamedImages
 
     private var names: [ListName] = []
 
@@ -84,7 +90,8 @@ package actor Publisher {
         leftovers += done.placed + staged + [Self.temporary]
         // Free space first: on a full disk, names can be restored only then.
         leftovers.removeAll { folder.remove($0) == nil }
-        misled += done.links.filter { $0.before == nil } + done.links.filter { $0.before != nil }
+        let links = done.links + publication.links.filter { done.namedAhead.contains($0.url) }
+        misled += links.filter { $0.before == nil } + links.filter { $0.before != nil }
         misled.removeAll { (try? restore($0)) != nil }
     }
 
@@ -101,12 +108,19 @@ package actor Publisher {
     private struct Progress {
         var placed: [String] = []
         var links: [Publication.Link] = []
+        /// The URLs whose names were made ahead of it.
+        var namedAhead: Set<IconURL> = []
     }
 
     private func publish(
         _ publication: Publication, _ texts: [[UInt8]], _ done: inout Progress
     ) throws(FileError) -> PublicationResult {
+        for staged in publication.moves + publication.discards {
+            if let url = held.removeName(of: staged.name) { done.namedAhead.insert(url) }
+        }
+        held.forgetNames(of: publication.links.lazy.map(\.url))
         for staged in publication.moves { done.placed.append(try place(staged)) }
+        unnamed.removeAll { !held.isFile($0) }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
         var written = WrittenBytes()
@@ -140,7 +154,7 @@ package actor Publisher {
 
         // Sorted, so that consecutive names are in the same folder.
         for link in publication.links.sorted(by: { $0.path < $1.path }) {
-            try set(link)
+            try set(link, isThere: done.namedAhead.contains(link.url))
             done.links.append(link)
         }
         if isFirst {
@@ -193,11 +207,13 @@ package actor Publisher {
         }
     }
 
-    private func set(_ link: Publication.Link) throws(FileError) {
+    /// Sets a `by-url/` name, unless one that was made ahead is still there.
+    private func set(_ link: Publication.Link, isThere: Bool) throws(FileError) {
         let name = CacheLayout.byURL(link.url)
-        do {
+        do throws(FileError) {
             try folder.link(link.path, to: name)
         } catch {
+            if isThere, error.errno == .fileExists { return }
             try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
         }
     }
@@ -229,6 +245,7 @@ package actor Publisher {
     /// Forgets all files that it would remove: they are not in the current cache folder.
     func forgetFiles() {
         held.forgetFiles()
+        _ = unnamed.remove()
         (leftovers, misled) = ([], [])
     }
 

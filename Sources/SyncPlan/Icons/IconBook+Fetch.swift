@@ -93,7 +93,7 @@ extension IconBook {
             if case .staged = end {
                 publishing.stage(url)
                 if mayWriteAhead, !retention.ledger.knows(staged.image.sha256) {
-                    turn.actions.append(.writeAhead(staged))
+                    turn.actions.append(.writeAhead(staged, naming: icon.hasImage ? nil : url))
                 }
             } else {
                 turn.run(.discard([staged.name]))

@@ -11,7 +11,7 @@ extension Reconciler {
         /// Cancel a download, which then ends with `.fetched` as `.cancelled`.
         case cancel(url: IconURL)
         /// Write a staged image into `icons/` ahead of its publication: no generation names it yet.
-        case writeAhead(StagedImage)
+        case writeAhead(StagedImage, naming: IconURL?)
         /// List the lists folder again; ends with `.scanned`.
         case look
         case start(Job)

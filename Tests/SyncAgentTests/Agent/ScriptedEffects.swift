@@ -96,7 +96,7 @@ final class ScriptedEffects: AgentEffects {
 
     // MARK: Files
 
-    func writeAhead(_ images: [StagedImage]) async { note(.writeAhead(images.map(\.name))) }
+    func writeAhead(_ images: [ImageAhead]) async { note(.writeAhead(images.map(\.staged.name))) }
 
     func listFolder() async { note(.listFolder) }
 

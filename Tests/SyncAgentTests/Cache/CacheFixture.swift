@@ -22,15 +22,17 @@ struct CacheFixture {
 
     /// Opens the folder as an agent does at its start.
     ///
-    /// What is staged is in files, unless it is to be held.
-    init(_ path: FilePath, reserve: SpaceReserve = .percent(0), holdsImages: Bool = false) throws {
+    /// What is staged is in files, unless it is to be held. Names are made ahead after each `batch` images.
+    init(
+        _ path: FilePath, reserve: SpaceReserve = .percent(0), holdsImages: Bool = false, batch: Int = 1500
+    ) throws {
         if !holdsImages { held.close() }
         self.path = path
         folder = try CacheFolder(path)
         restored = try StartUpRecovery.run(folder, logger: .silent)
         staging = Staging(folder, held: held, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
-        publisher = Publisher(folder, held: held, thread: thread)
+        publisher = Publisher(folder, held: held, thread: thread, batch: batch)
         evictor = Evictor(folder, thread: thread, logger: .silent)
     }
 

@@ -76,7 +76,7 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = try await cache.stage("one")
-            await cache.publisher.writeAhead([staged])
+            await cache.publisher.writeAhead([ImageAhead(staged: staged)])
             let inode = try #require(try cache.folder.entry(staged.image.path)?.inode)
             #expect(cache.held.bytes(of: staged.name) == nil)
             guard case .published = await publish(staged, in: cache) else {
@@ -94,7 +94,7 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("two")]
-            await cache.publisher.writeAhead([staged[0], staged[1]])
+            await cache.publisher.writeAhead([ImageAhead(staged: staged[0]), ImageAhead(staged: staged[1])])
             await cache.publisher.discard([staged[0].name])
             #expect(!cache.exists(staged[0].image.path) && cache.exists(staged[1].image.path))
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
@@ -111,7 +111,7 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("one")]
-            await cache.publisher.writeAhead([staged[0], staged[1]])
+            await cache.publisher.writeAhead([ImageAhead(staged: staged[0]), ImageAhead(staged: staged[1])])
             #expect(cache.held.bytes(of: staged[0].name) == nil && cache.held.bytes(of: staged[1].name) != nil)
             guard case .published = await publish(staged[1], in: cache) else {
                 Issue.record("it was not published")
@@ -127,13 +127,89 @@ struct HeldImagesTests {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = try await cache.stage("one")
-            await cache.publisher.writeAhead([staged])
+            await cache.publisher.writeAhead([ImageAhead(staged: staged)])
             cache.folder.remove(staged.image.path)
             guard case .failed(let reason, false) = await publish(staged, in: cache) else {
                 Issue.record("it was published")
                 return
             }
             #expect(reason.contains(staged.image.path))
+        }
+    }
+
+    // MARK: Named ahead of their publication
+
+    /// Two images that were written ahead, so that their URLs have names.
+    private func withNames(
+        _ body: (CacheFixture, [StagedImage], [Publication.Link]) async throws -> Void
+    ) async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true, batch: 2)
+            let staged = [try await cache.stage("one"), try await cache.stage("two")]
+            let urls: [IconURL] = ["http://a/1", "http://a/2"]
+            await cache.publisher.writeAhead([ImageAhead(staged: staged[0], url: urls[0])])
+            #expect(!cache.exists(CacheLayout.byURL(urls[0])))
+            await cache.publisher.writeAhead([ImageAhead(staged: staged[1], url: urls[1])])
+            for (url, image) in zip(urls, staged) {
+                let entry = try cache.folder.entry(CacheLayout.byURL(url))
+                #expect(try entry?.inode == cache.folder.entry(image.image.path)?.inode && entry != nil)
+            }
+            try await body(cache, staged, zip(urls, staged).map { ($0, $1.image.path, before: nil) })
+        }
+    }
+
+    private func publish(
+        _ images: [StagedImage], _ links: [Publication.Link], in cache: CacheFixture
+    ) async -> PublicationResult {
+        var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+        (publication.moves, publication.links) = (images, links)
+        return await cache.publisher.publish(publication)
+    }
+
+    @Test("after enough of them, and the names stay when they are published; one that is gone then is made again")
+    func named() async throws {
+        try await withNames { cache, staged, links in
+            cache.folder.remove(CacheLayout.byURL(links[1].url))
+            guard case .published = await publish(staged, links, in: cache) else {
+                Issue.record("it was not published")
+                return
+            }
+            await cache.publisher.discard(staged.map(\.name))
+            for link in links {
+                let entry = try #require(try cache.folder.entry(CacheLayout.byURL(link.url)))
+                #expect(try entry.inode == cache.folder.entry(link.path)?.inode)
+            }
+        }
+    }
+
+    @Test("and not published lose their names too", arguments: [true, false])
+    func namedInVain(isDiscarded: Bool) async throws {
+        try await withNames { cache, staged, links in
+            if isDiscarded {
+                await cache.publisher.discard(staged.map(\.name))
+            } else {
+                let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
+                guard case .failed = await publish([staged[0], missing, staged[1]], links, in: cache) else {
+                    Issue.record("it was published")
+                    return
+                }
+            }
+            for link in links { #expect(!cache.exists(CacheLayout.byURL(link.url)) && !cache.exists(link.path)) }
+        }
+    }
+
+    @Test("keep the name of a URL that was published with another image since, whatever is discarded then")
+    func namedTwice() async throws {
+        try await withNames { cache, staged, links in
+            let other = try await cache.stage("other")
+            guard case .published = await publish([other], [(links[0].url, other.image.path, nil)], in: cache) else {
+                Issue.record("it was not published")
+                return
+            }
+            await cache.publisher.discard(staged.map(\.name))
+            let entry = try #require(try cache.folder.entry(CacheLayout.byURL(links[0].url)))
+            #expect(try entry.inode == cache.folder.entry(other.image.path)?.inode)
+            #expect(!cache.exists(CacheLayout.byURL(links[1].url)))
         }
     }
 
@@ -166,7 +242,7 @@ struct HeldImagesTests {
         arguments: [true, false])
     func aheadElsewhere(isDiscarded: Bool) async throws {
         try await withOtherFolder { cache, staged in
-            await cache.publisher.writeAhead([staged])
+            await cache.publisher.writeAhead([ImageAhead(staged: staged)])
         } _: { cache, staged in
             guard !isDiscarded else { return await cache.publisher.discard([staged.name]) }
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))

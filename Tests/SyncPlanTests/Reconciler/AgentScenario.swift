@@ -40,7 +40,7 @@ struct AgentScenario {
     /// What was expected at the looks that ended.
     private(set) var inspections: [CacheExpectation] = []
     /// What was to be written ahead of its publication.
-    private(set) var writtenAhead: [StagedImage] = []
+    private(set) var writtenAhead: [(staged: StagedImage, url: IconURL?)] = []
     private var lastStaged = 0
     /// What is at the path of the lists folder.
     var folder = Sample.folder
@@ -65,7 +65,7 @@ struct AgentScenario {
                 try #require(downloads.updateValue(request, forKey: request.url) == nil, "one request in flight a URL")
                 requests.append(request)
             case .cancel(let url): cancelled.append(url)
-            case .writeAhead(let staged): writtenAhead.append(staged)
+            case .writeAhead(let staged, let url): writtenAhead.append((staged, url))
             case .background(.discard(let names)): disk.staging.subtract(names)
             case .background(.discardPartials(let urls)): disk.partials.subtract(urls)
             case .start(.publish(let new)): publication = new

@@ -380,7 +380,7 @@ struct DownloadScenarioTests {
         var agent = AgentScenario()
         try agent.drop(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
-        #expect(agent.writtenAhead.map(\.image) == [Sample.image("x")])
+        #expect(agent.writtenAhead.map(\.staged.image) == [Sample.image("x")] && agent.writtenAhead[0].url == Self.a)
         try agent.finishPublication()
         try agent.drop(["1.plist": [Self.a, Self.b]])
         try agent.finish(Self.b, with: "x")

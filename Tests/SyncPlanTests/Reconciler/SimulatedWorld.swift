@@ -510,7 +510,7 @@ struct SimulatedWorld {
             try expect(downloads[url] != nil, "\(url) is not being downloaded, and is cancelled")
             let isWanted = plan.icon(url)?.isReferenced ?? false
             try expect(!isWanted || plan.isStopping, "\(url) is cancelled, and a list names it")
-        case .writeAhead(let staged):
+        case .writeAhead(let staged, _):
             try expect(disk.staging.contains(staged.name), "\(staged.name) is written ahead, and is not staged")
             let isNamed = disk.generations.values.contains { disk.images(of: $0).contains(staged.image) }
             try expect(!isNamed, "\(staged.image.path) is written in place, and a generation names it")
