@@ -86,7 +86,9 @@ extension Downloads {
 
     private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async
     {
-        if download.isCut(by: error), var partial = body.partial, (try? await staging.append(download.dequeueHeld(), to: file)) != nil {
+        if download.isCut(by: error), var partial = body.partial,
+            (try? await staging.append(download.dequeueHeld(), to: file)) != nil
+        {
             partial.bytes = download.count
             await staging.suspend(partial, now: clock.now)
         } else {

@@ -36,7 +36,9 @@ extension Publisher {
         guard barrier.flushesWhole else { return }
         try barrier.pass(files: [])
         // Sorted, so that consecutive names are in the same folder.
-        let names = images.compactMap { ahead in ahead.url.map { (name: CacheLayout.byURL($0), url: $0, ahead.staged) } }
+        let names = images.compactMap { ahead in
+            ahead.url.map { (name: CacheLayout.byURL($0), url: $0, staged: ahead.staged) }
+        }
         for (name, url, staged) in names.sorted(by: { $0.name < $1.name }) where held.isFile(staged.name) {
             if (try? folder.link(staged.image.path, to: name)) != nil { held.recordName(of: staged.name, url) }
         }
