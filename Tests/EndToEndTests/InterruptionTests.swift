@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Agents that end in the middle of a download", .serialized)
 struct InterruptionTests {
-    private static let icon = IconDrawing("Large", paddedTo: 400_000).png()
+    private static let icon = IconDrawing("Large", paddedTo: 4_000_000).png()
 
     /// Ends an agent in the middle of a download, starts it again, and lets it do all that there is to do.
     ///
@@ -32,7 +32,7 @@ struct InterruptionTests {
         try await RawOrigin.run { request in
             ranges.withLock { $0.append(request.values(of: "Range").first ?? "all") }
             let reply = request.rangeReply(Self.icon, entityTag: "\"1\"")
-            return request.number == 1 ? [.send(Array(reply.prefix(200 << 10))), .wait(never)] : [.send(reply)]
+            return request.number == 1 ? [.send(Array(reply.prefix(3 << 20))), .wait(never)] : [.send(reply)]
         } _: { origin in
             try await World.with { world in
                 let world = world.setting("SYNCAGENT_FETCH_IDLE_TIMEOUT", "5m")
@@ -43,7 +43,7 @@ struct InterruptionTests {
                 let part = staging.appending(PartialDownload.file(of: IconURL(url)))
                 try await world.agent.whileRunning(endedBy: signal) { _ in
                     // The end of what was sent is held in memory, because it is too small to be written.
-                    try await waitUntil { (try? FileBytes.read(part).count) ?? 0 >= 128 << 10 }
+                    try await waitUntil { (try? FileBytes.read(part).count) ?? 0 >= 2 << 20 }
                 }
                 let bytes = try FileBytes.read(part)
                 #expect(bytes.elementsEqual(Self.icon.prefix(bytes.count)))
