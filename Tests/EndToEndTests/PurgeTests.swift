@@ -71,7 +71,6 @@ struct PurgeTests {
     @Test("of a stopped agent: lists, other files and the numbers of generations stay")
     func stopped() async throws {
         try await World.with { world in
-            try #require(mkdir(world.agent.lists.string, 0o755) == 0 || errno == EEXIST)
             // The first generation is empty.
             #expect(try await world.agent.call("run", "--once").code == 0)
             try world.drop(["Mail", "Maps"])

@@ -2,7 +2,7 @@
 package import CacheFormat
 import Glibc
 
-/// The agent's clock: the wall clock at the start, advanced by a clock that nobody can set.
+/// The agent's clock: it starts with the time of the wall clock, and then follows a clock that cannot be set.
 ///
 /// A jump of the wall clock thus neither shortens a grace period nor makes an icon stale.
 package struct AgentClock: Sendable {

@@ -33,13 +33,6 @@ package protocol AgentEffects: Sendable {
     func leases(on generations: [Int]) async -> [EvictionReport.Lease]
 }
 
-/// An image to be written ahead of its publication.
-package struct ImageAhead: Equatable, Sendable {
-    package var staged: StagedImage
-    /// The URL that gets a name in `by-url/`, unless it has one; `nil` if it shows another image at present.
-    package var url: IconURL?
-}
-
 package enum StoreResult: Equatable, Sendable {
     case stored
     /// The changes are stored in a new database; everything stored before is lost.

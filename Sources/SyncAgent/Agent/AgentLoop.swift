@@ -128,7 +128,7 @@ package final class AgentLoop: Sendable {
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
-        var ahead = WriteBatch(images: batch)
+        var ahead = ImageBatch(images: batch, bytes: 8 << 20)
         journal?.append([.agentStarted(version: Version.current)], at: clock.now)
         for await message in inbox {
             var events: [Reconciler.Event]
@@ -191,7 +191,7 @@ package final class AgentLoop: Sendable {
 
     private func perform(
         _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog,
-        _ ahead: inout WriteBatch, _ jobs: inout DiscardingTaskGroup
+        _ ahead: inout ImageBatch, _ jobs: inout DiscardingTaskGroup
     ) {
         var requests: [FetchRequest] = []
         for action in actions {
@@ -201,34 +201,15 @@ package final class AgentLoop: Sendable {
                 requests.append(request)
             case .cancel(let url): effects.cancel(url)
             case .writeAhead(let staged, let url):
-                guard let images = ahead.add(ImageAhead(staged: staged, url: url)) else { continue }
-                jobs.addTask { [effects] in await effects.writeAhead(images) }
+                ahead.add(ImageAhead(staged: staged, url: url))
+                guard ahead.isFull else { continue }
+                jobs.addTask { [effects, images = ahead.drain()] in await effects.writeAhead(images) }
             case .look: jobs.addTask { [effects] in await effects.listFolder() }
             case .start(let job): jobs.addTask { [self] in post(await effects.perform(job)) }
             case .background(let work): background.yield(.task(work))
             }
         }
         if !requests.isEmpty { effects.begin(requests) }
-    }
-}
-
-/// Images to be written ahead of their publication, until they are enough.
-private struct WriteBatch {
-    private static let most = 8 << 20
-
-    private let count: Int
-    private var images: [ImageAhead] = []
-    private var bytes = 0
-
-    init(images count: Int) { self.count = count }
-
-    /// Adds an image; returns all, and starts anew, once they are `count` images or 8 MiB.
-    mutating func add(_ image: ImageAhead) -> [ImageAhead]? {
-        images.append(image)
-        bytes += image.staged.image.bytes
-        guard images.count >= count || bytes >= Self.most else { return nil }
-        defer { (images, bytes) = ([], 0) }
-        return images
     }
 }
 

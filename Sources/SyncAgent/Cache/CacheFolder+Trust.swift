@@ -2,7 +2,7 @@
 import CacheFormat
 
 extension CacheFolder {
-    /// Fails if others can change the folder, or something in it is a link out of it.
+    /// Fails if others can change the folder, or it contains links to other places.
     ///
     /// Images are not checked: at start, those that do not belong to the agent count as missing.
     ///

@@ -94,8 +94,9 @@ final class ActiveDownload: TransferReceiver {
             turn.check = turn.check ?? drainEnd
             return head.fields["content-length"].first.flatMap { Int($0) } ?? 0 <= Self.drainLimit.bytes
         }
-        if body.length != nil {
-            count = body.partial?.bytes ?? 0
+        if body.length != nil || request.mayResume {
+            // A part is on disk: the rest is appended to it, or the whole image replaces it.
+            if body.length != nil { count = body.partial?.bytes ?? 0 }
             stream()
         } else if let announced = body.announced, announced <= Self.heldLimit {
             held.reserveCapacity(announced)
@@ -103,7 +104,7 @@ final class ActiveDownload: TransferReceiver {
         return true
     }
 
-    /// Whether what is in memory is to be kept in a file, so that a later attempt requests only the rest.
+    /// Whether to save the bytes in memory as a partial image, so that a later attempt requests only the rest.
     func leavesPart(after error: any Error) -> Bool {
         guard case .take(let body) = step, var part = body.partial, !isStreamed else { return false }
         part.bytes = count
@@ -120,7 +121,7 @@ final class ActiveDownload: TransferReceiver {
         turn.streams.append(self)
     }
 
-    /// Ends a body in memory that is to be kept as a part.
+    /// Ends a body whose bytes in memory will be saved as a partial image.
     func leavePart(after error: any Error) {
         isStreamed = true
         endBody(.failure(error))

@@ -24,7 +24,7 @@ extension Publisher {
                     continue
                 }
             }
-            if unnamed.isWorthFlush { try nameAhead() }
+            if unnamed.isFull { try nameAhead() }
         }
     }
 
@@ -32,9 +32,9 @@ extension Publisher {
     ///
     /// Little is left for the publication then. Names come after the bytes that they lead to, as in a publication.
     private func nameAhead() throws(FileError) {
-        let images = unnamed.remove()
+        let images = unnamed.drain()
         guard barrier.flushesWhole else { return }
-        try barrier.pass(files: [])
+        try barrier.pass(names: [])
         // Sorted, so that consecutive names are in the same folder.
         let names = images.compactMap { ahead in
             ahead.url.map { (name: CacheLayout.byURL($0), url: $0, staged: ahead.staged) }
@@ -59,34 +59,5 @@ extension Publisher {
         case .memory: nil
         case .file(let path): path
         }
-    }
-}
-
-/// The images written ahead whose URLs have no names yet.
-struct UnnamedImages {
-    private static let mostBytes = 16 << 20
-
-    private let most: Int
-    private var images: [ImageAhead] = []
-    private var bytes = 0
-
-    /// Creates an empty collection, which is worth a flush from `most` images or 16 MiB on.
-    init(most: Int) { self.most = most }
-
-    var isWorthFlush: Bool { images.count >= most || bytes >= Self.mostBytes }
-
-    mutating func add(_ image: ImageAhead) {
-        images.append(image)
-        bytes += image.staged.image.bytes
-    }
-
-    mutating func removeAll(where isDone: (String) -> Bool) {
-        images.removeAll { isDone($0.staged.name) }
-        bytes = images.reduce(0) { $0 + $1.staged.image.bytes }
-    }
-
-    mutating func remove() -> [ImageAhead] {
-        defer { (images, bytes) = ([], 0) }
-        return images
     }
 }

@@ -16,7 +16,7 @@ package actor Publisher {
 
     /// Creates a publisher, which runs on `thread`; by default it need leave no space free.
     ///
-    /// After each `batch` images that were written ahead, names are made ahead.
+    /// After each `batch` images, or 16 MiB, that were written ahead, names are made ahead.
     package init(
         _ folder: CacheFolder, held: HeldImages, space: SpaceGauge? = nil, thread: FileThread,
         metrics: AgentMetrics = AgentMetrics(), batch: Int = 1500
@@ -26,7 +26,7 @@ package actor Publisher {
         self.space = space
         self.thread = thread
         barrier = Barrier(folder, metrics: metrics)
-        unnamed = UnnamedImages(most: batch)
+        unnamed = ImageBatch(images: batch, bytes: 16 << 20)
     }
 
     /// Reaches the milestone once no publication or removal is running.
@@ -38,7 +38,7 @@ package actor Publisher {
     private var misled: [Publication.Link] = []
 
     /// The images written ahead whose URLs have no names yet.
-    var unnamed: UnnamedImages
+    var unnamed: ImageBatch
 
     private var names: [ListName] = []
 
@@ -207,7 +207,7 @@ package actor Publisher {
         }
     }
 
-    /// Sets a `by-url/` name, unless one that was made ahead is still there.
+    /// Sets a `by-url/` name; with `isThere`, keeps one that was made before the publication.
     private func set(_ link: Publication.Link, isThere: Bool) throws(FileError) {
         let name = CacheLayout.byURL(link.url)
         do throws(FileError) {
@@ -245,7 +245,7 @@ package actor Publisher {
     /// Forgets all files that it would remove: they are not in the current cache folder.
     func forgetFiles() {
         held.forgetFiles()
-        _ = unnamed.remove()
+        _ = unnamed.drain()
         (leftovers, misled) = ([], [])
     }
 

@@ -241,7 +241,7 @@ package struct Catalog: Sendable {
         tally.regroup(url, from: marks.before, to: marks.after)
         tally.count(marks.before, at: url, -1)
         tally.count(marks.after, at: url, 1)
-        guard marks.before.lists != marks.after.lists else {
+        if marks.before.lists == marks.after.lists {
             for list in marks.after.lists {
                 tallies[list, default: IconTally()].recount(url, from: marks.before, to: marks.after)
             }

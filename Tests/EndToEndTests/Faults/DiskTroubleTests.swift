@@ -26,13 +26,13 @@ struct DiskTroubleTests {
             let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
             let point = FaultPoint(call, on: file, in: world.agent.cache, number: number)
             let agent = try world.traced(
-                by: Fault.lastingError(error).options(at: point), log: world.folder.appending("trace"),
+                by: Fault.error(error).options(at: point, lasts: true), log: world.folder.appending("trace"),
                 getsSignals: true)
             try world.drop(["Mail", "Maps"])
             try await agent.whileRunning { process in
                 let troubled = try await agent.status { $0.publication.error != nil }
                 #expect(troubled.publication.error?.contains(words) == true && !troubled.inSync)
-                try Tracer.end(of: process)
+                try Tracer(of: process).end()
                 #expect(try await agent.status { $0.inSync }.publication.error == nil)
                 try await world.published(["Mail", "Maps"])
                 #expect(try world.expectWholeCache() == 2)

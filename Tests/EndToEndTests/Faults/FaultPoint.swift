@@ -57,26 +57,24 @@ enum Fault: CustomStringConvertible {
     case kill
     /// The call does nothing but fail with the error.
     case error(String)
-    /// The call and those after it fail with the error, until ``Tracer/end(of:)``.
-    case lastingError(String)
 
     var description: String {
         switch self {
         case .kill: "SIGKILL"
-        case .error(let name), .lastingError(let name): name
+        case .error(let name): name
         }
     }
 
-    /// What has strace do it.
-    func options(at point: FaultPoint) -> [String] {
+    /// What has strace do it, at this call alone or, if it `lasts`, also at those after it until ``Tracer/end()``.
+    func options(at point: FaultPoint, lasts: Bool = false) -> [String] {
         let what =
             switch self {
             case .kill: "signal=KILL"
-            case .error(let name), .lastingError(let name): "error=\(name)"
+            case .error(let name): "error=\(name)"
             }
-        let last = if case .lastingError = self { "+" } else { "" }
+        let calls = "\(point.number)\(lasts ? "+" : "")"
         let paths = point.paths.flatMap { ["-P", $0] }
-        return ["-e", "trace=\(point.name)", "-e", "inject=\(point.name):\(what):when=\(point.number)\(last)"] + paths
+        return ["-e", "trace=\(point.name)", "-e", "inject=\(point.name):\(what):when=\(calls)"] + paths
     }
 
     /// Whether a message says that it happened; SQLite tells no error of the system.
@@ -84,8 +82,8 @@ enum Fault: CustomStringConvertible {
         let words: [String] =
             switch self {
             case .kill: []
-            case .error("ENOSPC"), .lastingError("ENOSPC"): ["No space left on device", "database or disk is full"]
-            case .error, .lastingError: ["Input/output error"]
+            case .error("ENOSPC"): ["No space left on device", "database or disk is full"]
+            case .error: ["Input/output error"]
             }
         return (words + ["SQLite error", "Cannot open the database"]).contains { messages.contains($0) }
     }

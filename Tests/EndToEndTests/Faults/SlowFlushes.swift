@@ -11,7 +11,7 @@ import Testing
 /// It takes strace.
 struct SlowFlushes: Sendable {
     private let log: FilePath
-    private let process: ProcessIdentifier
+    private let tracer: Tracer
 
     /// Slows the flushes of a process from now on, to its end.
     ///
@@ -23,7 +23,6 @@ struct SlowFlushes: Sendable {
     init(of process: ProcessIdentifier, by time: Duration, in folder: FilePath) async throws {
         let log = folder.appending("flushes")
         self.log = log
-        self.process = process
         let calls = "syncfs,fsync,fdatasync"
         // It ends with the process.
         Task {
@@ -32,6 +31,7 @@ struct SlowFlushes: Sendable {
                 "inject=\(calls):delay_enter=\(Int(time / .microseconds(1)))", "-p", "\(process.value)")
         }
         try await waitUntil { try ProcessStatus(of: process.value)["TracerPid"] != "0" }
+        tracer = try Tracer(of: process)
         // All of its threads.
         for thread in try ProcessTree.threads(of: process.value) {
             try await waitUntil { (try? ProcessStatus(of: thread)["TracerPid"]) != "0" }
@@ -39,8 +39,8 @@ struct SlowFlushes: Sendable {
     }
 
     /// Has flushes take no longer than they do, also those that have begun.
-    func end() throws {
-        try Tracer.end(of: process)
+    func end() {
+        tracer.end()
     }
 
     /// Returns when a flush has begun.

@@ -26,11 +26,18 @@ extension World {
     }
 }
 
-/// The strace that holds a process.
-enum Tracer {
-    /// Kills it: the process goes on, and its calls fail or wait no longer.
-    static func end(of process: ProcessIdentifier) throws {
-        let tracer = try ProcessStatus(of: process.value)["TracerPid"].flatMap { pid_t($0) }
-        kill(try #require(tracer.flatMap { $0 == 0 ? nil : $0 }), SIGKILL)
+/// The strace that is attached to a process.
+struct Tracer: Sendable {
+    private let process: pid_t
+
+    /// - Throws: What is wrong, if there is none.
+    init(of traced: ProcessIdentifier) throws {
+        let tracer = try ProcessStatus(of: traced.value)["TracerPid"].flatMap { pid_t($0) }
+        process = try #require(tracer == 0 ? nil : tracer)
+    }
+
+    /// Kills it: the process continues, and its calls no longer fail or wait.
+    func end() {
+        kill(process, SIGKILL)
     }
 }
