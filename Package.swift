@@ -104,7 +104,7 @@ let package = Package(
 
         // What others wrote, as checked values: lists, URLs and addresses; images.
         .target(name: "AppLists", dependencies: ["CacheFormat"], swiftSettings: settings),
-        .target(name: "ImageChecks", swiftSettings: settings),
+        .target(name: "ImageChecks", dependencies: ["CDeflate"], swiftSettings: settings),
 
         // What HTTP says, as values: freshness, heads, redirects, failures, and which addresses may be asked.
         .target(name: "HTTPRules", dependencies: ["AppLists", "CacheFormat", "ImageChecks"], swiftSettings: settings),
@@ -198,6 +198,9 @@ let package = Package(
 
         // SHA-256, Ed25519, and certificates.
         .systemLibrary(name: "CCrypto", path: "Sources/Bindings/CCrypto", providers: [.apt(["libssl-dev"])]),
+
+        // CRC-32.
+        .systemLibrary(name: "CDeflate", path: "Sources/Bindings/CDeflate", providers: [.apt(["libdeflate-dev"])]),
 
         // What is remembered over a restart.
         .systemLibrary(name: "CSQLite", path: "Sources/Bindings/CSQLite", providers: [.apt(["libsqlite3-dev"])]),

@@ -52,7 +52,7 @@ extension AppListDocument.App {
         switch state {
         case .ready(let image):
             text.literal(", \"status\": \"ready\", \"path\": ")
-            text.string(image.path)
+            image.writePath(to: &text)
             text.literal(", \"sha256\": ")
             text.digest(image.sha256)
             text.literal(", \"bytes\": ")

@@ -112,6 +112,10 @@ public struct AppListDocument: Equatable, Sendable {
         public var path: String {
             location.utf8.contains(UInt8(ascii: "/")) ? location : CacheLayout.image(sha256, suffix: location)
         }
+        func writePath(to text: inout JSONText) {
+            if hasPlainPath { text.image(sha256, suffix: location) } else { text.string(path) }
+        }
+
         /// Whether the path has the form `icons/ab/<digest>.<suffix>`; readers accept no other path.
         package var hasPlainPath: Bool { CacheLayout.isImageSuffix(location) }
         /// The digest of its bytes.

@@ -31,7 +31,7 @@ package indirect enum JSON: Sendable {
         case .null: text += "null"
         case .bool(let value): text += value ? "true" : "false"
         case .number(let value): text += String(value)
-        case .string(let value): Self.writeString(value, to: &text)
+        case .string(let value): text += Self.quoted(value)
         case .lines(let value): value.write(to: &text, indent: indent, lines: indent != nil)
         case .array(let values):
             Self.write(values, between: ("[", "]"), to: &text, indent: indent, lines: lines) { value, text, indent in
@@ -39,7 +39,7 @@ package indirect enum JSON: Sendable {
             }
         case .object(let members):
             Self.write(members, between: ("{", "}"), to: &text, indent: indent, lines: lines) { member, text, indent in
-                Self.writeString(member.key, to: &text)
+                text += Self.quoted(member.key)
                 text += ": "
                 member.value.write(to: &text, indent: indent, lines: false)
             }
@@ -71,31 +71,28 @@ package indirect enum JSON: Sendable {
 
     /// A string as JSON text, quotes included (RFC 8259, section 7).
     package static func quoted(_ string: String) -> String {
-        var text = ""
-        writeString(string, to: &text)
-        return text
+        var text = JSONText(capacity: string.utf8.count + 2)
+        text.string(string)
+        return String(decoding: text.bytes, as: UTF8.self)
     }
 
-    private static func writeString(_ string: String, to text: inout String) {
-        text += "\""
-        if string.utf8.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") }) {
-            text += string
-        } else {
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(string.utf8.count + 16)
-            for byte in string.utf8 {
-                switch byte {
-                case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-                case UInt8(ascii: "\n"): bytes += "\\n".utf8
-                case UInt8(ascii: "\r"): bytes += "\\r".utf8
-                case UInt8(ascii: "\t"): bytes += "\\t".utf8
-                case ..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
-                default: bytes.append(byte)
-                }
-            }
-            text += String(decoding: bytes, as: UTF8.self)
+    /// Appends the contents of a string, escaped.
+    static func write(_ utf8: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
+        // No early exit: so many bytes are compared at once.
+        let special = utf8.reduce(0 as UInt8) { found, byte in
+            found | (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
         }
-        text += "\""
+        guard special != 0 else { return bytes.append(contentsOf: utf8) }
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): bytes += "\\n".utf8
+            case UInt8(ascii: "\r"): bytes += "\\r".utf8
+            case UInt8(ascii: "\t"): bytes += "\\t".utf8
+            case ..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            default: bytes.append(byte)
+            }
+        }
     }
 }
 

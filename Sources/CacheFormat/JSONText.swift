@@ -3,40 +3,38 @@
 /// Writes JSON as bytes, in the layout that ``WrittenJSON`` reads.
 ///
 /// It must be fast: a document can have many thousand lines, and is written again whenever one of its icons arrives.
-struct JSONText {
-    private(set) var bytes: [UInt8] = []
+package struct JSONText {
+    package private(set) var bytes: [UInt8] = []
 
-    init(capacity: Int) {
+    package init(capacity: Int) {
         bytes.reserveCapacity(capacity)
     }
 
     /// Appends JSON text unchanged.
-    mutating func literal(_ text: StaticString) {
+    package mutating func literal(_ text: StaticString) {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    mutating func number(_ number: Int) {
+    package mutating func number(_ number: Int) {
         bytes.append(contentsOf: String(number).utf8)
     }
 
     /// Appends a string, quoted and escaped.
-    mutating func string(_ text: String) {
-        let start = bytes.count
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: text.utf8)
-        let isPlain = bytes[(start + 1)...].allSatisfy {
-            $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\")
-        }
-        if isPlain {
-            bytes.append(UInt8(ascii: "\""))
-        } else {
-            bytes.removeSubrange(start...)
-            bytes.append(contentsOf: JSON.quoted(text).utf8)
+    package mutating func string(_ text: String) {
+        var text = text
+        text.withUTF8 { utf8 in
+            literal("\"")
+            JSON.write(utf8, to: &bytes)
+            literal("\"")
         }
     }
 
+    package mutating func json(_ value: JSON) {
+        bytes.append(contentsOf: value.text.utf8)
+    }
+
     /// Appends a digest, quoted.
-    mutating func digest(_ digest: Digest) {
+    package mutating func digest(_ digest: Digest) {
         literal("\"")
         digest.write(to: &bytes)
         literal("\"")
@@ -47,6 +45,17 @@ struct JSONText {
         literal("\"lists/")
         digest.write(to: &bytes)
         literal(".json\"")
+    }
+
+    /// Appends the path of an image, quoted.
+    mutating func image(_ digest: Digest, suffix: String) {
+        literal("\"icons/")
+        digest.writeFan(to: &bytes)
+        literal("/")
+        digest.write(to: &bytes)
+        literal(".")
+        bytes.append(contentsOf: suffix.utf8)
+        literal("\"")
     }
 
     /// Appends the separator before a member on a new line.

@@ -38,7 +38,7 @@ package struct DescriptorBudget: Equatable, Sendable {
         eventLoops = max(1, min(processors, available / 32))
         let rest = available - Self.own - eventLoops * Self.perEventLoop
         clients = min(256, rest / 4)
-        folders = min(300, rest / 4)
+        folders = min(520, rest / 4)
         // A browser needs at least two: one is a stream.
         webClients = rest < 64 ? 0 : min(64, rest / 32)
         let web = webClients == 0 ? 0 : addresses * (1 + webClients * Self.perWebClient)

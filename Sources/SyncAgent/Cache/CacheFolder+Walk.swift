@@ -40,6 +40,14 @@ extension CacheFolder {
         return try body()
     }
 
+    /// Keeps the subfolders used from now on open until the next ``keepingFoldersOpen(_:)`` ends.
+    ///
+    /// Files may then be written to a folder that somebody has removed or replaced: whoever relies on them checks that
+    /// they are there.
+    func keepFoldersOpen() {
+        kept.withLock { if $0 == nil { $0 = [:] } }
+    }
+
     private func openFolder(_ path: Substring) throws(FileError) -> OwnedDescriptor {
         if let folder = kept.withLock({ $0?[path] }) { return folder }
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))

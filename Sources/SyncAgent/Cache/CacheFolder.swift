@@ -24,7 +24,7 @@ package final class CacheFolder: Sendable {
     let descriptor: FileDescriptor
     /// The last failed flush, until a publication takes it; see ``Barrier``.
     private let failedFlush = Mutex<FileError?>(nil)
-    /// The subfolders kept open, by path; `nil` outside ``keepingFoldersOpen(_:)``.
+    /// The subfolders kept open, by path; `nil` if they are not kept.
     let kept = Mutex<[Substring: OwnedDescriptor]?>(nil)
     /// The limit on ``kept``.
     let keptLimit: Int
@@ -34,7 +34,7 @@ package final class CacheFolder: Sendable {
     /// Opens an existing cache folder; keeps up to `keptLimit` subfolders open at once, with one descriptor each.
     ///
     /// - Throws: ``FileError`` if it cannot be opened.
-    package init(_ path: FilePath, keepingOpen keptLimit: Int = 300) throws(FileError) {
+    package init(_ path: FilePath, keepingOpen keptLimit: Int = 520) throws(FileError) {
         self.path = path
         self.keptLimit = keptLimit
         descriptor = try FileDescriptor.openFolder(path)

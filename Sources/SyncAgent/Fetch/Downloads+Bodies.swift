@@ -119,10 +119,9 @@ extension ImageInspector {
 
 extension AppListDocument.Image {
     init(of bytes: [UInt8], _ info: ImageInfo) {
-        let digest = Digest.of(bytes)
         self.init(
-            path: CacheLayout.image(digest, suffix: info.type.suffix), sha256: digest, bytes: bytes.count,
-            type: info.type.mediaType, width: info.width, height: info.height)
+            suffix: info.type.suffix, sha256: .of(bytes), bytes: bytes.count, type: info.type.mediaType,
+            width: info.width, height: info.height)
     }
 }
 

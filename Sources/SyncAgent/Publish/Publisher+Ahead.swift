@@ -11,21 +11,23 @@ extension Publisher {
     /// No generation may name them yet: until one does, nobody relies on the files. The publication writes what cannot
     /// be written now or exists already.
     package func writeAhead(_ images: [ImageAhead]) {
-        try? folder.keepingFoldersOpen { () throws(FileError) in
-            for ahead in images {
-                let staged = ahead.staged
-                guard let bytes = held.bytes(of: staged.name) else { continue }
-                let path = staged.image.path
-                do throws(FileError) {
-                    try folder.write(bytes, to: path, mode: CacheFolder.imageMode)
-                    held.wrote(staged.name, to: path)
-                    unnamed.add(ahead)
-                } catch  where error.errno == .fileExists {
-                    continue
-                }
+        // The publication opens them anew, and checks that the images are there.
+        folder.keepFoldersOpen()
+        for ahead in images {
+            let staged = ahead.staged
+            guard let bytes = held.bytes(of: staged.name) else { continue }
+            let path = staged.image.path
+            do throws(FileError) {
+                try folder.write(bytes, to: path, mode: CacheFolder.imageMode)
+                held.wrote(staged.name, to: path)
+                unnamed.add(ahead)
+            } catch  where error.errno == .fileExists {
+                continue
+            } catch {
+                return
             }
-            if unnamed.isFull { try nameAhead() }
         }
+        if unnamed.isFull { try? nameAhead() }
     }
 
     /// Flushes what was written ahead, and makes the first names of its URLs.

@@ -82,15 +82,17 @@ package final class Database {
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Carries out a statement with texts for its parameters, and hands over each row of the answer.
-    func run(_ text: String, _ arguments: [String] = [], eachRow body: (Row) throws -> Void = { _ in }) throws {
+    /// Carries out a statement with texts in UTF-8 for its parameters, and hands over each row of the answer.
+    func run(_ text: String, _ arguments: [[UInt8]] = [], eachRow body: (Row) throws -> Void = { _ in }) throws {
         let statement = try prepared(text)
         defer {
             sqlite3_reset(statement)
             sqlite3_clear_bindings(statement)
         }
         for (index, argument) in arguments.enumerated() {
-            let code = sqlite_bind_text_copy(statement, Int32(index + 1), argument, Int32(argument.utf8.count))
+            let code = argument.withUnsafeBytes {
+                sqlite_bind_text_copy(statement, Int32(index + 1), $0.baseAddress, Int32($0.count))
+            }
             guard code == SQLITE_OK else { throw failure(code) }
         }
         while true {

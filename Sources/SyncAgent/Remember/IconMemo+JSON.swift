@@ -9,11 +9,21 @@ import SyncPlan
 /// written. A URL that is the icon's own is left out.
 extension IconMemo {
     // [ image, freshUntil, response, failure, trail ]
-    var json: String {
+    var json: [UInt8] {
+        var text = JSONText(capacity: 512)
+        text.literal("[ ")
+        text.orNull(image) { $0.digest($1) }
+        text.literal(", ")
         // An image of which nothing is known has the first of all times.
-        let freshUntil = freshUntil == .distantPast ? "null" : number(freshUntil)
-        return "[ \(quoted(image?.hex)), \(freshUntil), \(response?.row(of: url) ?? "null"),"
-            + " \(failure?.row ?? "null"), \(trail.map { JSON($0.hops).text } ?? "null") ]"
+        text.orNull(freshUntil == .distantPast ? nil : freshUntil) { $0.time($1) }
+        text.literal(", ")
+        text.orNull(response) { $1.write(to: &$0, of: url) }
+        text.literal(", ")
+        text.orNull(failure) { $1.write(to: &$0) }
+        text.literal(", ")
+        text.orNull(trail) { $0.json(JSON($1.hops)) }
+        text.literal(" ]")
+        return text.bytes
     }
 
     /// Reads what ``json`` wrote; `nil` if no agent can have written it.
@@ -35,9 +45,18 @@ extension IconMemo {
 
 extension StoredResponse {
     // [ status, url, fields, requestTime, responseTime ]
-    fileprivate func row(of icon: IconURL) -> String {
-        let url = url.map(IconURL.init) == icon ? "" : url
-        return "[ \(status), \(quoted(url)), \(quoted(fields.text)), \(number(requestTime)), \(number(responseTime)) ]"
+    fileprivate func write(to text: inout JSONText, of icon: IconURL) {
+        text.literal("[ ")
+        text.number(status)
+        text.literal(", ")
+        text.orNull(url.map { IconURL($0) == icon ? "" : $0 }) { $0.string($1) }
+        text.literal(", ")
+        text.string(fields.text)
+        text.literal(", ")
+        text.time(requestTime)
+        text.literal(", ")
+        text.time(responseTime)
+        text.literal(" ]")
     }
 
     fileprivate init?(_ text: inout WrittenJSON, of icon: IconURL) {
@@ -54,8 +73,16 @@ extension StoredResponse {
 
 extension IconRecord.Failure {
     // [ code, message, attempts, nextAttempt ]
-    fileprivate var row: String {
-        "[ \(quoted(code.rawValue)), \(quoted(message)), \(attempts), \(nextAttempt.map(number) ?? "null") ]"
+    fileprivate func write(to text: inout JSONText) {
+        text.literal("[ ")
+        text.string(code.rawValue)
+        text.literal(", ")
+        text.string(message)
+        text.literal(", ")
+        text.number(attempts)
+        text.literal(", ")
+        text.orNull(nextAttempt) { $0.time($1) }
+        text.literal(" ]")
     }
 
     /// - Returns: `.some(nil)` if the code is one of another version: the icon is downloaded again, and all else stays.
@@ -88,10 +115,14 @@ extension FetchTrail {
     }
 }
 
-private func quoted(_ text: String?) -> String { text.map(JSON.quoted) ?? "null" }
+extension JSONText {
+    /// Appends milliseconds since 1970; 0 for a time before that.
+    fileprivate mutating func time(_ time: Timestamp) { number(Int(max(time.milliseconds, 0))) }
 
-/// Milliseconds since 1970; 0 for a time before that.
-private func number(_ time: Timestamp) -> String { "\(max(time.milliseconds, 0))" }
+    fileprivate mutating func orNull<Value>(_ value: Value?, _ write: (inout JSONText, Value) -> Void) {
+        if let value { write(&self, value) } else { literal("null") }
+    }
+}
 
 extension WrittenJSON {
     fileprivate mutating func time() -> Timestamp? {

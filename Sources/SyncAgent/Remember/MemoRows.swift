@@ -30,18 +30,19 @@ struct MemoRows {
         self.database = database
     }
 
-    func put(_ kind: Kind, _ key: String, _ json: String) throws {
-        try database.run("INSERT OR REPLACE INTO memos (kind, key, json) VALUES (?, ?, ?)", [kind.rawValue, key, json])
+    func put(_ kind: Kind, _ key: String, _ json: [UInt8]) throws {
+        let row = [Array(kind.rawValue.utf8), Array(key.utf8), json]
+        try database.run("INSERT OR REPLACE INTO memos (kind, key, json) VALUES (?, ?, ?)", row)
     }
 
     func put(_ kind: Kind, _ key: String, _ memo: some StoredMemo) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        try put(kind, key, String(decoding: encoder.encode(memo), as: UTF8.self))
+        try put(kind, key, Array(encoder.encode(memo)))
     }
 
     func delete(_ kind: Kind, _ key: String) throws {
-        try database.run("DELETE FROM memos WHERE kind = ? AND key = ?", [kind.rawValue, key])
+        try database.run("DELETE FROM memos WHERE kind = ? AND key = ?", [Array(kind.rawValue.utf8), Array(key.utf8)])
     }
 
     /// Reads all rows, except kinds that a later version added.

@@ -212,9 +212,13 @@ struct RunCommand: AsyncParsableCommand {
         guard getrlimit(resource, &limit) == 0 else { throw Errno(rawValue: errno) }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(resource, &limit)
-        // The parent may have left descriptors open: those without FD_CLOEXEC, beyond stdin, stdout and stderr.
-        let open = (3..<max(3, Int32(limit.rlim_cur))).count { file in
-            let flags = fcntl(file, F_GETFD)
+        // The parent may have left descriptors open: those without FD_CLOEXEC, beyond stdin, stdout and stderr. One
+        // call finds those that are not open.
+        var files = (3..<max(3, Int32(limit.rlim_cur))).map { pollfd(fd: $0, events: 0, revents: 0) }
+        poll(&files, nfds_t(files.count), 0)
+        let open = files.count { file in
+            guard Int32(file.revents) & POLLNVAL == 0 else { return false }
+            let flags = fcntl(file.fd, F_GETFD)
             return flags >= 0 && flags & FD_CLOEXEC == 0
         }
         let available = Int(limit.rlim_cur) - open

@@ -93,17 +93,17 @@ package enum IconEvent: Sendable {
         }
     }
 
-    /// Whether the event outdates the icon's stored memo.
+    /// Whether the event outdates the icon's stored memo, which has a staged image already.
     var changesMemo: Bool {
         switch self {
         case .ended(let end, _):
             switch end {
-            case .confirmed, .contradicted, .failed: true
-            case .staged, .blocked, .discarded: false
+            case .staged, .confirmed, .contradicted, .failed: true
+            case .blocked, .discarded: false
             }
-        case .published, .confirmed, .failed, .found, .lost, .evicted, .purged, .requested, .expires: true
-        case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .blocked, .unstaged,
-            .scheduled, .retried, .lacking, .remembered:
+        case .blocked, .unstaged, .confirmed, .failed, .found, .lost, .evicted, .purged, .requested, .expires: true
+        case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .published, .scheduled,
+            .retried, .lacking, .remembered:
             false
         }
     }

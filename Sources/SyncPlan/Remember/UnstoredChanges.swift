@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 
 /// What changed since it was last stored, and when to store it.
 ///
 /// It records what changed, not how: ``drain(from:)`` stores the current values.
 struct UnstoredChanges: Sendable {
-    /// How long changes wait so that later ones are stored with them.
-    private static let delay: Duration = .seconds(1)
+    /// How long changes wait so that later ones are stored with them, and how many icons end the wait.
+    private static let wait = (time: Duration.seconds(1), icons: 1000)
 
     private var icons: Set<IconURL> = []
     private var origins: Set<String> = []
@@ -23,7 +24,7 @@ struct UnstoredChanges: Sendable {
 
     mutating func mark(icon url: IconURL, at now: Timestamp) {
         icons.insert(url)
-        markDue(at: now)
+        if icons.count == Self.wait.icons { due = now } else { markDue(at: now) }
     }
 
     mutating func mark(origin: String, at now: Timestamp) {
@@ -76,7 +77,7 @@ struct UnstoredChanges: Sendable {
     }
 
     private mutating func markDue(at now: Timestamp) {
-        if due == nil { due = now + Self.delay }
+        if due == nil { due = now + Self.wait.time }
     }
 
     // MARK: Storing
@@ -136,9 +137,19 @@ struct UnstoredChanges: Sendable {
 }
 
 extension IconMemo {
+    /// What to store of an icon: of a staged image what will be true once it is published.
+    ///
+    /// Otherwise everything would be stored after the last publication. After a crash before that, the response belongs
+    /// to an image that no generation has, and is ignored.
     fileprivate init(url: IconURL, _ icon: IconRecord) {
-        self.init(
-            url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
-            failure: icon.failure, trail: icon.trail)
+        if let image = icon.staged?.image, let answer = icon.stagedAnswer {
+            self.init(
+                url: url, image: image.sha256, response: answer.response, freshUntil: answer.freshUntil, failure: nil,
+                trail: icon.trail)
+        } else {
+            self.init(
+                url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
+                failure: icon.failure, trail: icon.trail)
+        }
     }
 }

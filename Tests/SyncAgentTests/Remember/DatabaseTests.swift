@@ -28,8 +28,8 @@ struct DatabaseTests {
     @Test("gives back what was put in, to the byte", arguments: ["", "a", "ü\u{0}é", "\u{301}", "\u{0}"])
     func texts(text: String) async throws {
         try await Self.with { database, path in
-            try database.run("INSERT INTO t VALUES (?, ?)", [text, "1"])
-            try database.run("INSERT INTO t VALUES (?, ?)", ["2", text])
+            try database.run("INSERT INTO t VALUES (?, ?)", [text, "1"].map { Array($0.utf8) })
+            try database.run("INSERT INTO t VALUES (?, ?)", ["2", text].map { Array($0.utf8) })
             for database in [database, try Database(path, readOnly: true)] {
                 let rows = try Self.rows("SELECT * FROM t", in: database).map { $0.map { Array($0.utf8) } }
                 #expect(rows == [[Array(text.utf8), [0x31]], [[0x32], Array(text.utf8)]])
@@ -51,17 +51,17 @@ struct DatabaseTests {
     func transaction(last: String) async throws {
         struct Stop: Error {}
         try await Self.with { database, _ in
-            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", ["1"]) }
+            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [Array("1".utf8)]) }
             do {
                 try database.transaction {
-                    try database.run("INSERT INTO t VALUES (?, 0)", ["2"])
+                    try database.run("INSERT INTO t VALUES (?, 0)", [Array("2".utf8)])
                     try database.execute(last)
                     throw Stop()
                 }
             } catch {
                 #expect((error is Stop) == (last != "nonsense"))
             }
-            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", ["3"]) }
+            try database.transaction { try database.run("INSERT INTO t VALUES (?, 0)", [Array("3".utf8)]) }
             #expect(try Self.rows("SELECT a, b FROM t", in: database) == [["1", "0"], ["3", "0"]])
         }
     }

@@ -95,7 +95,7 @@ struct MemoRowsTests {
             try await StateStore(folder: folder, clock: clock, logger: .silent).close()
             let database = try Database(folder.appending(StateStore.files[0]))
             for (kind, key, json) in Self.rows {
-                try database.run("INSERT INTO memos VALUES (?, ?, ?)", [kind, key, json])
+                try database.run("INSERT INTO memos VALUES (?, ?, ?)", [kind, key, json].map { Array($0.utf8) })
             }
             try database.execute(
                 """

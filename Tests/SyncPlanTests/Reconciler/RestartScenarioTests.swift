@@ -183,7 +183,8 @@ struct RestartScenarioTests {
     @Test("what is still to be remembered at the end is what was not remembered before")
     func drainMemoChanges() throws {
         var agent = AgentScenario()
-        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
         var plan = agent.plan
         let changes = plan.drainMemoChanges()
         #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
