@@ -66,7 +66,10 @@ public struct Digest: Hashable, Sendable {
 
     /// Computes the digest of the UTF-8 bytes of a text.
     public static func of(_ text: String) -> Digest {
-        of(Array(text.utf8))
+        var text = text
+        var hash = SHA256()
+        text.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
+        return hash.finish()
     }
 
     /// The 64 lower-case hexadecimal digits.

@@ -26,7 +26,7 @@ package final class AgentLoop: Sendable {
     let clock: AgentClock
     private let logger: Logger
     let journal: EventJournal?
-    /// How many images are written ahead at once; each of their folders is opened once per batch.
+    /// How many images are written ahead at once: few, so that few are left when the last one has arrived.
     private let batch: Int
     private let inbox: AsyncStream<Message>
     private let mailbox: AsyncStream<Message>.Continuation
@@ -39,7 +39,7 @@ package final class AgentLoop: Sendable {
     ///
     /// `effects` makes the effects, given a function that posts events to be handled together.
     package init(
-        clock: AgentClock, logger: Logger, journal: EventJournal? = nil, batch: Int = 256,
+        clock: AgentClock, logger: Logger, journal: EventJournal? = nil, batch: Int = 64,
         effects: (_ post: @escaping @Sendable ([Reconciler.Event]) -> Void) -> any AgentEffects
     ) {
         self.clock = clock
@@ -128,7 +128,7 @@ package final class AgentLoop: Sendable {
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
-        var ahead = ImageBatch(images: batch, bytes: 8 << 20)
+        var ahead = ImageBatch(images: batch, bytes: 1 << 20)
         journal?.append([.agentStarted(version: Version.current)], at: clock.now)
         for await message in inbox {
             var events: [Reconciler.Event]

@@ -37,11 +37,8 @@ extension Publisher {
         let images = unnamed.drain()
         guard barrier.flushesWhole else { return }
         try barrier.pass(names: [])
-        // Sorted, so that consecutive names are in the same folder.
-        let names = images.compactMap { ahead in
-            ahead.url.map { (name: CacheLayout.byURL($0), url: $0, staged: ahead.staged) }
-        }
-        for (name, url, staged) in names.sorted(by: { $0.name < $1.name }) where held.isFile(staged.name) {
+        let named = images.compactMap { ahead in ahead.url.map { (url: $0, staged: ahead.staged) } }
+        for (name, (url, staged)) in CacheLayout.inOrder(named, \.url) where held.isFile(staged.name) {
             if (try? folder.link(staged.image.path, to: name)) != nil { held.recordName(of: staged.name, url) }
         }
     }
@@ -61,5 +58,15 @@ extension Publisher {
         case .memory: nil
         case .file(let path): path
         }
+    }
+}
+
+extension CacheLayout {
+    /// The elements with the `by-url/` names of their URLs, ordered so that consecutive names are in the same folder.
+    static func inOrder<Element>(
+        _ elements: [Element], _ url: (Element) -> IconURL
+    ) -> some Sequence<(name: String, element: Element)> {
+        elements.map { (digest: Digest.of(url($0).text), element: $0) }.sorted { $0.digest < $1.digest }
+            .lazy.map { (byURL($0.digest), $0.element) }
     }
 }

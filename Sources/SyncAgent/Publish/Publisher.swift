@@ -152,9 +152,8 @@ package actor Publisher {
 
         try barrier.pass(files: done.placed)
 
-        // Sorted, so that consecutive names are in the same folder.
-        for link in publication.links.sorted(by: { $0.path < $1.path }) {
-            try set(link, isThere: done.namedAhead.contains(link.url))
+        for (name, link) in CacheLayout.inOrder(publication.links, \.url) {
+            try set(link, at: name, isThere: done.namedAhead.contains(link.url))
             done.links.append(link)
         }
         if isFirst {
@@ -208,8 +207,7 @@ package actor Publisher {
     }
 
     /// Sets a `by-url/` name; with `isThere`, keeps one that was made before the publication.
-    private func set(_ link: Publication.Link, isThere: Bool) throws(FileError) {
-        let name = CacheLayout.byURL(link.url)
+    private func set(_ link: Publication.Link, at name: String, isThere: Bool) throws(FileError) {
         do throws(FileError) {
             try folder.link(link.path, to: name)
         } catch {

@@ -39,7 +39,7 @@ extension IconBook {
             space.forget(url)
             apply(.dequeued, to: url, in: &turn)
         case .staged(let staged, _):
-            guard publishing.inFlight?.staged[url] == nil else { return decide(url, in: &turn) }
+            guard publishing.inFlight?.stagedURLs.contains(url) != true else { return decide(url, in: &turn) }
             publishing.unstage(url)
             turn.run(.discard([staged.name]))
             apply(.unstaged, to: url, in: &turn)

@@ -58,7 +58,7 @@ extension IconBook {
             kept[new] = old.previous[counterpart]
             heirs[new] = old.heirs[counterpart]
             guard icon != last else { continue }
-            if publishing.inFlight?.staged[last] != nil { heirs[new] = last }
+            if publishing.inFlight?.stagedURLs.contains(last) == true { heirs[new] = last }
             guard let record = catalog.icons[last], record.hasImage else {
                 if let image = kept[new] { begun.append((icon, image.url)) }
                 continue

@@ -172,7 +172,7 @@ struct IconBook: Sendable {
 
     /// Marks the lists with staged images, whose publication may have waited for a deferred list.
     mutating func markStagedLists() {
-        for url in publishing.staged where publishing.inFlight?.staged[url] == nil {
+        for url in publishing.staged where publishing.inFlight?.stagedURLs.contains(url) != true {
             for list in catalog.icons[url]?.lists ?? [] { publishing.markChanged(list, at: .distantPast) }
         }
     }

@@ -93,17 +93,20 @@ package enum IconEvent: Sendable {
         }
     }
 
-    /// Whether the event outdates the icon's stored memo, which has a staged image already.
-    var changesMemo: Bool {
+    /// Whether the event outdates the stored memo of an icon, which is that of its staged image if it is the first one.
+    func changesMemo(ofFirstImage isFirst: Bool) -> Bool {
         switch self {
         case .ended(let end, _):
             switch end {
-            case .staged, .confirmed, .contradicted, .failed: true
+            case .confirmed, .contradicted, .failed: true
+            case .staged: isFirst
             case .blocked, .discarded: false
             }
-        case .blocked, .unstaged, .confirmed, .failed, .found, .lost, .evicted, .purged, .requested, .expires: true
-        case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .published, .scheduled,
-            .retried, .lacking, .remembered:
+        case .confirmed, .failed, .found, .lost, .evicted, .purged, .requested, .expires: true
+        case .published: !isFirst
+        case .blocked, .unstaged: isFirst
+        case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .scheduled, .retried,
+            .lacking, .remembered:
             false
         }
     }

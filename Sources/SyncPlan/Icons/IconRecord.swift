@@ -121,7 +121,7 @@ extension IconRecord {
         assert(isPossible(event), "\(event) happened to an icon that is \(phase)")
         var change = IconChange()
         change.needsDecision = event.needsDecision
-        change.changesMemo = event.changesMemo
+        change.changesMemo = event.changesMemo(ofFirstImage: !hasImage)
         guard event.mayChangeDocuments else {
             update(with: event)
             return change

@@ -76,11 +76,12 @@ package struct Catalog: Sendable {
         return gone
     }
 
+    var hasDamagedPrevious: Bool { !damagedPrevious.isEmpty }
+
     mutating func recordDamagedPrevious(_ image: Digest) { damagedPrevious.insert(image) }
 
     /// Removes and returns those of the images that are damaged previous ones.
     mutating func removeDamagedPrevious(_ images: some Sequence<Digest>) -> Set<Digest> {
-        guard !damagedPrevious.isEmpty else { return [] }
         let found = damagedPrevious.intersection(images)
         damagedPrevious.subtract(found)
         return found

@@ -3,6 +3,14 @@ import AppLists
 import CacheFormat
 import HTTPRules
 
+/// An icon with a staged image.
+struct StagedIcon: Sendable {
+    let url: IconURL
+    /// The place of its record, valid until one is removed.
+    let place: Int
+    let image: StagedImage
+}
+
 /// The contents of one publication: the due lists, and the images that can be published with only these lists.
 struct PublicationContents {
     /// The least time for which a list waits for others that share a new image with it.
@@ -10,7 +18,7 @@ struct PublicationContents {
 
     /// The changed lists that are due, and those that share a new image with them and may be published.
     private(set) var lists: Set<ListName>
-    private(set) var staged: [IconURL: StagedImage] = [:]
+    private(set) var staged: [StagedIcon] = []
     /// The icons whose images wait for other lists.
     ///
     /// A new image of an icon is published together with all lists that show the old one, so that no two documents of a
@@ -25,49 +33,61 @@ struct PublicationContents {
         self.now = now
         lists = plan.window.lists(dueAt: now, during: traffic)
         guard !plan.staged.isEmpty else { return }
-        var rest = lists
+        var places = Self.staged(of: lists, plan, catalog)
+        var rest = places
         while !rest.isEmpty {
             var found: Set<ListName> = []
             let rewritten = plan.rewritten.subtracting(lists)
-            for url in Self.staged(of: rest, plan, catalog) {
-                for other in Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
+            for place in rest {
+                for other in Self.lists(showing: place, beside: lists, rewritten, catalog, ledger)
                 where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic) {
                     lists.insert(other)
                     found.insert(other)
                 }
             }
-            rest = found
+            rest = Self.staged(of: found, plan, catalog)
+            places += rest
         }
         let rewritten = plan.rewritten.subtracting(lists)
-        for url in Self.staged(of: lists, plan, catalog) {
-            let place = catalog.icons.index(of: url)
-            guard let image = place.flatMap({ catalog.icons[$0].icon.staged }) else { continue }
-            let others = Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
-            if others.isEmpty { staged[url] = image } else { held.insert(url) }
-        }
-    }
-
-    /// The URLs of these lists that have a staged image; O(*n*) in that number, or in that of the lists' entries if
-    /// less.
-    private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconURL] {
-        let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
-        guard plan.staged.count > entries else {
-            return plan.staged.filter { url in
-                guard let place = catalog.icons.index(of: url) else { return false }
-                return catalog.icons[place].icon.lists.contains(where: names.contains)
+        var seen: Set<Int> = []
+        for place in places where seen.insert(place).inserted {
+            guard let image = catalog.icons[place].icon.staged else { continue }
+            let url = catalog.icons[place].url
+            let others = Self.lists(showing: place, beside: lists, rewritten, catalog, ledger)
+            if others.isEmpty {
+                staged.append(StagedIcon(url: url, place: place, image: image))
+            } else {
+                held.insert(url)
             }
         }
-        return names.flatMap { catalog.lists[$0]?.entries.lazy.map(\.icon).filter(plan.staged.contains) ?? [] }
     }
 
-    /// The lists not in `names` whose newest document has an image for the URL; may contain duplicates.
+    /// The places of the icons of these lists that have a staged image; may contain duplicates.
     ///
-    /// Called for many URLs, and there may be many rewritten lists: `rewritten` must already exclude `names`.
+    /// - Complexity: O(*n*) in the number of staged images, or in that of the lists' entries if less.
+    private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [Int] {
+        let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
+        guard plan.staged.count > entries else {
+            return plan.staged.compactMap(catalog.icons.index).filter {
+                catalog.icons[$0].icon.lists.contains(where: names.contains)
+            }
+        }
+        return names.flatMap { name in
+            (catalog.lists[name]?.entries ?? []).compactMap { entry in
+                catalog.icons.index(of: entry.icon).flatMap { catalog.icons[$0].icon.hasStaged ? $0 : nil }
+            }
+        }
+    }
+
+    /// The lists not in `names` whose newest document has an image for an icon; may contain duplicates.
+    ///
+    /// Called for many icons, and there may be many rewritten lists: `rewritten` must already exclude `names`.
     private static func lists(
-        showing url: IconURL, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
+        showing place: Int, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
         _ ledger: RetirementLedger
     ) -> [ListName] {
-        guard let place = catalog.icons.index(of: url), catalog.icons[place].icon.hasImage else { return [] }
+        guard catalog.icons[place].icon.hasImage else { return [] }
+        let url = catalog.icons[place].url
         let naming = catalog.icons[place].icon.lists.filter { !names.contains($0) }
         return (naming + rewritten).filter { list in
             catalog.lists[list]?.published.map { ledger.names(url, in: $0.sha256) } ?? false
@@ -81,13 +101,14 @@ struct PublicationContents {
     ) -> [(list: ListName, time: Timestamp)] {
         let rewritten = plan.rewritten.subtracting(lists)
         return held.flatMap { url -> [(list: ListName, time: Timestamp)] in
-            let others = Self.lists(showing: url, beside: lists, rewritten, catalog, ledger)
+            guard let place = catalog.icons.index(of: url) else { return [] }
+            let others = Self.lists(showing: place, beside: lists, rewritten, catalog, ledger)
             // If one of them waits for room, they are published together once there is room.
             guard plan.window.deferred.isDisjoint(with: others) else { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
             // Not at once: room may be long in coming.
             let retry = max(due ?? now, now + Self.holdTime)
-            return (catalog.icons[url]?.lists ?? []).filter(lists.contains).map { ($0, retry) }
+            return catalog.icons[place].icon.lists.filter(lists.contains).map { ($0, retry) }
         }
     }
 
@@ -95,41 +116,45 @@ struct PublicationContents {
         _ generation: Int, _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger
     ) -> Publication {
         var publication = Publication(generation: generation, published: now)
-        var moved: Set<Digest> = []
-        for (url, image) in staged {
-            if ledger.isOnDisk(image.image.sha256) || !moved.insert(image.image.sha256).inserted {
-                publication.discards.append(image)
+        var new: [Digest: AppListDocument.Image] = [:]
+        new.reserveCapacity(staged.count)
+        publication.moves.reserveCapacity(staged.count)
+        publication.links.reserveCapacity(staged.count)
+        for icon in staged {
+            let (image, url) = (icon.image.image, icon.url)
+            if new.updateValue(image, forKey: image.sha256) != nil || ledger.isOnDisk(image.sha256) {
+                publication.discards.append(icon.image)
             } else {
-                publication.moves.append(image)
+                publication.moves.append(icon.image)
             }
-            let before = catalog.icons[url]?.image?.path ?? plan.named[url]?.wrappedValue?.path
-            publication.links.append((url, image.image.path, before: before))
+            let before = catalog.icons[icon.place].icon.image?.path ?? plan.named[url]?.wrappedValue?.path
+            publication.links.append((url, image.path, before: before))
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
-        publication.checks = newlyNamed(in: publication.documents, catalog, ledger)
+        publication.checks = newlyNamed(in: publication.documents, besides: new, catalog, ledger)
         publication.kept.reserveCapacity(catalog.lists.count)
         for (name, list) in catalog.lists where !lists.contains(name) { publication.kept[name] = list.published }
         return publication
     }
 
-    /// The images on disk that documents newly name, apart from staged ones.
+    /// The images on disk that documents newly name, apart from `staged` ones.
     ///
     /// Between two complete inspections it is unknown whether they still exist.
     private func newlyNamed(
-        in documents: [AppListDocument], _ catalog: Catalog, _ ledger: RetirementLedger
+        in documents: [AppListDocument], besides staged: [Digest: AppListDocument.Image], _ catalog: Catalog,
+        _ ledger: RetirementLedger
     ) -> Set<AppListDocument.Image> {
         var images: Set<AppListDocument.Image> = []
         for document in documents {
             let published = catalog.lists[document.list]?.published
             let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
             for index in document.apps.indices {
-                guard case .ready(let image) = document.apps[index].state, !known.contains(image.sha256) else {
-                    continue
-                }
+                guard case .ready(let image) = document.apps[index].state, staged[image.sha256] != image,
+                    !known.contains(image.sha256)
+                else { continue }
                 images.insert(image)
             }
         }
-        for image in staged.values { images.remove(image.image) }
         return images
     }
 }

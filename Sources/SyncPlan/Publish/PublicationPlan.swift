@@ -8,7 +8,8 @@ import HTTPRules
 struct PublicationPlan: Sendable {
     struct InFlight: Sendable {
         var publication: Publication
-        var staged: [IconURL: StagedImage]
+        var staged: [StagedIcon]
+        let stagedURLs: Set<IconURL>
         /// Its lists whose published documents name images that are not on disk.
         var mended: Set<ListName>
         /// Whether the manifest changes even without a new document.
@@ -240,7 +241,8 @@ struct PublicationPlan: Sendable {
         // Damage found from now on is for the next publication.
         damaged.subtract(mended)
         var publication = contents.publication(newest, self, catalog, ledger)
-        let (names, later) = names(with: contents, in: catalog, ledger)
+        let urls = Set(contents.staged.lazy.map(\.url))
+        let (names, later) = names(with: contents, besides: urls, in: catalog, ledger)
         for (icon, image) in names {
             guard let path = image.wrappedValue?.path else { continue }
             // If the publication fails, a name that a document refers to must not be removed.
@@ -249,12 +251,11 @@ struct PublicationPlan: Sendable {
         }
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
-        staged.subtract(contents.staged.keys)
-        // Release the capacity.
-        if staged.isEmpty { staged = [] }
+        // All of them, usually.
+        if urls.count == staged.count { staged = [] } else { staged.subtract(urls) }
         rewritten.subtract(lists)
         inFlight = InFlight(
-            publication: publication, staged: contents.staged, mended: mended, changesManifest: changesManifest,
+            publication: publication, staged: contents.staged, stagedURLs: urls, mended: mended, changesManifest: changesManifest,
             named: names, unnamed: unnamed.subtracting(later), begun: now)
         unnamed = later
         return publication
@@ -264,11 +265,12 @@ struct PublicationPlan: Sendable {
     ///
     /// Those come together with the documents that show them: a name that no document refers to would never be removed.
     private func names(
-        with contents: PublicationContents, in catalog: Catalog, _ ledger: RetirementLedger
+        with contents: PublicationContents, besides staged: Set<IconURL>, in catalog: Catalog,
+        _ ledger: RetirementLedger
     ) -> (now: [IconURL: Boxed<AppListDocument.Image>], later: Set<IconURL>) {
         var names: [IconURL: Boxed<AppListDocument.Image>] = [:]
         var later: Set<IconURL> = []
-        for icon in unnamed where contents.staged[icon] == nil {
+        for icon in unnamed where !staged.contains(icon) {
             guard let record = catalog.icons[icon], record.isReferenced,
                 let image = record.hasImage ? record.boxedImage : catalog.previous.shown(for: icon)?.image
             else { continue }
@@ -300,7 +302,7 @@ struct PublicationPlan: Sendable {
         if doubt != nil { window.fail([], at: now) }
         self.manifest = manifest
         named.merge(done.named) { $1 }
-        forgetNames(of: done.staged.keys)
+        forgetNames(of: done.stagedURLs)
     }
 
     /// Handles a failed publication, which left nothing on disk.

@@ -52,8 +52,8 @@ extension Reconciler {
                 // Perhaps an image on disk was removed to which it had to link another name.
                 cache.suspect(isComplete: true)
             }
-            for (url, staged) in done.staged {
-                book.drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+            for icon in done.staged {
+                book.drop(icon.image, of: icon.url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
@@ -97,16 +97,16 @@ extension Reconciler {
         let shown = book.catalog.shownImages
         var orphaned: [PreviousImage] = []
         // An image believed to be on disk may have turned out damaged meanwhile.
-        let images = done.staged.values.map(\.image.sha256)
+        let images = done.staged.map(\.image.image.sha256)
         let lost = Set(images.filter { !book.retention.ledger.isOnDisk($0) })
-        for (url, staged) in done.staged {
+        for icon in done.staged {
+            let (url, image) = (icon.url, icon.image.image)
             guard let place = book.catalog.icons.index(of: url), book.catalog.icons[place].icon.hasStaged else {
                 continue
             }
             let previous = book.catalog.previous.all(for: url)
-            let generation = lost.contains(staged.image.sha256) ? nil : manifest.generation
-            book.apply(
-                .published(book.retention.ledger.boxed(staged.image), generation: generation), at: place, in: &turn)
+            let generation = lost.isEmpty || !lost.contains(image.sha256) ? manifest.generation : nil
+            book.apply(.published(book.retention.ledger.boxed(image), generation: generation), at: place, in: &turn)
             book.catalog.cancelNaming(url)
             book.retire(previous, in: &turn)
             orphaned += book.withoutSuccessor(previous)
@@ -116,21 +116,23 @@ extension Reconciler {
                 of: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: book.catalog,
                 at: turn.now)
         }
-        let recovered = images.filter { book.retention.ledger.isOnDisk($0) }
-        book.showRecovered(book.catalog.removeDamagedPrevious(recovered), in: &turn)
-        book.keepPublished(by: done.heirs, among: Set(done.staged.keys), in: &turn)
+        if book.catalog.hasDamagedPrevious {
+            let recovered = images.filter { book.retention.ledger.isOnDisk($0) }
+            book.showRecovered(book.catalog.removeDamagedPrevious(recovered), in: &turn)
+        }
+        book.keepPublished(by: done.heirs, among: done.stagedURLs, in: &turn)
         if !lost.isEmpty { recordDamage(lost) }
     }
 
     /// Returns an aborted publication's changes to pending.
     private mutating func restore(_ done: PublicationPlan.InFlight) {
         book.publishing.restore(done, in: book.catalog, at: turn.now)
-        for (url, staged) in done.staged {
-            if book.catalog.icons[url]?.isReferenced == true {
-                book.publishing.stage(url)
+        for icon in done.staged {
+            if book.catalog.icons[icon.url]?.isReferenced == true {
+                book.publishing.stage(icon.url)
             } else {
-                turn.run(.discard([staged.name]))
-                book.apply(.unstaged, to: url, in: &turn)
+                turn.run(.discard([icon.image.name]))
+                book.apply(.unstaged, to: icon.url, in: &turn)
             }
         }
     }

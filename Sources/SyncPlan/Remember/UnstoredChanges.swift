@@ -137,12 +137,12 @@ struct UnstoredChanges: Sendable {
 }
 
 extension IconMemo {
-    /// What to store of an icon: of a staged image what will be true once it is published.
+    /// What to store of an icon: if its first image is staged, what will be true once that is published.
     ///
     /// Otherwise everything would be stored after the last publication. After a crash before that, the response belongs
     /// to an image that no generation has, and is ignored.
     fileprivate init(url: IconURL, _ icon: IconRecord) {
-        if let image = icon.staged?.image, let answer = icon.stagedAnswer {
+        if !icon.hasImage, let image = icon.staged?.image, let answer = icon.stagedAnswer {
             self.init(
                 url: url, image: image.sha256, response: answer.response, freshUntil: answer.freshUntil, failure: nil,
                 trail: icon.trail)

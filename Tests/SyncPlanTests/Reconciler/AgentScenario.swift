@@ -11,7 +11,7 @@ import Testing
 /// A reconciler whose actions are kept until the test says what comes of them.
 struct AgentScenario {
     private(set) var plan: Reconciler
-    private(set) var disk = SimulatedDisk()
+    var disk = SimulatedDisk()
     private(set) var now = Sample.start
     /// What the next start is with.
     var settings: Settings

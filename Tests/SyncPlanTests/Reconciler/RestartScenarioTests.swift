@@ -144,6 +144,31 @@ struct RestartScenarioTests {
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
+    @Test("what the server said of a first image is remembered when its publication begins")
+    func crashDuringPublication() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        let publication = try #require(agent.publication)
+        // The manifest is the last that the agent writes.
+        _ = try agent.disk.publish(publication)
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
+    }
+
+    @Test("what is remembered of a first image that was not published does not vouch for anything")
+    func crashBeforeFirstPublication() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        #expect(agent.publication != nil)
+        try agent.restart()
+        try agent.drop(["1.plist": [Self.a]])
+        #expect(agent.downloads[Self.a] != nil && agent.downloads[Self.a]?.condition == nil)
+    }
+
     @Test("a stop in the middle publishes what was downloaded, and begins nothing any more")
     func stop() throws {
         var agent = AgentScenario { $0.fetch.perHost = 2 }
@@ -183,8 +208,9 @@ struct RestartScenarioTests {
     @Test("what is still to be remembered at the end is what was not remembered before")
     func drainMemoChanges() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
-        try agent.finish(Self.a, with: "x")
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.pass(.seconds(2 * 86_400))
+        try agent.finish(Self.a, .notModified(Sample.response(etag: "x", at: agent.now)))
         var plan = agent.plan
         let changes = plan.drainMemoChanges()
         #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
