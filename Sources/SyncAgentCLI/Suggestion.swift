@@ -45,10 +45,10 @@ enum Suggestion {
     }
 
     private static func publishedIcons(in cache: FilePath) -> some Sequence<(list: ListName, icon: IconURL)> {
-        let cache = IconCache(at: cache)
-        let lists = (try? cache.manifest().lists.keys.sorted()) ?? []
+        let snapshot = try? IconCache(at: cache).snapshot()
+        let lists = snapshot?.manifest.lists.keys.sorted() ?? []
         return lists.lazy.flatMap { list in
-            ((try? cache.document(of: list))?.apps ?? []).map { (list: list, icon: $0.icon) }
+            ((try? snapshot?.document(of: list))?.apps ?? []).map { (list: list, icon: $0.icon) }
         }
     }
 
