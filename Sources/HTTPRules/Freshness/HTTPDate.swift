@@ -16,7 +16,7 @@ package enum HTTPDate {
         while let last = text.last, isWhitespace(last) { text.removeLast() }
         guard let end = text.firstIndex(where: { !(0x61...0x7A).contains($0) }) else { return nil }
         let weekday = text[..<end]
-        let isShort = weekdays.contains { $0.prefix(3) == weekday }
+        let isShort = weekday.count == 3 && shortWeekdays.contains(code(weekday))
         // The indices below count from the end of the day of the week.
         let rest = Array(text[end...])
         if rest.first != UInt8(ascii: ",") { return isShort ? asctime(rest) : nil }
@@ -64,7 +64,7 @@ package enum HTTPDate {
         _ year: Int, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
     ) -> Timestamp? {
         let start = clock.startIndex
-        guard let index = months.firstIndex(where: { $0[...] == month }), let day = number(day),
+        guard let index = months.firstIndex(of: code(month)), let day = number(day),
             clock[start + 2] == UInt8(ascii: ":"), clock[start + 5] == UInt8(ascii: ":"),
             let hour = number(clock[start..<(start + 2)]), let minute = number(clock[(start + 3)..<(start + 5)]),
             let second = number(clock[(start + 6)...])
@@ -94,11 +94,18 @@ package enum HTTPDate {
         pattern.withUTF8Buffer { zip(text, $0).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 } }
     }
 
-    private static let weekdays = bytes(
-        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
+    private static let weekdays = [
+        "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday",
+    ].map { Array($0.utf8) }
 
-    private static let months = bytes(
-        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+    private static let shortWeekdays = weekdays.map { code($0.prefix(3)) }
 
-    private static func bytes(_ words: String...) -> [[UInt8]] { words.map { Array($0.utf8) } }
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ].map { code($0.utf8) }
+
+    /// Three letters as a number, which is compared faster: a date is parsed for every response.
+    private static func code(_ letters: some Sequence<UInt8>) -> UInt32 {
+        letters.reduce(0) { $0 << 8 | UInt32($1) }
+    }
 }

@@ -53,7 +53,7 @@ extension CacheExpectation {
             while let next = rest.first, next < start + list.entries.count {
                 rest.removeFirst()
                 let url = list.entries[next - start].icon
-                if let naming = naming(of: url, catalog.icons[url], publishing) { images.append(naming) }
+                if let naming = naming(of: url, catalog.icons[url]?.boxedImage, publishing) { images.append(naming) }
             }
             start += list.entries.count
         }
@@ -66,8 +66,10 @@ extension CacheExpectation {
     ) -> [Naming] {
         var images: [Naming] = []
         images.reserveCapacity(catalog.icons.count)
-        for element in catalog.icons {
-            if let naming = naming(of: element.url, element.icon, publishing) { images.append(naming) }
+        // By index: iterating over records copies them.
+        for index in catalog.icons.indices {
+            let image = catalog.icons[index].icon.boxedImage
+            if let naming = naming(of: catalog.icons[index].url, image, publishing) { images.append(naming) }
         }
         // Include unreferenced icons while their names exist.
         for (url, image) in publishing.named where catalog.icons[url] == nil {
@@ -82,8 +84,10 @@ extension CacheExpectation {
     }
 
     /// The image that the `by-url/` name of an icon leads to: its own, or its app's previous one.
-    private static func naming(of url: IconURL, _ icon: IconRecord?, _ publishing: PublicationPlan) -> Naming? {
-        guard let own = icon?.image else {
+    private static func naming(
+        of url: IconURL, _ image: Boxed<AppListDocument.Image>?, _ publishing: PublicationPlan
+    ) -> Naming? {
+        guard let own = image?.wrappedValue else {
             guard !publishing.named.isEmpty, let image = publishing.named[url]?.wrappedValue else { return nil }
             return Naming(image: image, url: url)
         }

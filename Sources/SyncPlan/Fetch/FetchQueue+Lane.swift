@@ -27,12 +27,11 @@ extension FetchQueue {
 
         var best: Priority? { Priority.allCases.first { !tickets[$0.rawValue].isEmpty } }
 
-        var isSparse: Bool { ticketCount > 2 * queued + 32 }
-
-        mutating func add(_ ticket: Ticket, _ priority: Priority) {
+        fileprivate mutating func add(_ ticket: Ticket, _ priority: Priority) -> (turn: Turn?, isSparse: Bool) {
             tickets[priority.rawValue].append(ticket)
             ticketCount += 1
             queued += 1
+            return (turn, ticketCount > 2 * queued + 32)
         }
 
         mutating func next() -> (Ticket, Priority)? {
@@ -60,6 +59,14 @@ extension FetchQueue {
         var active = 0
         var isMultiplexed = false
         var standing = Standing.untried
+
+        /// Adds a ticket; returns the turn of its list, and whether most of the list's tickets are invalid.
+        mutating func add(
+            _ ticket: Ticket, of list: ListName, _ priority: Priority
+        ) -> (turn: Share.Turn?, isSparse: Bool) {
+            queued += 1
+            return shares[list, default: Share()].add(ticket, priority)
+        }
 
         mutating func begin(_ list: ListName) -> Standing {
             queued -= 1

@@ -10,9 +10,18 @@ import HeapModule
 extension FetchQueue {
     // MARK: Lists
 
-    mutating func addFlow(_ list: ListName) {
-        guard flows[list]?.work ?? 0 == 0 else { return }
+    /// Counts a URL that a list has queued.
+    mutating func addWork(of list: ListName) {
+        if let flow = flows.index(forKey: list), flows.values[flow].work > 0 {
+            flows.values[flow].work += 1
+        } else {
+            addFlow(list)
+        }
+    }
+
+    private mutating func addFlow(_ list: ListName) {
         flows[list, default: Flow(time: .min)].time = max(flows[list]?.time ?? .min, virtualTime - Flow.credit)
+        flows[list]?.work = 1
         guard flows.count > flowLimit else { return }
         let earliest = virtualTime - Flow.credit
         flows = flows.filter { $0.value.work > 0 || $0.value.time > earliest || $0.key == list }
@@ -137,10 +146,11 @@ extension FetchQueue {
         lanes[origin]?.wait(list, lastNumber, first: isBehind)
     }
 
-    mutating func recordTicket(of list: ListName, _ origin: String, _ priority: Priority) {
-        switch lanes[origin]?.shares[list]?.turn {
+    /// Handles another ticket of a list that had a turn already, or has none.
+    mutating func recordTicket(of list: ListName, _ origin: String, _ priority: Priority, whoseTurn turn: Share.Turn?) {
+        switch turn {
         case nil: wait(list, at: origin)
-        case .waiting: break
+        case .waiting: return
         case .asking:
             guard let asked = lanes[origin]?.shares[list]?.asked, priority.rawValue < asked.rawValue else { return }
             withdraw(list, origin)

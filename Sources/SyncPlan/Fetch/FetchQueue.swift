@@ -224,15 +224,13 @@ package struct FetchQueue: Sendable {
     private mutating func place(_ url: IconURL, _ origin: String, _ list: ListName, _ priority: Priority) {
         lastNumber += 1
         places[url] = Place(origin: origin, list: list, priority: priority, ticket: lastNumber)
-        lanes[origin, default: Lane()].queued += 1
-        addFlow(list)
-        flows[list]?.work += 1
-        lanes[origin]?.shares[list, default: Share()].add(Ticket(url: url, number: lastNumber), priority)
-        if lanes[origin]?.shares[list]?.isSparse == true {
+        addWork(of: list)
+        let share = lanes[origin, default: Lane()].add(Ticket(url: url, number: lastNumber), of: list, priority)
+        if share.isSparse {
             let places = places
             lanes[origin]?.shares[list]?.sweep { places[$0.url]?.ticket == $0.number }
         }
-        recordTicket(of: list, origin, priority)
+        recordTicket(of: list, origin, priority, whoseTurn: share.turn)
     }
 
     /// Removes a URL's place; its invalid ticket stays until its turn comes.

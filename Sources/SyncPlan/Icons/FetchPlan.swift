@@ -32,9 +32,9 @@ package enum FetchPlan: Equatable, Sendable {
                 return
             }
             self = next > now ? .waiting(until: next) : .fetch(icon.fetchReason)
-        } else if let image = icon.image {
+        } else if let image = icon.boxedImage.digest {
             // An image without one of the lists' digests is never fresh.
-            let isAccepted = icon.accepts(image.sha256)
+            let isAccepted = icon.accepts(image)
             if icon.isInline, isAccepted {
                 self = .inline
             } else {

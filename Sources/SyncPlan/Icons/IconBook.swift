@@ -115,15 +115,15 @@ struct IconBook: Sendable {
     mutating func decideAll(in turn: inout Turn) {
         var dueTimes: [(url: IconURL, time: Timestamp)] = []
         dueTimes.reserveCapacity(catalog.icons.count)
-        // By index: a collection that changes while it is iterated is copied.
+        // By index: a collection that changes while it is iterated is copied, and so is a record that is taken out.
         for index in catalog.icons.indices {
-            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
-            switch FetchPlan(for: icon, now: turn.now) {
-            case .fresh(let time) where icon.due == nil, .waiting(let time) where icon.due == nil:
+            let isScheduled = catalog.icons[index].icon.due != nil
+            switch FetchPlan(for: catalog.icons[index].icon, now: turn.now) {
+            case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
                 apply(.scheduled(time), at: index, in: &turn)
-                dueTimes.append((url, time))
-            case .refused: apply(.retried(turn.now), to: url, in: &turn)
-            case .fetch, .fresh, .waiting: decide(url, in: &turn)
+                dueTimes.append((catalog.icons[index].url, time))
+            case .refused: apply(.retried(turn.now), at: index, in: &turn)
+            case .fetch, .fresh, .waiting: decide(at: index, in: &turn)
             case .inline, .unreferenced, .underWay: break
             }
         }

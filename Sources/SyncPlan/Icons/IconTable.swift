@@ -20,11 +20,6 @@ package struct IconTable: Sendable {
     /// The index of a record, valid until the next removal; `nil` if there is none.
     package func index(of url: IconURL) -> Int? { table.index(of: url) }
 
-    /// The stored spelling of an equal URL, so that its text is in memory once.
-    func spelling(of url: IconURL) -> IconURL {
-        table.index(of: url).map { table[$0].url } ?? url
-    }
-
     package var keys: some Collection<IconURL> { table.lazy.map(\.url) }
 
     /// The place of a record until one is removed; creates it if there is none.

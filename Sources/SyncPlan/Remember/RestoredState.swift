@@ -191,8 +191,9 @@ extension Reconciler {
             book.catalog.updateList(memo.list) { $0.isRead = true }
         }
         for memo in state.memory.rejections { rejections[memo.list] = memo }
-        let unreferenced = book.catalog.icons.filter { !$0.icon.isReferenced }.map(\.url)
-        for url in unreferenced { book.decide(url, in: &turn) }
+        // By index: iterating over records copies them.
+        let unreferenced = book.catalog.icons.indices.filter { !book.catalog.icons[$0].icon.isReferenced }
+        for url in unreferenced.map({ book.catalog.icons[$0].url }) { book.decide(url, in: &turn) }
         if state.isDamaged { book.publishing.markChanged(at: turn.now) }
         let known = Set(state.memory.superseded.keys).union(book.retention.ledger.supersessions.keys)
         turn.memos.recordStart(values: remembered, generations: known)
@@ -211,13 +212,14 @@ extension IconBook {
 
     fileprivate mutating func restore(_ memo: IconMemo, at now: Timestamp) {
         var known: (response: StoredResponse?, freshUntil: Timestamp)?
+        let place = catalog.place(of: memo.url)
         // Validators stand for the bytes of an image: without it they must not be sent.
-        if let image = catalog.icons[memo.url]?.boxedImage.digest, image == memo.image {
+        if let image = catalog.icons[place].icon.boxedImage.digest, image == memo.image {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
             // Share the URL's text with the list or the settings.
-            let spelling = catalog.icons.spelling(of: memo.url).text
+            let spelling = catalog.icons[place].url.text
             let response = memo.response.map { sources.sharing($0.sharing(spelling)) }
             known = (response, isAhead ? now : min(memo.freshUntil, latest))
         }
@@ -229,6 +231,6 @@ extension IconBook {
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { min($0, latest) }
         }
         let trail = catalog.share(memo.trail)
-        _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), to: memo.url)
+        _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), at: place)
     }
 }

@@ -26,12 +26,4 @@ struct IconTableTests {
         #expect(Dictionary(uniqueKeysWithValues: table.map { ($0.url, $0.icon.wasMissing) }) == model)
         #expect(Set(table.keys) == Set(model.keys))
     }
-
-    @Test("gives the text of a URL that it has, in place of an equal one")
-    func spelling() {
-        var table = IconTable()
-        _ = table.place(of: "https://h.example/a", default: IconRecord())
-        #expect(table.spelling(of: "https://h.example/a") == "https://h.example/a")
-        #expect(table.spelling(of: "https://h.example/b") == "https://h.example/b")
-    }
 }
