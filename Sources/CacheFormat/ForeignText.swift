@@ -88,3 +88,18 @@ private func asciiLowercase(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
 package func haveSameBytes(_ one: some StringProtocol, _ other: some StringProtocol) -> Bool {
     one.utf8.elementsEqual(other.utf8)
 }
+
+extension String {
+    /// A text in UTF-8; `nil` if the bytes are invalid.
+    ///
+    /// For ASCII, as most names and URLs are, it is several times as fast as `init(validating:as:)`.
+    package init?(utf8 bytes: ArraySlice<UInt8>) {
+        let isASCII = bytes.withUnsafeBufferPointer { $0.reduce(0 as UInt8, |) < 0x80 }
+        guard isASCII else {
+            guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+            self = text
+            return
+        }
+        self.init(decoding: bytes, as: UTF8.self)
+    }
+}

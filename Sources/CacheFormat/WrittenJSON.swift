@@ -35,7 +35,10 @@ package struct WrittenJSON {
         // The text before the last escape, unescaped.
         var text: [UInt8] = []
         var start = position
-        var end = position
+        var end = bytes.withUnsafeBufferPointer { bytes in
+            bytes[position...].firstIndex { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+                ?? bytes.count
+        }
         while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
             guard bytes[end] >= 0x20 else { return nil }
             guard bytes[end] == UInt8(ascii: "\\") else {
@@ -51,10 +54,9 @@ package struct WrittenJSON {
         }
         guard end < bytes.count else { return nil }
         if start > position { text += bytes[start..<end] }
-        let string =
-            start > position
-            ? String(validating: text, as: UTF8.self) : String(validating: bytes[start..<end], as: UTF8.self)
-        guard let string else { return nil }
+        guard let string = start > position ? String(utf8: text[...]) : String(utf8: bytes[start..<end]) else {
+            return nil
+        }
         position = end + 1
         return string
     }

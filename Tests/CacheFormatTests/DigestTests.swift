@@ -25,6 +25,9 @@ struct DigestTests {
         #expect(Digest(hex: digest.hex) == digest)
         let bytes = stride(from: 0, to: 64, by: 2).compactMap { UInt8(digest.hex.dropFirst($0).prefix(2), radix: 16) }
         #expect(Digest(bytes: bytes) == digest)
+        let all = (0..<32).map { UInt8($0 * 8 + $0 / 4) } as [UInt8]
+        let hex = all.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        #expect(Digest(bytes: all)?.hex == hex)
         #expect(Digest(hex: "x\(digest.hex)".dropFirst()) == digest)
     }
 

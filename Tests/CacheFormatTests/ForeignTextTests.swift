@@ -22,6 +22,17 @@ struct ForeignTextTests {
     }
 
     @Test(
+        "is valid UTF-8, or nothing",
+        arguments: [
+            ([], ""), ([0x61, 0x00, 0x7F], "a\u{0}\u{7F}"), ([0xC3, 0xA9, 0x61], "éa"), ([0x61, 0x80], nil),
+            ([0xC3], nil), ([0xED, 0xA0, 0x80], nil), ([0xF0, 0x9F, 0x93, 0xA6], "📦"),
+        ] as [([UInt8], String?)])
+    func utf8(bytes: [UInt8], text: String?) {
+        #expect(String(utf8: bytes[...]) == text)
+        #expect(String(utf8: ([0xFF] + bytes + [0xFF])[1..<bytes.count + 1]) == text)
+    }
+
+    @Test(
         "a beginning has so many bytes at most, and whole scalars",
         arguments: [
             ("abc", 3, "abc"), ("abcd", 3, "abc"), ("aé", 2, "a"), ("aéb", 3, "aé"), ("日本", 5, "日"), ("日", 0, ""),

@@ -159,7 +159,7 @@ extension ParseRecord {
                     return nil
                 case UInt8(ascii: ":"):
                     guard let length, length <= bytes.count - offset,
-                        let text = String(validating: bytes[offset..<offset + length], as: UTF8.self)
+                        let text = String(utf8: bytes[offset..<offset + length])
                     else { throw Malformed(offset: start) }
                     offset += length
                     return text

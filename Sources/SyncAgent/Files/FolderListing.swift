@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import CacheFormat
 import Glibc
 import SystemPackage
 
@@ -41,7 +42,7 @@ struct FileName: Sendable {
     fileprivate var isDot: Bool { bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) }
 
     /// `nil` if the name is not UTF-8.
-    var text: String? { String(validating: bytes, as: UTF8.self) }
+    var text: String? { String(utf8: bytes[...]) }
 
     /// The name with each byte outside printable ASCII escaped as `\\xE9`.
     var escaped: String {

@@ -255,8 +255,8 @@ struct PublicationPlan: Sendable {
         if urls.count == staged.count { staged = [] } else { staged.subtract(urls) }
         rewritten.subtract(lists)
         inFlight = InFlight(
-            publication: publication, staged: contents.staged, stagedURLs: urls, mended: mended, changesManifest: changesManifest,
-            named: names, unnamed: unnamed.subtracting(later), begun: now)
+            publication: publication, staged: contents.staged, stagedURLs: urls, mended: mended,
+            changesManifest: changesManifest, named: names, unnamed: unnamed.subtracting(later), begun: now)
         unnamed = later
         return publication
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import Glibc
 import HTTPRules
 import IconCache
 import SyncPlan
@@ -134,6 +135,34 @@ struct HeldImagesTests {
                 return
             }
             #expect(reason.contains(staged.image.path))
+        }
+    }
+
+    @Test("that are written ahead into a folder that somebody has replaced fail the publication, and come with the next")
+    func replacedFolder() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            // Two images of one folder of `icons/`, which stays open from one to the other.
+            let fan = Digest.of("0").fan
+            let other = try #require((1...10_000).first { Digest.of("\($0)").fan == fan })
+            let staged = [try await cache.stage("0"), try await cache.stage("\(other)")]
+            await cache.publisher.writeAhead([ImageAhead(staged: staged[0])])
+            let folder = path.appending("icons").appending(CacheLayout.fanOut[fan])
+            try #require(rename(folder.string, path.appending("gone").string) == 0)
+            try #require(mkdir(folder.string, 0o755) == 0)
+            await cache.publisher.writeAhead([ImageAhead(staged: staged[1])])
+            guard case .failed(let reason, false) = await publish(staged[1], in: cache) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(reason.contains(staged[1].image.path))
+            let again = try await cache.stage("\(other)")
+            await cache.publisher.writeAhead([ImageAhead(staged: again)])
+            guard case .published = await publish(again, in: cache) else {
+                Issue.record("it was not published")
+                return
+            }
+            #expect(try FileBytes.read(path.pushing(FilePath(again.image.path))) == Array("\(other)".utf8))
         }
     }
 
