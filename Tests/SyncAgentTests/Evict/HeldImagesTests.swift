@@ -138,7 +138,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("that are written ahead into a folder that somebody has replaced fail the publication, and come with the next")
+    @Test("that are written ahead into a folder that was replaced fail the publication, and come with the next one")
     func replacedFolder() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
