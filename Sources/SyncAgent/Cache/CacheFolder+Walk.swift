@@ -40,10 +40,10 @@ extension CacheFolder {
         return try body()
     }
 
-    /// Keeps the subfolders used from now on open until the next ``keepingFoldersOpen(_:)`` ends.
+    /// Keeps the subfolders used from now on open until the next ``keepingFoldersOpen(_:)``, which opens them anew.
     ///
-    /// Files may then be written to a folder that somebody has removed or replaced: whoever relies on them checks that
-    /// they are there.
+    /// Files may be written to, or removed from, a folder that somebody has replaced: a publication checks that its
+    /// images are there.
     func keepFoldersOpen() {
         kept.withLock { if $0 == nil { $0 = [:] } }
     }

@@ -80,12 +80,13 @@ package final class HeldImages: Sendable {
         state.withLock { $0.urls.removeValue(forKey: name) }
     }
 
-    /// Forgets the names of these URLs, which a publication sets.
-    func forgetNames(of urls: some Sequence<IconURL>) {
+    /// Forgets the names of these URLs, which a publication sets; returns those that had one.
+    func forgetNames(of urls: some Sequence<IconURL>) -> Set<IconURL> {
         state.withLock { state in
-            guard !state.urls.isEmpty else { return }
-            let urls = Set(urls)
-            state.urls = state.urls.filter { !urls.contains($0.value) }
+            guard !state.urls.isEmpty else { return [] }
+            let found = Set(urls).intersection(state.urls.values)
+            if !found.isEmpty { state.urls = state.urls.filter { !found.contains($0.value) } }
+            return found
         }
     }
 

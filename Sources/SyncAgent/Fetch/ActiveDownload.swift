@@ -28,6 +28,8 @@ final class ActiveDownload: TransferReceiver {
     /// The state of its requests and redirects; `nil` for a `data:` URL.
     var steps: Download?
     var transfer: (any Transfer)?
+    /// Whether a part of the image is on disk.
+    var hasPart = false
     /// Whether a request was repeated because its reused connection was stale.
     var hasRetried = false
     /// Why it was given up, if it was.
@@ -94,8 +96,8 @@ final class ActiveDownload: TransferReceiver {
             turn.check = turn.check ?? drainEnd
             return head.fields["content-length"].first.flatMap { Int($0) } ?? 0 <= Self.drainLimit.bytes
         }
-        if body.length != nil || request.mayResume {
-            // A part is on disk: the rest is appended to it, or the whole image replaces it.
+        if hasPart {
+            // The rest is appended to the part, or the whole image replaces it.
             if body.length != nil { count = body.partial?.bytes ?? 0 }
             stream()
         } else if let announced = body.announced, announced <= Self.heldLimit {
@@ -106,10 +108,12 @@ final class ActiveDownload: TransferReceiver {
 
     /// Whether to save the bytes in memory as a partial image, so that a later attempt requests only the rest.
     func leavesPart(after error: any Error) -> Bool {
-        guard case .take(let body) = step, var part = body.partial, !isStreamed else { return false }
+        guard case .take(let body) = step, var part = body.partial, !isStreamed, !isComplete else { return false }
         part.bytes = count
         return isCut(by: error) && part.canGoOn(at: clock.now)
     }
+
+    private var isComplete: Bool { if case .success = bodyEnd { true } else { false } }
 
     /// Whether an error says nothing about the bytes that have arrived.
     func isCut(by error: any Error) -> Bool {
@@ -163,11 +167,14 @@ final class ActiveDownload: TransferReceiver {
         wake()
     }
 
-    /// Removes the bytes that are not in a file yet.
+    /// Removes the bytes that are not in a file yet; they are counted until ``release(_:)``.
     func dequeueHeld() -> [UInt8] {
-        defer { forgetHeld() }
+        defer { held = [] }
         return held
     }
+
+    /// Counts dequeued bytes no longer: they are in a file, or another place that has a limit, or dropped.
+    func release(_ bytes: [UInt8]) { turn.held -= bytes.count }
 
     /// Drops the bytes that are not in a file yet.
     func forgetHeld() {

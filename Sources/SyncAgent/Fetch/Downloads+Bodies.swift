@@ -12,11 +12,16 @@ extension Downloads {
         do {
             let image = try inspector.image(of: bytes, for: download.request)
             if let name = staging.hold(bytes) {
+                download.release(bytes)
                 end(download, .image(StagedImage(name: name, image: image), body.response))
             } else {
-                start { await self.keep(bytes, image, body.response, of: download) }
+                start {
+                    await self.keep(bytes, image, body.response, of: download)
+                    download.release(bytes)
+                }
             }
         } catch {
+            download.release(bytes)
             end(download, because: error)
         }
     }
@@ -42,6 +47,7 @@ extension Downloads {
             file = name
             while true {
                 let bytes = download.dequeueHeld()
+                defer { download.release(bytes) }
                 if !bytes.isEmpty {
                     try await staging.append(bytes, to: name)
                 } else if let end = download.bodyEnd {
@@ -62,7 +68,9 @@ extension Downloads {
             if error is NotTheRest, download.askForWhole() {
                 await askAgain(download)
             } else {
-                let error = error is NotTheRest ? download.givenUp ?? error : error
+                // If its bytes could not be saved either, that is not why the download ended.
+                let cause: (any Error)? = if case .failure(let cause) = download.bodyEnd { cause } else { nil }
+                let error = error is NotTheRest ? download.givenUp ?? error : cause ?? error
                 end(download, because: Shortage(error, of: max(body.announced ?? 0, download.count)) ?? error)
             }
         }
@@ -86,9 +94,9 @@ extension Downloads {
 
     private func giveUp(_ file: String, _ download: ActiveDownload, _ body: Download.Body, after error: any Error) async
     {
-        if download.isCut(by: error), var partial = body.partial,
-            (try? await staging.append(download.dequeueHeld(), to: file)) != nil
-        {
+        let bytes = download.dequeueHeld()
+        defer { download.release(bytes) }
+        if download.isCut(by: error), var partial = body.partial, (try? await staging.append(bytes, to: file)) != nil {
             partial.bytes = download.count
             await staging.suspend(partial, now: clock.now)
         } else {

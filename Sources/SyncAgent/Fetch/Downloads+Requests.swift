@@ -35,6 +35,7 @@ extension Downloads {
                     await staging.discardPartials(of: [request.url])
                     partial = nil
                 }
+                download.hasPart = partial != nil
                 download.steps = try Download(request, at: target, from: partial, rules: rules)
                 try await ask(download)
             case .inline(let url):

@@ -52,7 +52,9 @@ extension Publisher {
 
     /// Gives up a staged image, and returns its file; `nil` if it has none of its own.
     func dropStaged(_ name: String) -> String? {
-        if let url = held.removeName(of: name) { folder.remove(CacheLayout.byURL(url)) }
+        if let url = held.removeName(of: name), folder.remove(CacheLayout.byURL(url)) != nil {
+            leftovers.append(CacheLayout.byURL(url))
+        }
         return switch held.remove(name) {
         case nil: StagingPath.of(name)
         case .memory: nil

@@ -33,7 +33,7 @@ package actor Publisher {
     nonisolated func probe(_ answer: Milestone) { thread.run(answer.reach) }
 
     /// The files that failed publications could not remove; they must be gone before the next one.
-    private var leftovers: [String] = []
+    var leftovers: [String] = []
     /// The `by-url/` names that failed publications could not restore; they must be restored before the next one.
     private var misled: [Publication.Link] = []
 
@@ -52,8 +52,8 @@ package actor Publisher {
         if let shortage = shortage(for: publication, texts) { return shortage }
         do throws(FileError) {
             if let error = folder.clearFailedFlush() { throw error }
-            try removeLeftovers()
             return try folder.keepingFoldersOpen { () throws(FileError) in
+                try removeLeftovers()
                 if let flaw = try flaw(of: publication) {
                     rollBack(publication, done)
                     return .failed(reason: flaw)
@@ -115,10 +115,10 @@ package actor Publisher {
     private func publish(
         _ publication: Publication, _ texts: [[UInt8]], _ done: inout Progress
     ) throws(FileError) -> PublicationResult {
-        for staged in publication.moves + publication.discards {
-            if let url = held.removeName(of: staged.name) { done.namedAhead.insert(url) }
-        }
-        held.forgetNames(of: publication.links.lazy.map(\.url))
+        // The file of a discarded image may be another one than that of its name.
+        let named = Set(publication.moves.compactMap { held.removeName(of: $0.name) })
+        done.namedAhead = named.union(publication.discards.compactMap { held.removeName(of: $0.name) })
+        done.namedAhead.formUnion(held.forgetNames(of: publication.links.lazy.map(\.url)))
         for staged in publication.moves { done.placed.append(try place(staged)) }
         unnamed.removeAll { !held.isFile($0) }
         var manifest = Manifest(
@@ -153,7 +153,7 @@ package actor Publisher {
         try barrier.pass(files: done.placed)
 
         for (name, link) in CacheLayout.inOrder(publication.links, \.url) {
-            try set(link, at: name, isThere: done.namedAhead.contains(link.url))
+            try set(link, at: name, isThere: named.contains(link.url))
             done.links.append(link)
         }
         if isFirst {

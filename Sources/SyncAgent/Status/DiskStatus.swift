@@ -2,6 +2,7 @@
 package import AgentSettings
 import AppLists
 package import CacheFormat
+import Glibc
 import HTTPRules
 import IconCache
 package import Reports
@@ -125,20 +126,24 @@ package struct DiskStatus: Sendable {
     private func countFiles(in report: inout StatusReport, showing images: Int) {
         guard let folder = try? CacheFolder(folders.cache) else { return }
         var urls = 0
+        // Images that were written for a publication that did not follow are newer than the manifest.
+        var unpublished = 0
+        let published = (try? folder.status(CacheLayout.manifest)).map { Duration($0.st_mtim) }
         for fan in CacheLayout.fanOut {
             urls += (try? folder.names(in: "\(CacheLayout.byURL)/\(fan)").count) ?? 0
             try? folder.keepingFoldersOpen {
                 for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
                     report.cache.images += 1
-                    let file = try? folder.entry("\(CacheLayout.icons)/\(fan)/\(entry.name)")
-                    report.cache.bytes += Int(file?.size ?? 0)
+                    guard let file = try? folder.status("\(CacheLayout.icons)/\(fan)/\(entry.name)") else { continue }
+                    report.cache.bytes += Int(file.st_size)
+                    if let published, Duration(file.st_mtim) > published { unpublished += 1 }
                 }
             }
         }
         // Without a manifest, it is unknown which of them are referenced.
         let shown = report.icons.ready + (report.icons.previous ?? 0)
         if report.generation != nil {
-            report.icons.retired = max(min(urls - shown, report.cache.images - images), 0)
+            report.icons.retired = max(min(urls - shown, report.cache.images - unpublished - images), 0)
         }
     }
 }

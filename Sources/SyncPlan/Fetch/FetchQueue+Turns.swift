@@ -146,7 +146,7 @@ extension FetchQueue {
         lanes[origin]?.wait(list, lastNumber, first: isBehind)
     }
 
-    /// Handles another ticket of a list that had a turn already, or has none.
+    /// Handles a new ticket of a list; `turn` is the list's turn before it.
     mutating func recordTicket(of list: ListName, _ origin: String, _ priority: Priority, whoseTurn turn: Share.Turn?) {
         switch turn {
         case nil: wait(list, at: origin)

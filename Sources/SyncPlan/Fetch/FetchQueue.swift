@@ -240,6 +240,8 @@ package struct FetchQueue: Sendable {
         flows[place.list]?.work -= 1
         lanes[place.origin]?.shares[place.list]?.queued -= 1
         forgetShareIfEmpty(place.list, place.origin)
+        // Its list may have been one of those that ask: another one may ask now.
+        offerSlots(of: place.origin)
     }
 
     /// Resets an empty queue, which frees its memory and forgets what lists were served.

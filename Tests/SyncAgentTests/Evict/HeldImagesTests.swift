@@ -211,6 +211,28 @@ struct HeldImagesTests {
         }
     }
 
+    @Test("stay hard links of the image, if another URL's download of the same bytes takes its place")
+    func sameBytes() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true, batch: 1)
+            let staged = [try await cache.stage("one"), try await cache.stage("one")]
+            let urls: [IconURL] = ["http://a/1", "http://a/2"]
+            for (image, url) in zip(staged, urls) {
+                await cache.publisher.writeAhead([ImageAhead(staged: image, url: url)])
+            }
+            #expect(cache.exists(CacheLayout.byURL(urls[0])) && !cache.exists(CacheLayout.byURL(urls[1])))
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            (publication.moves, publication.discards) = ([staged[1]], [staged[0]])
+            publication.links = zip(urls, staged).map { ($0, $1.image.path, before: nil) }
+            guard case .published = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+            let inode = try #require(try cache.folder.entry(staged[0].image.path)).inode
+            for url in urls { #expect(try cache.folder.entry(CacheLayout.byURL(url))?.inode == inode) }
+        }
+    }
+
     @Test("and not published lose their names too", arguments: [true, false])
     func namedInVain(isDiscarded: Bool) async throws {
         try await withNames { cache, staged, links in

@@ -76,6 +76,32 @@ struct DiskStatusTests {
         }
     }
 
+    @Test("images that an agent wrote and named for a publication that did not follow are not retired")
+    func unpublished() async throws {
+        try await withTemporaryFolder { folder in
+            let folders = AgentFolders(
+                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
+                socket: folder.appending("socket"))
+            for path in [folders.lists, folders.cache, folders.state] {
+                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
+            }
+            let cache = try CacheFixture(folders.cache)
+            try await cache.publish(1, ["https://e.org/a": "a", "https://e.org/b": "b"])
+            try await cache.publish(2, ["https://e.org/a": "a"])
+            let image = CacheFixture.image("c")
+            // Times of files are rounded.
+            let published = try #require(try cache.folder.status(CacheLayout.manifest)).st_mtim
+            repeat {
+                cache.folder.remove(image.path)
+                try cache.folder.write(Array("c".utf8), to: image.path, mode: CacheFolder.imageMode)
+            } while try #require(try cache.folder.status(image.path)).st_mtim.tv_nsec == published.tv_nsec
+            try cache.folder.link(image.path, to: CacheLayout.byURL("https://e.org/c"))
+            let status = DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
+            let report = await status.report()
+            #expect(report.cache.images == 3 && report.icons.retired == 1)
+        }
+    }
+
     @Test("a copy of a cache needs no more than the manifest and what it names")
     func copy() async throws {
         try await withTemporaryFolder { folder in

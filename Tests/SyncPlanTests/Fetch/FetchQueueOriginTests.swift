@@ -49,6 +49,16 @@ struct FetchQueueOriginTests {
         #expect(queue.start() == ["f1"])
     }
 
+    @Test("a list that waits for its origin asks it once the lists before it are gone, however many they were")
+    func lastList() {
+        var queue = FetchQueue(concurrency: 100, perOrigin: 4)
+        let lists = (0..<40).map { ListName("\($0).plist") }
+        for list in lists { queue.add(IconURL("a/\(list)"), origin: "a", list: list, priority: .new) }
+        for list in lists.dropLast() { queue.remove(IconURL("a/\(list)")) }
+        queue.add("a/more", origin: "a", list: lists[39], priority: .new)
+        #expect(Set(queue.start()) == ["a/39.plist", "a/more"])
+    }
+
     @Test("a trusted origin that fails is trusted no more, and what it holds counts")
     func invalidate() {
         var queue = Self.queue(concurrency: 8, perOrigin: 3, ["a1", "a2", "a3", "a4", "a5", "a6", "b1"])
