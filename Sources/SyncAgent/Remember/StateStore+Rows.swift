@@ -7,7 +7,10 @@ extension StateStore {
     func write(_ changes: MemoChanges) throws {
         let rows = MemoRows(database)
         try database.transaction {
-            for memo in changes.remembered { try rows.put(.icon, memo.url.text, memo.json) }
+            // In the order of the table, so that each page is read and changed once.
+            for memo in changes.remembered.sorted(by: { $0.url < $1.url }) {
+                try rows.put(.icon, memo.url.text, memo.json)
+            }
             for url in changes.forgotten { try rows.delete(.icon, url.text) }
             for memo in changes.origins { try rows.put(.origin, memo.origin, memo) }
             for origin in changes.forgottenOrigins { try rows.delete(.origin, origin) }

@@ -7,7 +7,7 @@ import HTTPRules
 /// It records what changed, not how: ``drain(from:)`` stores the current values.
 struct UnstoredChanges: Sendable {
     /// How long changes wait so that later ones are stored with them, and how many icons end the wait.
-    private static let wait = (time: Duration.seconds(1), icons: 1000)
+    private static let wait = (time: Duration.seconds(1), icons: 2500)
 
     private var icons: Set<IconURL> = []
     private var origins: Set<String> = []
