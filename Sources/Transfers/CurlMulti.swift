@@ -63,6 +63,8 @@ package final class CurlMulti: Transport {
         curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, options.connectionsPerHost)
     }
 
+    var receiveBuffer: Int? { options.receiveBuffer }
+
     // MARK: Transport
 
     package var isIdle: Bool { transfers.isEmpty }

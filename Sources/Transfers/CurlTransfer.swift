@@ -209,6 +209,9 @@ final class CurlTransfer: Transfer {
             failure = Errno(rawValue: errno)
             return -1
         }
+        if var size = multi?.receiveBuffer.map(Int32.init) {
+            setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
+        }
         connections.opened(socket, to: address)
         return socket
     }

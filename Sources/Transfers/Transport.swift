@@ -71,6 +71,8 @@ package struct TransferOptions {
     package var connections = 64
     /// The limit on connections per host, beyond which requests wait; 4 by default.
     package var connectionsPerHost = 4
+    /// The size of each connection's receive buffer (`SO_RCVBUF` in socket(7)); `nil` lets the system choose.
+    package var receiveBuffer: Int?
 }
 
 package enum Reception {

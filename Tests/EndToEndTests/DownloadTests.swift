@@ -39,6 +39,33 @@ struct DownloadTests {
         }
     }
 
+    @Test("with a limit on the rate, all icons share it, a large one does not hold up the others, and no time runs out")
+    func rate() async throws {
+        try await World.with { world in
+            // At 100 KiB a second, each of the eight takes longer than a download may, and longer than a server may be
+            // silent.
+            let names = (0..<8).map { "icon-\($0)" }
+            for name in names {
+                let icon = IconDrawing(name, paddedTo: name == "icon-0" ? 150_000 : 50_000)
+                world.origin.respond(to: DemoOrigin.iconPath(name), with: .icon(icon))
+            }
+            let limited = world.setting("SYNCAGENT_FETCH_MAX_RATE", "100KiB")
+                .setting("SYNCAGENT_FETCH_TOTAL_TIMEOUT", "2s").setting("SYNCAGENT_FETCH_IDLE_TIMEOUT", "1s")
+                .setting("SYNCAGENT_FETCH_PER_HOST", "8")
+            try limited.drop(names)
+            let start = ContinuousClock.now
+            try await limited.agent.whileRunning { _ in
+                try await limited.agent.status { $0.icons.ready >= 7 }
+                let others = ContinuousClock.now - start
+                try await limited.published(names)
+                let all = ContinuousClock.now - start
+                // 400,000 bytes until the small ones are there, as each has its turn, and 500,000 in all.
+                #expect(others > .seconds(3) && all > .seconds(4.7) && all < .seconds(8))
+                #expect(try await limited.agent.status { $0.inSync }.downloads.waiting == 0)
+            }
+        }
+    }
+
     @Test("why tells of an icon, with the agent running and stopped")
     func why() async throws {
         try await World.with { world in

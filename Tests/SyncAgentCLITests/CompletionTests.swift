@@ -166,7 +166,7 @@ struct CompletionTests {
     @Test(
         "settings are offered with their mark, and those with few values with these",
         arguments: [
-            ("fetch.max", ["fetch.maxBytes=", "fetch.maxRedirects="]), ("fetch.maxBytes=", []),
+            ("fetch.max", ["fetch.maxBytes=", "fetch.maxRate=", "fetch.maxRedirects="]), ("fetch.maxBytes=", []),
             ("images.allowSVG=", ["images.allowSVG=false", "images.allowSVG=true"]),
             ("control.readers=", ["control.readers=everyone", "control.readers=group"]), ("eviction.holdAbove=", []),
         ])

@@ -82,6 +82,9 @@ extension SettingKey {
             "fetch.totalTimeout", \.fetch.totalTimeout, atLeast: .milliseconds(1),
             "How long a download may take in total, with its redirects and its body."),
         .bytes("fetch.maxBytes", \.fetch.maxBytes, "The largest image accepted."),
+        .optionalBytes(
+            "fetch.maxRate", \.fetch.maxRate, atLeast: ByteCount(1024),
+            "The most bytes of bodies that all downloads together receive a second. They share it in turns."),
         .count("fetch.maxRedirects", \.fetch.maxRedirects, 0...100, "The most redirects followed for one icon."),
         .duration(
             "fetch.retryBase", \.fetch.retryBase, atLeast: .milliseconds(1),

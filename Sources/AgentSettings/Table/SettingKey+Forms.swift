@@ -23,6 +23,22 @@ extension SettingKey {
             { $0.description.replacing(" ", with: "") })
     }
 
+    /// A size that may have no value, written as an empty text.
+    static func optionalBytes(
+        _ name: String, _ path: any WritableKeyPath<Settings, ByteCount?> & Sendable, atLeast minimum: ByteCount,
+        upTo limit: ByteCount = .mebibytes(1024), _ summary: String
+    ) -> SettingKey {
+        SettingKey(
+            name: name, kind: .text, form: "a size from \(minimum) to \(limit) (B, KiB, MiB, GiB)",
+            label: "size, \(minimum) to \(limit)", absence: "none", effect: .reload, summary: summary,
+            read: { parts, settings in
+                let size = ByteCount(parts[0])
+                guard parts[0].isEmpty || size.map({ $0 >= minimum && $0 <= limit }) == true else { return parts[0] }
+                settings[keyPath: path] = size
+                return nil
+            }, show: { $0[keyPath: path].map { [$0.description.replacing(" ", with: "")] } ?? [] })
+    }
+
     static func count(
         _ name: String, _ path: any WritableKeyPath<Settings, Int> & Sendable, _ range: ClosedRange<Int>,
         _ summary: String

@@ -63,6 +63,8 @@ package struct Settings: Equatable, Sendable {
         package var totalTimeout: Duration = .seconds(60)
         /// The largest accepted image (default 5 MiB).
         package var maxBytes: ByteCount = .mebibytes(5)
+        /// The most bytes that all downloads together receive a second (default no limit).
+        package var maxRate: ByteCount?
         /// The most redirects followed for one icon (default 10).
         package var maxRedirects: Int = 10
         /// The base of the exponential backoff between attempts (default 1 s).

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
+import DequeModule
 import Fleet
 import HTTPRules
 import SyncPlan
@@ -18,7 +19,9 @@ final class ActiveDownload: TransferReceiver {
     private static let pieceLimit = 256 << 10
 
     let request: FetchRequest
-    let deadline: ContinuousClock.Instant
+    private var deadline: ContinuousClock.Instant
+    /// Since when it waits for its turn under ``Settings/Fetch/maxRate``; `nil` if it does not.
+    private var waitsSince: ContinuousClock.Instant?
     let begun = ContinuousClock.now
     let limits: RequestLimits
     private let limit: ByteCount
@@ -133,6 +136,7 @@ final class ActiveDownload: TransferReceiver {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         guard case .take = step else {
+            turn.spend(bytes.count)
             received += bytes.count
             drained += bytes.count
             return drained <= Self.drainLimit.bytes ? .taken : .refused
@@ -141,6 +145,13 @@ final class ActiveDownload: TransferReceiver {
             wake()
             return .later
         }
+        let now = ContinuousClock.now
+        guard let transfer, turn.mayReceive(transfer, at: now) else {
+            waitsSince = waitsSince ?? now
+            return .later
+        }
+        (deadline, waitsSince) = (deadline(at: now), nil)
+        turn.spend(bytes.count)
         received += bytes.count
         count += bytes.count
         guard count <= limit.bytes else {
@@ -159,6 +170,11 @@ final class ActiveDownload: TransferReceiver {
 
     func receiveEnd(_ failure: (any Error)?) {
         turn.ended.append((self, failure))
+    }
+
+    /// When it must end, as of now: the time for which it waits for its turn does not count.
+    func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        waitsSince.map { deadline + $0.duration(to: now) } ?? deadline
     }
 
     /// Records how the body ended; later calls have no effect.
@@ -209,4 +225,35 @@ final class TurnRequests {
     var check: ContinuousClock.Instant?
 
     func reset() { (ended, streams, check) = ([], [], nil) }
+
+    // MARK: The limit on the rate
+
+    /// The limit on the bytes of all bodies; `nil` if there is none.
+    var limit: RateLimit?
+    /// The transfers that are paused until it is their turn, the next one first.
+    private var waiting: Deque<any Transfer> = []
+    private var resumed: (any Transfer)?
+
+    /// Whether a transfer may receive a part now; if not, it gets a turn after those that wait already.
+    func mayReceive(_ transfer: any Transfer, at now: ContinuousClock.Instant) -> Bool {
+        guard limit != nil else { return true }
+        if waiting.isEmpty || resumed === transfer, limit?.isOpen(at: now) == true { return true }
+        if !waiting.contains(where: { $0 === transfer }) { waiting.append(transfer) }
+        return false
+    }
+
+    /// Records that a part was received, also one that need not wait.
+    func spend(_ bytes: Int) { limit?.spend(bytes) }
+
+    /// Resumes transfers whose turn it is; they receive what they were paused with.
+    func resumeWaiting(at now: ContinuousClock.Instant) {
+        while limit?.isOpen(at: now) ?? true, let next = waiting.popFirst() {
+            resumed = next
+            next.resume()
+        }
+        resumed = nil
+    }
+
+    /// When the next transfer may be resumed; `nil` if none waits.
+    var opening: ContinuousClock.Instant? { waiting.isEmpty ? nil : limit?.opening }
 }

@@ -11,6 +11,7 @@ final class DocumentTransfer: TransferReceiver {
     let limits: RequestLimits
     let deadline: ContinuousClock.Instant
     private let clock: AgentClock
+    private let turn: TurnRequests
     private let sent: Timestamp
     private let maxBytes: Int
     var transfer: (any Transfer)?
@@ -22,7 +23,8 @@ final class DocumentTransfer: TransferReceiver {
 
     var hasEnded: Bool { end != nil }
 
-    init(limits: RequestLimits, maxBytes: Int, clock: AgentClock) {
+    init(limits: RequestLimits, maxBytes: Int, clock: AgentClock, turn: TurnRequests) {
+        self.turn = turn
         self.limits = limits
         self.clock = clock
         sent = clock.now
@@ -44,7 +46,9 @@ final class DocumentTransfer: TransferReceiver {
         return refusal == nil
     }
 
+    /// Documents are few and never wait; the images after them pay for them.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        turn.spend(bytes.count)
         guard body.count + bytes.count <= maxBytes else {
             refusal = tooLarge
             return .refused

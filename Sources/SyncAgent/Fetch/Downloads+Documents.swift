@@ -42,7 +42,7 @@ extension Downloads {
         // After the shutdown, nothing cancels new requests.
         if isShutDown { return .failure(UpstreamFailure(agent: "the agent is stopping")) }
         let document = DocumentTransfer(
-            limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock)
+            limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock, turn: nextTurn)
         let id = ObjectIdentifier(document)
         documents[id] = document
         defer { documents[id] = nil }

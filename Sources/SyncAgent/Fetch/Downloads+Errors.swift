@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import CacheFormat
 import HTTPRules
 import ImageChecks
 import SystemPackage
@@ -35,6 +36,8 @@ extension TransferOptions {
         caFile = fetch.caFile
         totalTimeout = fetch.totalTimeout
         connections = 2 * fetch.concurrency
+        // What waits in the buffers of the system was received by the machine, if not by the agent.
+        receiveBuffer = fetch.maxRate.map { min(max($0.bytes / 64, 8 << 10), 256 << 10) }
         connectionsPerHost = isProxied ? fetch.concurrency : fetch.perHost
     }
 }

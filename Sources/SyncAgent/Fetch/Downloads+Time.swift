@@ -24,15 +24,16 @@ extension Downloads {
 
     /// - Returns: When the next limit applies; `nil` if none does.
     private func checkTimes(of download: ActiveDownload, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let isInTime = download.deadline > now
+        let deadline = download.deadline(at: now)
+        let isInTime = deadline > now
         if isInTime, let end = download.drainEnd, download.transfer != nil {
-            if end > now { return min(download.deadline, end) }
+            if end > now { return min(deadline, end) }
             stop(download)
             goOn(with: download, after: nil)
-            return download.deadline
+            return deadline
         }
         do throws(FetchFailure) {
-            return try checkTimes(of: download.transfer, download.limits, until: download.deadline, now)
+            return try checkTimes(of: download.transfer, download.limits, until: deadline, now)
         } catch {
             if isInTime, let transfer = download.transfer { switchVersion(after: error, of: transfer, download) }
             giveUp(download, because: error)

@@ -42,7 +42,7 @@ package actor Downloads {
     private let report: @Sendable ([End]) -> Void
 
     let transport: any Transport
-    private let nextTurn = TurnRequests()
+    let nextTurn = TurnRequests()
     /// Secure origins that are limited to HTTP/1.1 for a while, because HTTP/2 failed.
     private(set) var http1Origins = ExpiringTable<String, Void>()
     private(set) var active: [IconURL: ActiveDownload] = [:]
@@ -74,6 +74,7 @@ package actor Downloads {
         rules = Download.Rules(settings)
         resolver = Resolver(policy: settings.network)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
+        nextTurn.limit = settings.fetch.maxRate.map { RateLimit($0, at: .now) }
         thread.start { self.assumeIsolated { $0.turn() } }
     }
 
@@ -126,7 +127,7 @@ package actor Downloads {
         precondition(active[request.url] == nil, "one download at a time for a URL")
         let download = ActiveDownload(request, settings, clock: clock, turn: nextTurn)
         active[request.url] = download
-        check(by: download.deadline)
+        check(by: download.deadline(at: .now))
         if !beginAtOnce(download) { start { await self.begin(download) } }
     }
 
@@ -137,7 +138,13 @@ package actor Downloads {
         self.proxies = proxies
         rules = Download.Rules(settings)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
+        setLimit()
         transport.configure(TransferOptions(settings.fetch, isProxied: !proxies.proxies.isEmpty))
+    }
+
+    private func setLimit() {
+        guard nextTurn.limit?.rate != settings.fetch.maxRate else { return }
+        nextTurn.limit = settings.fetch.maxRate.map { RateLimit($0, at: .now) }
     }
 
     func giveUp(_ download: ActiveDownload, because error: any Error) {
@@ -186,6 +193,7 @@ package actor Downloads {
 
     /// Advances all transfers, acts on the results, and waits until there is more to do.
     private func turn() {
+        nextTurn.resumeWaiting(at: .now)
         transport.perform()
         for (download, failure) in nextTurn.ended {
             guard let transfer = download.transfer else { continue }
@@ -212,7 +220,7 @@ package actor Downloads {
             shutdownWaiter = nil
         }
         closeUnused(now)
-        let due = [nextCheck, closing].compactMap(\.self).min()
+        let due = [nextCheck, closing, nextTurn.opening].compactMap(\.self).min()
         transport.wait(for: thread.bell, atMost: due.map { now.duration(to: $0) })
     }
 
