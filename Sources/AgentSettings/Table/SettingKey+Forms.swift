@@ -36,7 +36,7 @@ extension SettingKey {
                 guard parts[0].isEmpty || size.map({ $0 >= minimum && $0 <= limit }) == true else { return parts[0] }
                 settings[keyPath: path] = size
                 return nil
-            }, show: { $0[keyPath: path].map { [$0.description.replacing(" ", with: "")] } ?? [] })
+            }, show: { $0[keyPath: path].map { [$0.description.replacing(bytes: " ", with: "")] } ?? [] })
     }
 
     static func count(

@@ -146,7 +146,7 @@ final class ActiveDownload: TransferReceiver {
             return .later
         }
         let now = ContinuousClock.now
-        guard let transfer, turn.mayReceive(transfer, at: now) else {
+        if let transfer, !turn.mayReceive(transfer, at: now) {
             waitsSince = waitsSince ?? now
             return .later
         }
