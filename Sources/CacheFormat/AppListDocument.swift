@@ -112,6 +112,8 @@ public struct AppListDocument: Equatable, Sendable {
         public var path: String {
             location.utf8.contains(UInt8(ascii: "/")) ? location : CacheLayout.image(sha256, suffix: location)
         }
+
+        /// Appends the path as JSON.
         func writePath(to text: inout JSONText) {
             if hasPlainPath { text.image(sha256, suffix: location) } else { text.string(path) }
         }

@@ -75,25 +75,6 @@ package indirect enum JSON: Sendable {
         text.string(string)
         return String(decoding: text.bytes, as: UTF8.self)
     }
-
-    /// Appends the contents of a string, escaped.
-    static func write(_ utf8: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]) {
-        // No early exit: so many bytes are compared at once.
-        let special = utf8.reduce(0 as UInt8) { found, byte in
-            found | (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
-        }
-        guard special != 0 else { return bytes.append(contentsOf: utf8) }
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
-            case UInt8(ascii: "\n"): bytes += "\\n".utf8
-            case UInt8(ascii: "\r"): bytes += "\\r".utf8
-            case UInt8(ascii: "\t"): bytes += "\\t".utf8
-            case ..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
-            default: bytes.append(byte)
-            }
-        }
-    }
 }
 
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,

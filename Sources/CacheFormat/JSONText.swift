@@ -24,8 +24,26 @@ package struct JSONText {
         var text = text
         text.withUTF8 { utf8 in
             literal("\"")
-            JSON.write(utf8, to: &bytes)
+            escape(utf8)
             literal("\"")
+        }
+    }
+
+    private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
+        // No early exit: so many bytes are compared at once.
+        let special = utf8.reduce(0 as UInt8) { found, byte in
+            found | (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+        }
+        guard special != 0 else { return bytes.append(contentsOf: utf8) }
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes += [UInt8(ascii: "\\"), byte]
+            case UInt8(ascii: "\n"): literal("\\n")
+            case UInt8(ascii: "\r"): literal("\\r")
+            case UInt8(ascii: "\t"): literal("\\t")
+            case ..<0x20: bytes += "\\u00\(byte < 0x10 ? "0" : "")\(String(byte, radix: 16))".utf8
+            default: bytes.append(byte)
+            }
         }
     }
 

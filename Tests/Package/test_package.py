@@ -14,8 +14,8 @@ from machine import PATH
 from roots import debian_root
 
 DEPENDENCIES = {
-    "ca-certificates", "init-system-helpers", "libc6", "libcurl4", "libdeflate0", "libgcc-s1", "libinotifytools0", "libsqlite3-0",
-    "libssl3", "libstdc++6", "systemd | systemd-standalone-sysusers | systemd-sysusers"}
+    "ca-certificates", "init-system-helpers", "libc6", "libcurl4", "libdeflate0", "libgcc-s1",
+    "libinotifytools0", "libsqlite3-0", "libssl3", "libstdc++6", "systemd | systemd-standalone-sysusers | systemd-sysusers"}
 PROGRAMS = (
     "/usr/bin/syncagent", "/usr/libexec/syncagent/syncagent-parse", "/usr/libexec/syncagent/syncagent-watch")
 FOLDERS = (

@@ -28,15 +28,11 @@ extension SettingKey {
         _ name: String, _ path: any WritableKeyPath<Settings, ByteCount?> & Sendable, atLeast minimum: ByteCount,
         upTo limit: ByteCount = .mebibytes(1024), _ summary: String
     ) -> SettingKey {
-        SettingKey(
-            name: name, kind: .text, form: "a size from \(minimum) to \(limit) (B, KiB, MiB, GiB)",
-            label: "size, \(minimum) to \(limit)", absence: "none", effect: .reload, summary: summary,
-            read: { parts, settings in
-                let size = ByteCount(parts[0])
-                guard parts[0].isEmpty || size.map({ $0 >= minimum && $0 <= limit }) == true else { return parts[0] }
-                settings[keyPath: path] = size
-                return nil
-            }, show: { $0[keyPath: path].map { [$0.description.replacing(bytes: " ", with: "")] } ?? [] })
+        optional(
+            name, "a size from \(minimum) to \(limit) (B, KiB, MiB, GiB)", "size, \(minimum) to \(limit)", path,
+            summary,
+            { text in ByteCount(text).flatMap { $0 >= minimum && $0 <= limit ? $0 : nil } },
+            { $0.description.replacing(bytes: " ", with: "") })
     }
 
     static func count(
@@ -60,18 +56,10 @@ extension SettingKey {
         _ summary: String
     ) -> SettingKey {
         let kind = onlyLoopback ? "loopback address" : "address"
-        return SettingKey(
-            name: name, kind: .text,
-            form: "\(onlyLoopback ? "a" : "an") \(kind) with a port, such as 127.0.0.1:8080 or [::1]:8080",
-            label: "\(kind) with a port", absence: "none", effect: .restart, summary: summary,
-            read: { parts, settings in
-                let address = ListenAddress(parts[0])
-                guard parts[0].isEmpty || address.map({ $0.isLoopback || !onlyLoopback }) == true else {
-                    return parts[0]
-                }
-                settings[keyPath: path] = address
-                return nil
-            }, show: { $0[keyPath: path].map { [$0.description] } ?? [] })
+        return optional(
+            name, "\(onlyLoopback ? "a" : "an") \(kind) with a port, such as 127.0.0.1:8080 or [::1]:8080",
+            "\(kind) with a port", path, effect: .restart, summary,
+            { text in ListenAddress(text).flatMap { $0.isLoopback || !onlyLoopback ? $0 : nil } }, \.description)
     }
 
     /// A setting with one value; `parse` returns `nil` for invalid text.
@@ -95,13 +83,27 @@ extension SettingKey {
         _ path: any WritableKeyPath<Settings, String?> & Sendable, effect: Effect = .reload,
         absence: String = "none", _ summary: String, _ isValid: @escaping @Sendable (String) -> Bool
     ) -> SettingKey {
+        optional(
+            name, form, label, path, effect: effect, absence: absence, summary, { isValid($0) ? $0 : nil }, \.self)
+    }
+
+    /// The same for a value of another type; `parse` returns `nil` for invalid text.
+    private static func optional<Value>(
+        _ name: String, _ form: String, _ label: String, _ path: any WritableKeyPath<Settings, Value?> & Sendable,
+        effect: Effect = .reload, absence: String = "none", _ summary: String,
+        _ parse: @escaping @Sendable (String) -> Value?, _ format: @escaping @Sendable (Value) -> String
+    ) -> SettingKey {
         SettingKey(
             name: name, kind: .text, form: form, label: label, absence: absence, effect: effect, summary: summary,
             read: { parts, settings in
-                guard parts[0].isEmpty || isValid(parts[0]) else { return parts[0] }
-                settings[keyPath: path] = parts[0].isEmpty ? nil : parts[0]
+                guard !parts[0].isEmpty else {
+                    settings[keyPath: path] = nil
+                    return nil
+                }
+                guard let value = parse(parts[0]) else { return parts[0] }
+                settings[keyPath: path] = value
                 return nil
-            }, show: { $0[keyPath: path].map { [$0] } ?? [] })
+            }, show: { $0[keyPath: path].map { [format($0)] } ?? [] })
     }
 
     static func list<Element>(

@@ -42,8 +42,8 @@ extension CacheFolder {
 
     /// Keeps the subfolders used from now on open until the next ``keepingFoldersOpen(_:)``, which opens them anew.
     ///
-    /// Files may be written to, or removed from, a folder that somebody has replaced: a publication checks that its
-    /// images are there.
+    /// If somebody replaces such a folder, changes still go to the old one. A publication checks that its images are
+    /// there.
     func keepFoldersOpen() {
         kept.withLock { if $0 == nil { $0 = [:] } }
     }

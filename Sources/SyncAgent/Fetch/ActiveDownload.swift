@@ -145,12 +145,11 @@ final class ActiveDownload: TransferReceiver {
             wake()
             return .later
         }
-        let now = ContinuousClock.now
-        if let transfer, !turn.mayReceive(transfer, at: now) {
-            waitsSince = waitsSince ?? now
+        if let transfer, !turn.mayReceive(transfer) {
+            waitsSince = waitsSince ?? .now
             return .later
         }
-        (deadline, waitsSince) = (deadline(at: now), nil)
+        if waitsSince != nil { (deadline, waitsSince) = (deadline(at: .now), nil) }
         turn.spend(bytes.count)
         received += bytes.count
         count += bytes.count
@@ -189,7 +188,7 @@ final class ActiveDownload: TransferReceiver {
         return held
     }
 
-    /// Counts dequeued bytes no longer: they are in a file, or another place that has a limit, or dropped.
+    /// Stops counting dequeued bytes: they are in a file or in ``HeldImages``, or dropped.
     func release(_ bytes: [UInt8]) { turn.held -= bytes.count }
 
     /// Drops the bytes that are not in a file yet.
@@ -229,20 +228,25 @@ final class TurnRequests {
     // MARK: The limit on the rate
 
     /// The limit on the bytes of all bodies; `nil` if there is none.
-    var limit: RateLimit?
+    private var limit: RateLimit?
     /// The transfers that are paused until it is their turn, the next one first.
     private var waiting: Deque<any Transfer> = []
     private var resumed: (any Transfer)?
 
+    /// Sets the limit, in bytes a second; `nil` for none.
+    func setRate(_ rate: ByteCount?) {
+        if limit?.rate != rate { limit = rate.map { RateLimit($0, at: .now) } }
+    }
+
     /// Whether a transfer may receive a part now; if not, it gets a turn after those that wait already.
-    func mayReceive(_ transfer: any Transfer, at now: ContinuousClock.Instant) -> Bool {
+    func mayReceive(_ transfer: any Transfer) -> Bool {
         guard limit != nil else { return true }
-        if waiting.isEmpty || resumed === transfer, limit?.isOpen(at: now) == true { return true }
+        if waiting.isEmpty || resumed === transfer, limit?.isOpen(at: .now) == true { return true }
         if !waiting.contains(where: { $0 === transfer }) { waiting.append(transfer) }
         return false
     }
 
-    /// Records that a part was received, also one that need not wait.
+    /// Counts received bytes.
     func spend(_ bytes: Int) { limit?.spend(bytes) }
 
     /// Resumes transfers whose turn it is; they receive what they were paused with.

@@ -46,7 +46,7 @@ final class DocumentTransfer: TransferReceiver {
         return refusal == nil
     }
 
-    /// Documents are few and never wait; the images after them pay for them.
+    /// Documents are few and never wait, but count: the images after them wait longer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         turn.spend(bytes.count)
         guard body.count + bytes.count <= maxBytes else {

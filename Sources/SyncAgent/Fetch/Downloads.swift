@@ -74,7 +74,7 @@ package actor Downloads {
         rules = Download.Rules(settings)
         resolver = Resolver(policy: settings.network)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
-        nextTurn.limit = settings.fetch.maxRate.map { RateLimit($0, at: .now) }
+        nextTurn.setRate(settings.fetch.maxRate)
         thread.start { self.assumeIsolated { $0.turn() } }
     }
 
@@ -138,13 +138,8 @@ package actor Downloads {
         self.proxies = proxies
         rules = Download.Rules(settings)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
-        setLimit()
+        nextTurn.setRate(settings.fetch.maxRate)
         transport.configure(TransferOptions(settings.fetch, isProxied: !proxies.proxies.isEmpty))
-    }
-
-    private func setLimit() {
-        guard nextTurn.limit?.rate != settings.fetch.maxRate else { return }
-        nextTurn.limit = settings.fetch.maxRate.map { RateLimit($0, at: .now) }
     }
 
     func giveUp(_ download: ActiveDownload, because error: any Error) {

@@ -2,7 +2,7 @@
 import Glibc
 package import SystemPackage
 
-/// Checks that nobody else can change one of the agent's folders, and that it contains no links to other places.
+/// Checks that only the agent can change one of its folders, and that no link in the folder leads elsewhere.
 ///
 /// Others may have prepared the folder while they could write to it: with a link in place of a folder, files would be
 /// written and removed elsewhere; a second hard link of a file would be overwritten with it.

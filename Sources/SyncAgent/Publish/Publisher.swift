@@ -206,7 +206,7 @@ package actor Publisher {
         }
     }
 
-    /// Sets a `by-url/` name; with `isThere`, keeps one that was made before the publication.
+    /// Sets a `by-url/` name; one made ahead of the publication (`isThere`) stays if it still exists.
     private func set(_ link: Publication.Link, at name: String, isThere: Bool) throws(FileError) {
         do throws(FileError) {
             try folder.link(link.path, to: name)

@@ -6,9 +6,9 @@ import HTTPRules
 /// An icon with a staged image.
 struct StagedIcon: Sendable {
     let url: IconURL
-    /// The place of its record, valid until one is removed.
-    let place: Int
-    let image: StagedImage
+    let staged: StagedImage
+    /// The image on disk, if it has one.
+    let before: Boxed<AppListDocument.Image>
 }
 
 /// The contents of one publication: the due lists, and the images that can be published with only these lists.
@@ -19,6 +19,7 @@ struct PublicationContents {
     /// The changed lists that are due, and those that share a new image with them and may be published.
     private(set) var lists: Set<ListName>
     private(set) var staged: [StagedIcon] = []
+    private(set) var stagedURLs: Set<IconURL> = []
     /// The icons whose images wait for other lists.
     ///
     /// A new image of an icon is published together with all lists that show the old one, so that no two documents of a
@@ -49,15 +50,13 @@ struct PublicationContents {
             places += rest
         }
         let rewritten = plan.rewritten.subtracting(lists)
-        var seen: Set<Int> = []
-        for place in places where seen.insert(place).inserted {
+        for place in places {
             guard let image = catalog.icons[place].icon.staged else { continue }
             let url = catalog.icons[place].url
-            let others = Self.lists(showing: place, beside: lists, rewritten, catalog, ledger)
-            if others.isEmpty {
-                staged.append(StagedIcon(url: url, place: place, image: image))
-            } else {
+            if !Self.lists(showing: place, beside: lists, rewritten, catalog, ledger).isEmpty {
                 held.insert(url)
+            } else if stagedURLs.insert(url).inserted {
+                staged.append(StagedIcon(url: url, staged: image, before: catalog.icons[place].icon.boxedImage))
             }
         }
     }
@@ -121,13 +120,13 @@ struct PublicationContents {
         publication.moves.reserveCapacity(staged.count)
         publication.links.reserveCapacity(staged.count)
         for icon in staged {
-            let (image, url) = (icon.image.image, icon.url)
+            let (image, url) = (icon.staged.image, icon.url)
             if new.updateValue(image, forKey: image.sha256) != nil || ledger.isOnDisk(image.sha256) {
-                publication.discards.append(icon.image)
+                publication.discards.append(icon.staged)
             } else {
-                publication.moves.append(icon.image)
+                publication.moves.append(icon.staged)
             }
-            let before = catalog.icons[icon.place].icon.image?.path ?? plan.named[url]?.wrappedValue?.path
+            let before = icon.before.wrappedValue?.path ?? plan.named[url]?.wrappedValue?.path
             publication.links.append((url, image.path, before: before))
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }

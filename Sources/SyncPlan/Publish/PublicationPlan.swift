@@ -241,8 +241,7 @@ struct PublicationPlan: Sendable {
         // Damage found from now on is for the next publication.
         damaged.subtract(mended)
         var publication = contents.publication(newest, self, catalog, ledger)
-        let urls = Set(contents.staged.lazy.map(\.url))
-        let (names, later) = names(with: contents, besides: urls, in: catalog, ledger)
+        let (names, later) = names(with: contents, in: catalog, ledger)
         for (icon, image) in names {
             guard let path = image.wrappedValue?.path else { continue }
             // If the publication fails, a name that a document refers to must not be removed.
@@ -252,10 +251,10 @@ struct PublicationPlan: Sendable {
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         // All of them, usually.
-        if urls.count == staged.count { staged = [] } else { staged.subtract(urls) }
+        if contents.staged.count == staged.count { staged = [] } else { staged.subtract(contents.stagedURLs) }
         rewritten.subtract(lists)
         inFlight = InFlight(
-            publication: publication, staged: contents.staged, stagedURLs: urls, mended: mended,
+            publication: publication, staged: contents.staged, stagedURLs: contents.stagedURLs, mended: mended,
             changesManifest: changesManifest, named: names, unnamed: unnamed.subtracting(later), begun: now)
         unnamed = later
         return publication
@@ -265,12 +264,11 @@ struct PublicationPlan: Sendable {
     ///
     /// Those come together with the documents that show them: a name that no document refers to would never be removed.
     private func names(
-        with contents: PublicationContents, besides staged: Set<IconURL>, in catalog: Catalog,
-        _ ledger: RetirementLedger
+        with contents: PublicationContents, in catalog: Catalog, _ ledger: RetirementLedger
     ) -> (now: [IconURL: Boxed<AppListDocument.Image>], later: Set<IconURL>) {
         var names: [IconURL: Boxed<AppListDocument.Image>] = [:]
         var later: Set<IconURL> = []
-        for icon in unnamed where !staged.contains(icon) {
+        for icon in unnamed where !contents.stagedURLs.contains(icon) {
             guard let record = catalog.icons[icon], record.isReferenced,
                 let image = record.hasImage ? record.boxedImage : catalog.previous.shown(for: icon)?.image
             else { continue }

@@ -53,7 +53,7 @@ extension Reconciler {
                 cache.suspect(isComplete: true)
             }
             for icon in done.staged {
-                book.drop(icon.image, of: icon.url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+                book.drop(icon.staged, of: icon.url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
@@ -97,15 +97,15 @@ extension Reconciler {
         let shown = book.catalog.shownImages
         var orphaned: [PreviousImage] = []
         // An image believed to be on disk may have turned out damaged meanwhile.
-        let images = done.staged.map(\.image.image.sha256)
+        let images = done.staged.map(\.staged.image.sha256)
         let lost = Set(images.filter { !book.retention.ledger.isOnDisk($0) })
         for icon in done.staged {
-            let (url, image) = (icon.url, icon.image.image)
+            let (url, image) = (icon.url, icon.staged.image)
             guard let place = book.catalog.icons.index(of: url), book.catalog.icons[place].icon.hasStaged else {
                 continue
             }
             let previous = book.catalog.previous.all(for: url)
-            let generation = lost.isEmpty || !lost.contains(image.sha256) ? manifest.generation : nil
+            let generation = lost.contains(image.sha256) ? nil : manifest.generation
             book.apply(.published(book.retention.ledger.boxed(image), generation: generation), at: place, in: &turn)
             book.catalog.cancelNaming(url)
             book.retire(previous, in: &turn)
@@ -131,7 +131,7 @@ extension Reconciler {
             if book.catalog.icons[icon.url]?.isReferenced == true {
                 book.publishing.stage(icon.url)
             } else {
-                turn.run(.discard([icon.image.name]))
+                turn.run(.discard([icon.staged.name]))
                 book.apply(.unstaged, to: icon.url, in: &turn)
             }
         }

@@ -13,6 +13,19 @@ import Testing
 
 @Suite("The status without an agent")
 struct DiskStatusTests {
+    /// The folders of an agent, all of them empty.
+    private func withFolders(_ body: @Sendable (AgentFolders) async throws -> Void) async throws {
+        try await withTemporaryFolder { folder in
+            let folders = AgentFolders(
+                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
+                socket: folder.appending("socket"))
+            for path in [folders.lists, folders.cache, folders.state] {
+                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
+            }
+            try await body(folders)
+        }
+    }
+
     /// What is otherwise than when the agent read the list.
     enum Difference: CaseIterable {
         case nothing, contents, rules, memory
@@ -22,13 +35,7 @@ struct DiskStatusTests {
         "a list is not parsed that is as it was when an agent passed over nothing in it; any other is",
         arguments: Difference.allCases)
     func known(difference: Difference) async throws {
-        try await withTemporaryFolder { folder in
-            let folders = AgentFolders(
-                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
-                socket: folder.appending("socket"))
-            for path in [folders.lists, folders.cache, folders.state] {
-                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
-            }
+        try await withFolders { folders in
             let settings = Settings()
             // The file of this list says "1".
             try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"])
@@ -58,13 +65,7 @@ struct DiskStatusTests {
 
     @Test("a list whose file was removed is not shown any more")
     func removed() async throws {
-        try await withTemporaryFolder { folder in
-            let folders = AgentFolders(
-                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
-                socket: folder.appending("socket"))
-            for path in [folders.lists, folders.cache, folders.state] {
-                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
-            }
+        try await withFolders { folders in
             try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"])
             // A folder without any list could be one that is not mounted.
             try write("<plist version=\"1.0\"><array/></plist>", to: folders.lists.appending("other.plist"))
@@ -78,13 +79,7 @@ struct DiskStatusTests {
 
     @Test("images that an agent wrote and named for a publication that did not follow are not retired")
     func unpublished() async throws {
-        try await withTemporaryFolder { folder in
-            let folders = AgentFolders(
-                lists: folder.appending("lists.d"), cache: folder.appending("cache"), state: folder.appending("state"),
-                socket: folder.appending("socket"))
-            for path in [folders.lists, folders.cache, folders.state] {
-                try AgentFolders.make(path, mode: .ownerReadWriteExecute)
-            }
+        try await withFolders { folders in
             let cache = try CacheFixture(folders.cache)
             try await cache.publish(1, ["https://e.org/a": "a", "https://e.org/b": "b"])
             try await cache.publish(2, ["https://e.org/a": "a"])

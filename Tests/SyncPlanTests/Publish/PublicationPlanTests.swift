@@ -52,10 +52,10 @@ struct PublicationPlanTests {
                 manifest.lists[document.list] = list
                 catalog.updateList(document.list) { $0.published = list }
             }
-            let images = Set(done.staged.map(\.image.image.sha256))
+            let images = Set(done.staged.map(\.staged.image.sha256))
             ledger.publish(manifest, newDocuments: documents, moved: images, at: Sample.start)
             for icon in done.staged {
-                _ = catalog.apply(.published(Boxed(wrappedValue: icon.image.image), generation: nil), to: icon.url)
+                _ = catalog.apply(.published(Boxed(wrappedValue: icon.staged.image), generation: nil), to: icon.url)
             }
             plan.finish(done, manifest, written: WrittenBytes(), doubt: doubt, at: Sample.start)
         }
