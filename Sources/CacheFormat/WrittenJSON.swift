@@ -35,30 +35,30 @@ package struct WrittenJSON {
         // The text before the last escape, unescaped.
         var text: [UInt8] = []
         var start = position
-        var end = bytes.withUnsafeBufferPointer { bytes in
-            bytes[position...].firstIndex { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
-                ?? bytes.count
-        }
-        while end < bytes.count, bytes[end] != UInt8(ascii: "\"") {
-            guard bytes[end] >= 0x20 else { return nil }
-            guard bytes[end] == UInt8(ascii: "\\") else {
-                end += 1
-                continue
-            }
+        var end = firstSpecial(from: start)
+        while end < bytes.count, bytes[end] == UInt8(ascii: "\\") {
             guard let (byte, length) = escape(at: end + 1) else { return nil }
             if start == position { text.reserveCapacity(min(bytes.count - start, 512)) }
             text += bytes[start..<end]
             text.append(byte)
-            end += 1 + length
-            start = end
+            start = end + 1 + length
+            end = firstSpecial(from: start)
         }
-        guard end < bytes.count else { return nil }
+        guard end < bytes.count, bytes[end] == UInt8(ascii: "\"") else { return nil }
         if start > position { text += bytes[start..<end] }
         guard let string = start > position ? String(utf8: text[...]) : String(utf8: bytes[start..<end]) else {
             return nil
         }
         position = end + 1
         return string
+    }
+
+    /// The place of the next quote, backslash or control character; the end if there is none.
+    private func firstSpecial(from place: Int) -> Int {
+        bytes.withUnsafeBufferPointer { bytes in
+            bytes[place...].firstIndex { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
+                ?? bytes.count
+        }
     }
 
     /// The byte that an escape stands for, and its length after the backslash.
