@@ -35,6 +35,11 @@ package struct EffectiveSettings: Sendable {
         }
     }
 
+    package mutating func apply(_ file: CredentialsFile) {
+        flaws += file.problems
+        settings.credentials = file.credentials
+    }
+
     /// Applies environment variables; an empty variable counts as unset.
     package mutating func apply(environment: (String) -> String?) {
         for key in SettingKey.all {

@@ -18,16 +18,21 @@ public struct Manifest: Equatable, Sendable {
         public var pending: Int
         /// The number of entries whose icon could not be downloaded, and that have no older image.
         public var failed: Int
+        /// Whether icons of the cache may come from behind credentials and must not be exported.
+        package var isPrivate: Bool
 
         /// The document's path, relative to the cache folder.
         public var document: String { CacheLayout.document(sha256) }
 
-        package init(sha256: Digest, apps: Int, ready: Int, pending: Int, failed: Int) {
+        package init(
+            sha256: Digest, apps: Int, ready: Int, pending: Int, failed: Int, isPrivate: Bool = false
+        ) {
             self.sha256 = sha256
             self.apps = apps
             self.ready = ready
             self.pending = pending
             self.failed = failed
+            self.isPrivate = isPrivate
         }
     }
 
@@ -43,6 +48,9 @@ public struct Manifest: Equatable, Sendable {
         self.published = published
         self.lists = lists
     }
+
+    /// Whether icons of the cache may come from behind credentials and must not be exported.
+    package var isPrivate: Bool { lists.values.contains(where: \.isPrivate) }
 
     /// The JSON text: keys in a fixed order, one list per line, sorted by name.
     package var text: [UInt8] {
@@ -84,7 +92,7 @@ public struct Manifest: Equatable, Sendable {
             text.number(list.pending)
             text.literal(", \"failed\": ")
             text.number(list.failed)
-            text.literal(" }")
+            text.literal(list.isPrivate ? ", \"private\": true }" : " }")
         }
         if lists.isEmpty { text.literal("} }\n") } else { text.literal("\n} }\n") }
         return text.bytes
@@ -117,7 +125,8 @@ public struct Manifest: Equatable, Sendable {
                 throw .damaged("“sha256” of \(name) is not a SHA-256 digest")
             }
             lists[ListName(name)] = List(
-                sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed)
+                sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed,
+                isPrivate: entry.private ?? false)
         }
         self.init(generation: root.generation, published: published, lists: lists)
     }
@@ -148,7 +157,7 @@ extension Manifest {
 }
 
 extension Manifest.List {
-    private static let keys = ["document", "sha256", "apps", "ready", "pending", "failed"]
+    private static let keys = ["document", "sha256", "apps", "ready", "pending", "failed", "private"]
 
     fileprivate init?(_ text: inout WrittenJSON) {
         guard text.take("{ \"document\": "), let document = text.string(),
@@ -158,8 +167,10 @@ extension Manifest.List {
             text.take(", \"pending\": "), let pending = text.number(),
             text.take(", \"failed\": "), let failed = text.number()
         else { return nil }
+        let isPrivate = text.take(", \"private\": true")
         while !text.take(" }") { guard text.skipUnknownMember(besides: Self.keys) else { return nil } }
-        self.init(sha256: sha256, apps: apps, ready: ready, pending: pending, failed: failed)
+        self.init(
+            sha256: sha256, apps: apps, ready: ready, pending: pending, failed: failed, isPrivate: isPrivate)
     }
 }
 
@@ -167,6 +178,7 @@ private struct CodedManifest: FormattedDocument {
     struct Entry: Decodable {
         var sha256: String
         var apps, ready, pending, failed: Int
+        var `private`: Bool?
     }
 
     /// The most lines to decode one by one: manifests of agents have one for each list.

@@ -31,6 +31,10 @@ enum CurlFailure {
                     + "fetch.caFile if that is set")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
             return FetchFailure(.tls, "no TLS connection to the server can be made")
+        case CURLE_SSL_CERTPROBLEM:
+            return FetchFailure(
+                .authRefused,
+                "the client certificate or its key cannot be used: correct it, and reload the agent")
         case CURLE_PARTIAL_FILE, CURLE_GOT_NOTHING, CURLE_SEND_ERROR: return closed
         // These also mean malformed chunks or frames.
         case CURLE_RECV_ERROR, CURLE_HTTP2_STREAM, CURLE_HTTP2:

@@ -81,6 +81,10 @@ final class CurlTransfer: Transfer {
         // Wait for a connection that can be shared.
         curl_set_long(handle, CURLOPT_PIPEWAIT, mayMultiplex ? 1 : 0)
         set(request.proxy)
+        curl_set_text(handle, CURLOPT_SSLCERT, request.certificate?.file)
+        curl_set_text(handle, CURLOPT_SSLKEY, request.certificate?.key)
+        // Without this, OpenSSL would ask for the passphrase of a key on the terminal.
+        curl_set_text(handle, CURLOPT_KEYPASSWD, "")
         curl_set_list(handle, CURLOPT_HTTPHEADER, fields.first)
         curl_set_list(handle, CURLOPT_RESOLVE, entry?.first)
     }

@@ -13,7 +13,7 @@ package final class Route: Sendable {
     /// The entry for libcurl's address cache (`CURLOPT_RESOLVE`); `nil` if the host is an address.
     let entry: String?
 
-    /// Creates a route; `addresses` must not be empty, since libcurl never resolves names.
+    /// Creates a route; `addresses` must not be empty for a name, since libcurl never resolves names.
     package init(host: String, port: Int, addresses: [IPAddress], policy: AddressPolicy?, setting: String?) {
         self.host = host
         self.policy = policy
@@ -22,6 +22,11 @@ package final class Route: Sendable {
         // The “+” lets the entry expire, like one that libcurl resolved itself.
         entry = FetchTarget.isNoName(host) ? nil : "+\(host):\(port):\(texts.joined(separator: ","))"
     }
+}
+
+extension Route {
+    /// The route to a file on this machine, which nothing connects to.
+    package static let local = Route(host: "", port: 0, addresses: [], policy: nil, setting: nil)
 }
 
 /// A GET request.
@@ -35,10 +40,12 @@ package struct TransferRequest {
     package var mayMultiplex: Bool
     /// Includes the connect timeout; the receiver's owner enforces the other limits.
     package var limits: RequestLimits
+    /// The certificate for servers that ask for one.
+    package var certificate: ClientCertificate?
 
     package init(
         url: String, fields: [(name: String, value: String)], proxy: Proxy?, route: Route, mayMultiplex: Bool,
-        limits: RequestLimits
+        limits: RequestLimits, certificate: ClientCertificate? = nil
     ) {
         self.url = url
         self.fields = fields
@@ -46,5 +53,6 @@ package struct TransferRequest {
         self.route = route
         self.mayMultiplex = mayMultiplex
         self.limits = limits
+        self.certificate = certificate
     }
 }

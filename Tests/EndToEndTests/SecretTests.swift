@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import DemoOrigin
+import Glibc
 import IconCache
 import Reports
+import Subprocess
+import SyncAgent
 import SyncPlan
+import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgentCLI
@@ -86,6 +92,99 @@ struct SecretTests {
     private func expectNoSecret(in answer: (code: Int32, output: String, messages: String), _ what: String) {
         #expect(!answer.output.contains(Self.secret), "\(what): \(answer.output)")
         #expect(!answer.messages.contains(Self.secret), "\(what): \(answer.messages)")
+    }
+
+    @Test("a credential is shown to its server for its lists, and to nobody else")
+    func credentials() async throws {
+        try await World.with { world in
+            let (origin, agent) = (world.origin, world.agent)
+            let sent = Mutex<[String: [String?]]>([:])
+            func gate(_ path: String, _ reply: OriginReply) {
+                origin.respond(to: path) { request in
+                    let token = request.headers["authorization"]
+                    sent.withLock { $0[path, default: []].append(token) }
+                    return path.hasPrefix("/in/") && token != "Bearer \(Self.secret)" ? OriginReply(status: 401) : reply
+                }
+            }
+            let icon = OriginReply.icon(IconDrawing("Mail"))
+            let elsewhere = origin.baseURL.replacing("127.0.0.1", with: "localhost")
+            gate("/in/1.png", icon)
+            gate("/in/2.png", OriginReply(status: 302, headers: [("Location", "/in/1.png")]))
+            gate("/in/3.png", OriginReply(status: 302, headers: [("Location", "\(elsewhere)/out/1.png")]))
+            gate("/in/4.png", icon)
+            gate("/out/1.png", icon)
+            gate("/out/2.png", OriginReply(status: 302, headers: [("Location", "/in/4.png")]))
+            let configuration = world.folder.appending("syncagent")
+            try makeFolder(configuration)
+            try write(
+                """
+                [network]
+                allowHosts = ["127.0.0.1", "localhost"]
+                [cache]
+                mode = "0750"
+                """, to: configuration.appending("syncagent.toml"))
+            let file = configuration.appending("auth.toml")
+            @Sendable func writeCredentials(_ token: String, _ more: String = "") throws {
+                try write(
+                    """
+                    [[credentials]]
+                    host = "127.0.0.1"
+                    port = \(origin.port)
+                    path = "/in"
+                    lists = ["own.plist"]
+                    bearer = "\(token)"
+                    """ + more, to: file)
+                try check(chmod(file.string, 0o600))
+            }
+            let own = ["in/1.png", "in/2.png", "in/3.png", "out/2.png"].map { "\(origin.baseURL)/\($0)" }
+            let other = ["in/4.png?other", "out/2.png?other"].map { "\(origin.baseURL)/\($0)" }
+            try agent.drop(propertyList(own.map { ("App", $0) }), as: "own.plist")
+            try agent.drop(propertyList(other.map { ("App", $0) }), as: "other.plist")
+
+            try writeCredentials(Self.secret)
+            try check(chmod(file.string, 0o644))
+            let open = try await agent.call("run", "--once")
+            #expect(open.code == 78 && open.messages.contains("0600"), "\(open.messages)")
+            try writeCredentials(Self.secret, "\nsecret = \"\(Self.secret)\"")
+            let unknown = try await agent.call("run", "--once")
+            #expect(unknown.code == 78 && unknown.messages.contains("auth.toml:7: "), "\(unknown.messages)")
+            expectNoSecret(in: unknown, "run --once")
+
+            try writeCredentials("wrong\(Self.secret)")
+            try await agent.whileRunning { process in
+                try await agent.status { $0.lists.count == 2 && $0.icons.failed == 6 }
+                try writeCredentials(Self.secret)
+                try #require(kill(process.value, SIGHUP) == 0)
+                try await agent.status { $0.icons.ready == own.count && $0.icons.failed == other.count }
+                for command in [
+                    ["status", "--json"], ["list", "own.plist"], ["config"], ["config", "--json"],
+                    ["events", "--json"],
+                    ["check", agent.lists.appending("own.plist").string],
+                ] + (own + other).map({ ["why", $0] }) {
+                    expectNoSecret(in: try await agent.call(command), "\(command)")
+                }
+                let commandLine = String(
+                    decoding: try FileBytes.read(FilePath("/proc/\(process)/cmdline")), as: UTF8.self)
+                #expect(!commandLine.contains(Self.secret))
+            }
+            let log = try await agent.call("run", "--once", "--log-level", "trace")
+            expectNoSecret(in: log, "run --once")
+            let refused = try await agent.call("why", other[0])
+            #expect(refused.output.contains("auth-refused"), "\(refused.output)")
+
+            sent.withLock { sent in
+                let asked = ["/in/4.png": sent["/in/4.png"]?.count, "/out/1.png": sent["/out/1.png"]?.count]
+                #expect(asked["/in/4.png"] != nil && sent["/in/4.png"]?.contains(nil) == false)
+                #expect(sent["/out/1.png"]?.allSatisfy { $0 == nil } == true)
+                #expect(sent["/out/2.png"]?.allSatisfy { $0 == nil } == true)
+            }
+            for path in try files(in: world.folder) where !path.hasSuffix("auth.toml") {
+                let bytes = try FileBytes.read(world.folder.appending(path))
+                #expect(!String(decoding: bytes, as: UTF8.self).contains(Self.secret), "\(path)")
+            }
+            let export = try await agent.call("export", world.folder.appending("export").string)
+            #expect(export.code == 1 && export.messages.contains("public = true"), "\(export.messages)")
+        }
     }
 
     @Test("no password of a proxy is in what is said of it", arguments: ["SYNCAGENT_FETCH_PROXY", "http_proxy"])

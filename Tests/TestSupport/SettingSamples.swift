@@ -9,6 +9,7 @@ package enum SettingSamples {
         "lists.iconBaseURL": "https://e.org/icons/", "cache.grace": "0s", "cache.leaseMax": "2h", "cache.mode": "0750",
         "cache.minFree": "1GiB", "eviction.holdAbove": "10% and 5 images", "eviction.holdFor": "7d",
         "fetch.concurrency": "8", "fetch.perHost": "2", "fetch.connectTimeout": "1s", "fetch.idleTimeout": "2s",
+        "lists.maxBytesPerList": "2MiB", "cache.maxBytes": "3MiB",
         "fetch.totalTimeout": "3s", "fetch.maxBytes": "1MiB", "fetch.maxRate": "64KiB", "fetch.maxRedirects": "0",
         "fetch.retryBase": "2s", "fetch.retryMax": "1h",
         "fetch.userAgent": "agent/1 \"x\" \\", "fetch.proxy": "http://proxy.example.com:3128",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Hummingbird
 import SyncAgent
 import SyncPlan
@@ -7,8 +8,8 @@ import SyncPlan
 extension API {
     var downloadRoutes: [APIRoute] {
         [
-            .change("pause") { request, _ in try await setPaused(true, request) },
-            .change("resume") { request, _ in try await setPaused(false, request) },
+            .change("pause") { request, _ in try await pause(request) },
+            .change("resume") { request, _ in try await resume(request) },
             .change("retry") { request, _ in
                 try await self.request(request, by: [.urls, .lists, .failed], isRefresh: false)
             },
@@ -25,9 +26,30 @@ extension API {
         return try Self.answer(await agent.request(selection, isRefresh: isRefresh)?.json)
     }
 
-    @concurrent private func setPaused(_ isPaused: Bool, _ request: Request) async throws -> Response {
-        _ = try await RequestDocument(request, [])
-        await agent.setPaused(isPaused)
+    @concurrent private func pause(_ request: Request) async throws -> Response {
+        let document = try await RequestDocument(request, [.for, .reason])
+        let duration = try document.for.map { text throws(APIError) in
+            guard let duration = DurationText.parse(text), duration > .zero else {
+                throw .badRequest("The request's “for” is not a time: use 8h, for example.")
+            }
+            return duration
+        }
+        await agent.pause(for: duration, reason: try Self.reason(of: document))
         return try Self.answer(await board.text())
+    }
+
+    @concurrent private func resume(_ request: Request) async throws -> Response {
+        let document = try await RequestDocument(request, [.reason])
+        await agent.resume(reason: try Self.reason(of: document))
+        return try Self.answer(await board.text())
+    }
+
+    private static func reason(of document: RequestDocument) throws(APIError) -> String? {
+        guard let reason = document.reason else { return nil }
+        guard Pause.isReason(reason) else {
+            throw .badRequest(
+                "The request's “reason” is not 1 to \(Pause.maxReasonBytes) bytes of text without control characters.")
+        }
+        return reason
     }
 }

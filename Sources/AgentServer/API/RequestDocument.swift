@@ -15,6 +15,9 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     package var images: [String]?
     package var failed: Bool?
     package var confirm: Bool?
+    /// How long a pause lasts, such as `8h`.
+    package var `for`: String?
+    package var reason: String?
 
     package init() {}
 
@@ -63,7 +66,7 @@ package struct RequestDocument: Codable, Equatable, Sendable {
         }
     }
 
-    enum Member: String, Sendable { case url, urls, lists, images, failed, confirm }
+    enum Member: String, Sendable { case url, urls, lists, images, failed, confirm, `for`, reason }
 
     /// The member names of an object; fails if a member is `null`.
     private struct Names: Decodable {

@@ -33,9 +33,18 @@ extension ControlClient {
         }
     }
 
-    /// Pauses or resumes new downloads; returns the status after that.
-    package func pause(_ isPaused: Bool) async throws -> StatusReport? {
-        try await unlessItEnds { try await decoded(StatusReport.self, from: isPaused ? "pause" : "resume", .POST) }
+    /// Pauses new downloads; returns the status after that.
+    package func pause(for duration: String? = nil, reason: String? = nil) async throws -> StatusReport? {
+        var body = RequestDocument()
+        (body.for, body.reason) = (duration, reason)
+        return try await unlessItEnds { try await decoded(StatusReport.self, from: "pause", .POST, body: body) }
+    }
+
+    /// Ends the pause for a reason, or all of them; returns the status after that.
+    package func resume(reason: String? = nil) async throws -> StatusReport? {
+        var body = RequestDocument()
+        body.reason = reason
+        return try await unlessItEnds { try await decoded(StatusReport.self, from: "resume", .POST, body: body) }
     }
 
     /// What is evicted and what stays: for one icon, or for all that no list names.

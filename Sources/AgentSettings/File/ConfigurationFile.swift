@@ -47,7 +47,11 @@ package struct ConfigurationFile: Sendable {
     }
 
     /// The contents; `nil` if the file does not exist.
-    private static func text(of path: String) throws(ConfigurationProblem) -> String? {
+    ///
+    /// `flaw` says what is wrong with the open file, as a sentence.
+    static func text(
+        of path: String, flaw: (stat) -> String? = { _ in nil }
+    ) throws(ConfigurationProblem) -> String? {
         func problem(_ message: String) -> ConfigurationProblem { ConfigurationProblem(path, message) }
         // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
@@ -61,6 +65,7 @@ package struct ConfigurationFile: Sendable {
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             throw problem("This is not a regular file.")
         }
+        if let flaw = flaw(status) { throw problem(flaw) }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         while true {

@@ -23,7 +23,9 @@ struct ConfigurationReader {
         }
         // Nobody corrects so many at once.
         guard problemCount <= Self.mostProblems else { return }
-        for item in toml.items where toml.flaws[item.line] == nil { read(item.key, item.value, at: item.line) }
+        for item in toml.items where toml.flaws[item.line] == nil && !TOMLReader.isInElement(item.key) {
+            read(item.key, item.value, at: item.line)
+        }
     }
 
     /// What is wrong, in the order of the lines.

@@ -18,8 +18,9 @@ package struct TOMLReader {
         case statement(String)
     }
 
-    /// What a key is used for: a value, or a table that has a header, is in the header of another, or in a key with dots.
-    private enum Use { case value, table, outerTable, dottedTable }
+    /// What a key is used for: a value, or a table that has a header, is in the header of another, or in a key with dots,
+    /// or an array of tables.
+    private enum Use { case value, table, outerTable, dottedTable, elements }
 
     /// The most parts that a key may have, with those of its tables.
     private static let mostParts = 16
@@ -38,6 +39,8 @@ package struct TOMLReader {
     /// The last key of the statement, how many of its arrays are open, and whether it has an error.
     private var (key, openArrays, isWrong) = ([String](), 0, false)
     private var uses: [[String]: (use: Use, line: Int)] = [:]
+    /// The number of elements of each array of tables.
+    private var counts: [[String]: Int] = [:]
 
     package init(_ text: String) {
         // Some editors begin a file with a mark of its encoding.
@@ -81,15 +84,47 @@ package struct TOMLReader {
     private mutating func readHeader() throws(Failure) {
         let isElement = skip("[")
         table = [Self.hidden]
-        guard var path = try? readKey() else {
+        guard let name = try? readKey() else {
             throw .statement("The table has no name that can be read: write it as [fetch].")
         }
         guard skip("]"), !isElement || skip("]") else { throw .syntax("a “]” is missing after the name of the table") }
-        if !isElement {
+        var path: [String] = []
+        for part in name.dropLast() { enter(part, of: &path) }
+        path += name.suffix(1)
+        if isElement {
+            let array = path
+            try define(&path, as: .elements)
+            append(path, .array([.table]), at: line)
+            table = path + [Self.element(counts[array, default: 0])]
+            counts[array, default: 0] += 1
+        } else {
             table = path
             try define(&path, as: .table)
+            append(path, .table, at: line)
         }
-        append(path, isElement ? .array([.table]) : .table, at: line)
+    }
+
+    /// Appends a part of a header to a path; after an array of tables, also its last element.
+    private func enter(_ part: String, of path: inout [String]) {
+        path.append(part)
+        if let count = counts[path] { path.append(Self.element(count - 1)) }
+    }
+
+    /// The part that stands for an element of an array of tables.
+    private static func element(_ index: Int) -> String { "[\(index)]" }
+
+    /// The elements of the array of tables with this name, each with its line and its values.
+    package func elements(of name: String) -> [(line: Int, items: [(key: [String], value: Value, line: Int)])] {
+        items.filter { $0.key == [name] && $0.value == .array([.table]) }.enumerated().map { index, header in
+            let path = [name, Self.element(index)]
+            let own = items.filter { $0.key.count > 2 && $0.key.starts(with: path) }
+            return (header.line, own.map { (Array($0.key.dropFirst(2)), $0.value, $0.line) })
+        }
+    }
+
+    /// Whether an item is in an element of an array of tables.
+    package static func isInElement(_ key: [String]) -> Bool {
+        key.dropFirst().contains { $0.starts(withBytes: "[") }
     }
 
     private mutating func readPair(in table: [String]) throws(Failure) {
@@ -124,10 +159,11 @@ package struct TOMLReader {
             switch (use, uses[part]?.use) {
             case (_, nil), (.table, .outerTable), (.dottedTable, .outerTable): uses[part] = (use, line)
             case (.outerTable, .table), (.outerTable, .outerTable), (.outerTable, .dottedTable),
-                (.dottedTable, .dottedTable):
+                (.outerTable, .elements), (.elements, .elements), (.dottedTable, .dottedTable):
                 break
             case (_, let other):
-                let (name, first) = (part.joined(separator: "."), uses[part]?.line ?? line)
+                let names = part.filter { !$0.starts(withBytes: "[") }
+                let (name, first) = (names.joined(separator: "."), uses[part]?.line ?? line)
                 let message =
                     use == .value || other == .value
                     ? "\(name) is set twice: remove this line, or line \(first)."

@@ -20,6 +20,12 @@ extension SettingKey {
             "How often the contents of lists are compared even though nothing else about their files changed."),
         .bytes("lists.maxBytes", \.lists.maxBytes, upTo: .mebibytes(64), "The largest list file accepted."),
         .count("lists.maxEntries", \.lists.maxEntries, 1...1_000_000, "The most entries accepted in one list."),
+        .optionalBytes(
+            "lists.maxBytesPerList", \.lists.maxBytesPerList, atLeast: ByteCount(1024), upTo: .mebibytes(1 << 20),
+            """
+            The most bytes of images of one list. What is there stays; icons without an image wait until there is room \
+            (`over-limit`).
+            """),
         .list(
             "lists.iconKeys", "keys", "keys", \.lists.iconKeys,
             "The keys under which an entry's URL is looked for, in this order; `icon` always comes first.",
@@ -59,6 +65,12 @@ extension SettingKey {
             What stays free on the cache's file system: a share of its bytes and of its inodes, or a size. At least 64 KiB \
             and 16 inodes.
             """, { SpaceReserve($0) }, { $0.description.replacing(" ", with: "") }),
+        .optionalBytes(
+            "cache.maxBytes", \.cache.maxBytes, atLeast: ByteCount(1024), upTo: .mebibytes(1 << 20),
+            """
+            The most bytes of images in the cache. What is there stays, and is refreshed; icons without an image wait until \
+            there is room (`over-limit`).
+            """),
         .value(
             "eviction.holdAbove", "a share of all images, as 50% or 50% and 20 images",
             "percentage, or `50% and 20 images`", \.eviction.holdAbove,

@@ -193,6 +193,53 @@ extension SettingKey {
         credentials.
         .Ic network.allow
         opens a network to every list.
+        .Sh CREDENTIALS
+        Passwords and tokens of private origins are in
+        .Pa auth.toml
+        beside this file, which only the agent's user and root may be able to read (mode 0600):
+        .Bd -literal -offset indent
+        [[credentials]]
+        host = "icons.example.com"
+        path = "/intranet/"
+        lists = ["intranet.plist"]
+        bearer = "eyJhbGciOi..."
+        .Ed
+        .Pp
+        .Ic host
+        and
+        .Ic lists
+        are required: a credential is sent to that host only, and only for icons of those lists.
+        .Ic port
+        and
+        .Ic path
+        limit it to a port and to the paths below one.
+        Each has exactly one of
+        .Ic user
+        and
+        .Ic password ,
+        .Ic bearer ,
+        .Ic header
+        and
+        .Ic value ,
+        or
+        .Ic certificate
+        and
+        .Ic key
+        (absolute paths of PEM files).
+        It is sent over https, or to hosts in
+        .Ic network.allowHosts .
+        Unless it says
+        .Ic public Li = true ,
+        it is not used while everyone could read its icons: with
+        .Ic cache.mode
+        0755, the default, or with
+        .Ic serve.listen .
+        Without a credential that may be used, an icon fails with
+        .Ql auth-refused .
+        .Pp
+        systemd can keep the file for root alone:
+        .Ql LoadCredential=auth.toml:/etc/syncagent/auth.toml
+        in the unit.
         .Sh ENVIRONMENT
         The variable of each setting is named with it.
         An empty variable counts as not set.

@@ -5,10 +5,10 @@ extension SettingKey {
     static let upstream: [SettingKey] = [
         .list(
             "upstream.urls",
-            "at most 4 URLs such as https://icons.example.com/fleet/ (name the folder, not a file in it), without a user name or a query",
+            "at most 4 URLs such as https://icons.example.com/fleet/ or file:///media/usb/icons/ (name the folder, not a file in it), without a user name or a query",
             "URLs",
             \.upstream.urls, atMost: Settings.Upstream.maxCount,
-            "Folders with a copy of another agent's cache. The agent looks for each icon there, in this order, before it asks the origin.",
+            "Folders with a copy of another agent's cache, on servers or (`file:///…`) on this machine. The agent looks for each icon there, in this order, before it asks the origin.",
             { UpstreamURL($0) }, { $0.description }),
         .duration(
             "upstream.poll", \.upstream.poll, atLeast: .milliseconds(100),

@@ -29,6 +29,7 @@ extension Download.Rules {
     package init(_ settings: Settings) {
         self.init(
             policy: settings.network, maxBytes: settings.fetch.maxBytes, maxRedirects: settings.fetch.maxRedirects,
-            allowDowngrade: settings.fetch.allowDowngrade)
+            allowDowngrade: settings.fetch.allowDowngrade, credentials: settings.credentials,
+            exposure: settings.exposure)
     }
 }

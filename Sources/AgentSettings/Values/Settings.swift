@@ -21,6 +21,8 @@ package struct Settings: Equatable, Sendable {
         package var maxBytes: ByteCount = .mebibytes(8)
         /// The most entries accepted in one list (default 50,000).
         package var maxEntries: Int = 50_000
+        /// How many bytes of images one list may have; icons without an image wait beyond that (default no limit).
+        package var maxBytesPerList: ByteCount?
         /// The keys that may hold an entry's icon URL, in order of preference.
         package var iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"]
         /// The keys that may hold an app's identity, in order of preference.
@@ -40,6 +42,8 @@ package struct Settings: Equatable, Sendable {
         /// How much of the cache's file system stays free; a download starts only if it fits beside that (default 5 %
         /// of the bytes, and of the inodes).
         package var minFree: SpaceReserve = .percent(5)
+        /// How many bytes of images there may be; icons without an image wait beyond that (default no limit).
+        package var maxBytes: ByteCount?
     }
 
     package struct Eviction: Equatable, Sendable {
@@ -144,6 +148,8 @@ package struct Settings: Equatable, Sendable {
     @Shared package var metrics = Metrics()
     @Shared package var upstream = Upstream()
     @Shared package var publish = Publish()
+    /// What private origins are shown (default none); they come from a file of their own, and no report shows them.
+    @Shared package var credentials = Credentials()
 
     package init() {}
 }

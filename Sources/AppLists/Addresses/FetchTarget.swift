@@ -16,6 +16,10 @@ package struct FetchTarget: Hashable, Sendable {
     package let host: String
     package let port: Int
 
+    init(fileURL: String) {
+        (url, isSecure, host, port) = (fileURL, true, "", 0)
+    }
+
     /// Scheme, host and port; requests are queued by origin.
     package var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
 

@@ -1,8 +1,8 @@
-package import AppLists
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import CacheFormat
 
-/// The URL of a folder on a server that has a copy of another agent's cache.
+/// The URL of a folder, on a server or on this machine, that has a copy of another agent's cache.
 package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// The longest URL accepted, in bytes; the paths in the folder follow it.
     private static let maxLength = 2048
@@ -14,13 +14,15 @@ package struct UpstreamURL: Hashable, Sendable, CustomStringConvertible {
     /// file of an export.
     package init?(_ text: String) {
         guard text.utf8.count <= Self.maxLength, !text.utf8.contains(where: "?#".utf8.contains), !Self.namesFile(text),
-            let folder = try? FetchTarget(text.ends(withBytes: "/") ? text : text + "/")
+            case let text = text.ends(withBytes: "/") ? text : text + "/",
+            let folder = FetchTarget.file(text) ?? (try? FetchTarget(text))
         else { return nil }
         self.folder = folder
     }
 
     package func file(_ path: String) -> FetchTarget {
-        guard let target = try? FetchTarget(folder.url + path) else {
+        let url = folder.url + path
+        guard let target = folder.isFile ? FetchTarget.file(url) : try? FetchTarget(url) else {
             preconditionFailure("paths of a cache need no escapes")
         }
         return target

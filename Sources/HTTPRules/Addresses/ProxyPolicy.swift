@@ -126,7 +126,7 @@ package struct ProxyPolicy: Equatable, Sendable {
 
     /// The proxy for a request; `nil` for a direct connection.
     package func proxy(for target: FetchTarget) -> Proxy? {
-        guard let proxy = target.isSecure ? https : http else { return nil }
+        guard !target.isFile, let proxy = target.isSecure ? https : http else { return nil }
         return exceptions.contains { Self.matches($0, target.host) } ? nil : proxy
     }
 

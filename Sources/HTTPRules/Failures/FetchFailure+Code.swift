@@ -19,6 +19,7 @@ extension FetchFailure {
     /// Causes other than the URL, the status and the image.
     package enum Cause: String, CaseIterable, Sendable {
         case addressRefused = "address-refused"
+        case authRefused = "auth-refused"
         case badRedirect = "bad-redirect"
         case connect
         case connectionClosed = "connection-closed"
@@ -28,6 +29,7 @@ extension FetchFailure {
         case dns
         case downgradeRefused = "downgrade-refused"
         case protocolViolation = "protocol"
+        case overLimit = "over-limit"
         case redirectLoop = "redirect-loop"
         case timeout
         case tls
@@ -41,8 +43,8 @@ extension FetchFailure.Cause {
     package var isNoAnswer: Bool {
         switch self {
         case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
-        case .addressRefused, .badRedirect, .contentEncoding, .digestMismatch, .disk, .downgradeRefused, .redirectLoop,
-            .tooLarge, .tooManyRedirects:
+        case .addressRefused, .authRefused, .badRedirect, .contentEncoding, .digestMismatch, .disk, .downgradeRefused,
+            .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
             false
         }
     }
@@ -53,8 +55,9 @@ extension FetchFailure.Code {
     package var persistence: FetchFailure.Persistence {
         switch self {
         case .http(let status): FetchFailure.Persistence(ofStatus: status)
-        case .url: .refused
+        case .url, .fetch(.overLimit): .refused
         case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.timeout): .passing
+        case .fetch(.authRefused): .forbidden
         case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.digestMismatch),
             .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.tls),
             .fetch(.tooLarge), .fetch(.tooManyRedirects):
@@ -68,14 +71,16 @@ extension FetchFailure.Code {
     /// Whether other settings or certificates may allow it, so that it is checked again at each start and reload.
     package var dependsOnSettings: Bool {
         switch self {
-        case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tls), .fetch(.tooLarge),
+        case .fetch(.addressRefused), .fetch(.authRefused), .fetch(.downgradeRefused), .fetch(.overLimit),
+            .fetch(.tls), .fetch(.tooLarge),
             .fetch(.tooManyRedirects):
             true
         case .fetch(.badRedirect), .fetch(.connect), .fetch(.connectionClosed), .fetch(.contentEncoding),
             .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.protocolViolation), .fetch(.redirectLoop),
             .fetch(.timeout):
             false
-        case .http: false
+        // Other credentials may be accepted.
+        case .http(let status): status == 401
         // SVG is rejected as no image unless `images.allowSVG` is set.
         case .image(.notAnImage), .image(.tooLarge): true
         case .image(.damaged), .image(.truncated), .image(.unsafe): false

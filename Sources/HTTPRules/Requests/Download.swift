@@ -9,6 +9,9 @@ package struct Download: Sendable {
         var maxBytes: ByteCount
         var maxRedirects: Int
         var allowDowngrade: Bool
+        var credentials: Credentials
+        /// The setting by which everyone can read the cache; `nil` if none does.
+        var exposure: String?
 
         /// The rules for a request.
         ///
@@ -19,9 +22,13 @@ package struct Download: Sendable {
             return rules
         }
 
-        package init(policy: NetworkRules, maxBytes: ByteCount, maxRedirects: Int, allowDowngrade: Bool) {
+        package init(
+            policy: NetworkRules, maxBytes: ByteCount, maxRedirects: Int, allowDowngrade: Bool,
+            credentials: Credentials = Credentials(), exposure: String? = nil
+        ) {
             (self.policy, self.maxBytes) = (policy, maxBytes)
             (self.maxRedirects, self.allowDowngrade) = (maxRedirects, allowDowngrade)
+            (self.credentials, self.exposure) = (credentials, exposure)
         }
     }
 
@@ -48,6 +55,8 @@ package struct Download: Sendable {
     private let start: FetchTarget
     private let rules: Rules
     private var chain: RedirectChain
+    /// The credential of the next request.
+    package private(set) var credential: Credential?
     /// The condition of the next request, sent only to the URL it is for.
     private var condition: Condition?
     private var partial: PartialDownload?
@@ -68,6 +77,7 @@ package struct Download: Sendable {
         self.partial = partial
         condition = request.condition
         chain = try self.rules.chain(from: start)
+        credential = try self.rules.credential(for: start, of: request)
     }
 
     package var target: FetchTarget { chain.target }
@@ -85,7 +95,10 @@ package struct Download: Sendable {
     ///
     /// `setting` is the one without which the address would be refused.
     package mutating func fields(allowedBy setting: String?, now: Timestamp) -> [(name: String, value: String)] {
-        updateHop { $0.allowedBy = setting }
+        updateHop { [credential] in
+            $0.allowedBy = setting
+            $0.credential = credential.map { "\($0)" }
+        }
         sent = now
         var fields = [(name: "Accept", value: "image/*,*/*;q=0.1"), (name: "Accept-Encoding", value: "identity")]
         if let condition, condition.applies(to: target) {
@@ -94,6 +107,7 @@ package struct Download: Sendable {
         }
         if let partial, partial.canGoOn(at: target) { fields += partial.requestFields }
         if request.copy?.bypassesCaches == true { fields.append(("Cache-Control", "no-cache")) }
+        if let field = credential?.field { fields.append(field) }
         return fields
     }
 
@@ -117,6 +131,11 @@ package struct Download: Sendable {
             throw FetchFailure(.badRedirect, "the server redirects to several URLs at once")
         }
         try chain.follow(locations.first)
+        do throws(FetchFailure) {
+            credential = try rules.credential(for: target, of: request)
+        } catch {
+            throw error.inRedirect
+        }
         return .ask
     }
 
@@ -132,10 +151,11 @@ package struct Download: Sendable {
         case (304, _) where condition != nil:
             // The 304 is about another URL's image: ask again without the condition.
             condition = nil
-            chain = try rules.chain(from: start)
+            try restart()
             return .ask
         default:
             var failure = FetchFailure.status(of: head, receivedAt: response.responseTime)
+            if let credential, failure.persistence == .forbidden { failure = .refusal(of: credential, head.status) }
             if target.origin != start.origin { failure.origin = target.origin }
             throw failure
         }
@@ -170,8 +190,13 @@ package struct Download: Sendable {
     /// Restarts without the partial file: the response is not the rest of it, or the two together are no image.
     package mutating func askForWhole() throws(FetchFailure) -> Step {
         partial = nil
-        chain = try rules.chain(from: start)
+        try restart()
         return .discardPartial
+    }
+
+    private mutating func restart() throws(FetchFailure) {
+        chain = try rules.chain(from: start)
+        credential = try rules.credential(for: start, of: request)
     }
 
     private mutating func updateHop(_ change: (inout FetchTrail.Hop) -> Void) {
@@ -183,5 +208,11 @@ package struct Download: Sendable {
 extension Download.Rules {
     fileprivate func chain(from start: FetchTarget) throws(FetchFailure) -> RedirectChain {
         try RedirectChain(from: start, limit: maxRedirects, allowDowngrade: allowDowngrade, policy: policy)
+    }
+
+    /// The credential for a URL; copies are not the origin's, and never get one.
+    fileprivate func credential(for target: FetchTarget, of request: FetchRequest) throws(FetchFailure) -> Credential? {
+        guard !credentials.isEmpty, request.copy == nil else { return nil }
+        return try credentials.choose(for: target, lists: request.lists, under: policy, exposure: exposure)
     }
 }

@@ -20,6 +20,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var mayResume = true
     /// The copy to download in place of the origin's image; `nil` to ask the origin.
     package var copy: ImageCopy?
+    /// The lists that name the icon, if there are credentials to choose from; else empty.
+    package var lists: [ListName] = []
 
     package init(
         url: IconURL, source: IconSource, reason: FetchReason, condition: Condition? = nil, mayResume: Bool = true,

@@ -11,18 +11,31 @@ package struct FetchTrail: Hashable, Sendable {
         /// The setting without which the address would have been refused.
         package var allowedBy: String?
         package var proxy: String?
+        /// The credential that was sent, without its secret.
+        package var credential: String?
 
         package init(_ target: FetchTarget, through proxy: Proxy? = nil) {
             url = Self.text(LogURL(target.url))
             self.proxy = proxy.map { "\($0)" }
         }
 
-        package init(url: String, status: Int?, allowedBy: String?, proxy: String?) {
-            self.url = url
-            self.status = status
-            self.allowedBy = allowedBy
-            self.proxy = proxy
+        package init(url: String, status: Int?, allowedBy: String?, proxy: String?, credential: String? = nil) {
+            (self.url, self.status, self.allowedBy) = (url, status, allowedBy)
+            (self.proxy, self.credential) = (proxy, credential)
         }
+
+        package func encode(to encoder: any Encoder) throws {
+            var members = encoder.container(keyedBy: CodingKeys.self)
+            try members.encode(url, forKey: .url)
+            try members.encode(status, forKey: .status)
+            try members.encode(allowedBy, forKey: .allowedBy)
+            try members.encode(proxy, forKey: .proxy)
+            // Earlier versions, which may read it from the database, know no other members.
+            if let credential { try members.encode(credential, forKey: .credential) }
+        }
+
+        /// Whether it is more than a request to a public address.
+        fileprivate var isSpecial: Bool { allowedBy != nil || proxy != nil || credential != nil }
 
         /// A URL's text, limited to 256 bytes: servers choose the length of redirect targets.
         fileprivate static func text(_ url: LogURL) -> String {
@@ -33,9 +46,9 @@ package struct FetchTrail: Hashable, Sendable {
 
     package var hops: [Hop]
 
-    /// Fails if the way was direct: one URL, without a proxy, at a public address.
+    /// Fails if the way was direct: one URL, without a proxy or credential, at a public address.
     package init?(_ hops: [Hop]) {
-        guard hops.count > 1 || hops.contains(where: { $0.allowedBy != nil || $0.proxy != nil }) else { return nil }
+        guard hops.count > 1 || hops.contains(where: \.isSpecial) else { return nil }
         self.hops = hops
     }
 

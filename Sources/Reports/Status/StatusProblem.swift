@@ -69,9 +69,9 @@ extension StatusReport {
                 StatusProblem(
                     .paused, severity: downloads.blocked > 0 ? .problem : .notice,
                     count: max(downloads.blocked, 1),
-                    sentence: downloads.blocked > 0
-                        ? "downloads are paused: \(waiting(downloads.blocked))"
-                        : "downloads are paused: no icon is refreshed",
+                    sentence: "downloads are paused: "
+                        + (downloads.blocked > 0 ? waiting(downloads.blocked) : "no icon is refreshed"),
+                    detail: Downloads.text(of: downloads.pauses ?? []),
                     commands: ["syncagent resume"])
             ]
         case .running, .stopped: []

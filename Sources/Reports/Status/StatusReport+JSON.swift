@@ -10,6 +10,7 @@ extension StatusReport {
         report.reachable = reachable ?? true
         report.icons.previous = icons.previous ?? 0
         report.downloads.awaitingUpstream = downloads.awaitingUpstream ?? 0
+        report.downloads.pauses = downloads.pauses ?? []
         report.storage = storage ?? Storage()
         for index in lists.indices { report.lists[index].previous = lists[index].previous ?? 0 }
         let derived: [(key: String, value: JSON)] = [

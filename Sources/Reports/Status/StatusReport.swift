@@ -90,6 +90,19 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var unlisted: Missing?
         /// Those pending that failed for each upstream that names them; `nil` if there are none.
         package var failedUpstream: Missing?
+        /// Why new downloads are paused; `nil` from an agent of an older version.
+        package var pauses: [Pause]?
+
+        package struct Pause: Codable, Equatable, Sendable {
+            /// `nil` if none was given.
+            package var reason: String?
+            /// When it ends by itself; `nil` if it does not.
+            package var until: String?
+
+            package init(reason: String?, until: String?) {
+                (self.reason, self.until) = (reason, until)
+            }
+        }
 
         /// An origin that gets no requests for a while.
         package struct Origin: Codable, Equatable, Sendable {

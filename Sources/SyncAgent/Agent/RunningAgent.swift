@@ -195,9 +195,17 @@ package struct RunningAgent: Sendable {
         await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
 
-    /// Pauses or resumes new downloads; returns when that is stored, or when the status says why it cannot be.
-    package func setPaused(_ isPaused: Bool) async {
-        await loop.hand(.paused(isPaused))
+    /// Pauses new downloads, for a time or until they are resumed; returns when that is stored, or when the status says
+    /// why it cannot be.
+    package func pause(for duration: Duration? = nil, reason: String? = nil) async {
+        await change(.pause(Pause(reason: reason ?? "", until: duration.map { loop.now + $0 })))
+    }
+
+    /// Ends the pause for a reason, or all of them; returns as ``pause(for:reason:)`` does.
+    package func resume(reason: String? = nil) async { await change(.resume(reason)) }
+
+    private func change(_ event: Reconciler.Event) async {
+        await loop.hand(event)
         await wait(atMost: Self.patience) { [loop] in await loop.store() }
     }
 

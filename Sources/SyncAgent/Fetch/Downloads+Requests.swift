@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import Fleet
 import HTTPRules
 import ImageChecks
 import SyncPlan
@@ -81,19 +82,39 @@ extension Downloads {
     private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
         download.restart()
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
-        download.transfer = send(fields, to: target, through: proxy, by: route, download.limits, download)
+        download.transfer = send(
+            fields, to: target, through: proxy, by: route, download.limits, download,
+            certificate: download.steps?.credential?.certificate)
     }
 
     /// Sends a request, and schedules the check of its first timeout.
     func send(
         _ fields: [(name: String, value: String)], to target: FetchTarget, through proxy: Proxy?, by route: Route,
-        _ limits: RequestLimits, _ receiver: any TransferReceiver
+        _ limits: RequestLimits, _ receiver: any TransferReceiver, certificate: ClientCertificate? = nil
     ) -> any Transfer {
+        if let path = target.filePath { return read(path, for: receiver, limits) }
         let mayMultiplex = target.isSecure && http1Origins.value(of: target.origin, at: .now) == nil
         let request = TransferRequest(
-            url: target.url, fields: fields, proxy: proxy, route: route, mayMultiplex: mayMultiplex, limits: limits)
+            url: target.url, fields: fields, proxy: proxy, route: route, mayMultiplex: mayMultiplex, limits: limits,
+            certificate: certificate)
         check(by: .now + min(limits.idleTimeout, limits.connectTimeout))
         return transport.begin(request, receiver)
+    }
+
+    /// Reads a file of an upstream that is a folder, in place of a request.
+    private func read(_ path: String, for receiver: any TransferReceiver, _ limits: RequestLimits) -> any Transfer {
+        let transfer = FileTransfer(receiver)
+        check(by: .now + limits.idleTimeout)
+        start { await self.deliver(path, to: transfer) }
+        return transfer
+    }
+
+    private func deliver(_ path: String, to transfer: FileTransfer) async {
+        let manifests = settings.upstream.urls.compactMap { $0.file(CacheLayout.manifest).filePath }
+        let manifest =
+            manifests.first { path.starts(withBytes: $0.droppingLast(bytes: CacheLayout.manifest.utf8.count)) } ?? path
+        let call = BlockingCall("upstream-file") { FileTransfer.read(path, manifest: manifest) }
+        if let found = try? await call.wait() { transfer.deliver(found) }
     }
 
     /// Sends the next request of a download after a response that requires one.

@@ -37,7 +37,8 @@ final class Resolver: Sendable {
 
     /// The route of a request without a proxy, if one is cached.
     func knownRoute(to target: FetchTarget, isConfigured: Bool = false) -> Route? {
-        routes.withLock { $0.value(of: Destination(target, isConfigured: isConfigured), at: .now)?.value }
+        if target.isFile { return .local }
+        return routes.withLock { $0.value(of: Destination(target, isConfigured: isConfigured), at: .now)?.value }
     }
 
     /// Resolves and checks the route of a request.
@@ -144,7 +145,7 @@ final class Resolver: Sendable {
         /// Takes the answer of a lookup if there is one, and begins the next if the prefixes have expired.
         mutating func update() {
             let now = ContinuousClock.now
-            if let answer = lookup?.answer {
+            if let answer = lookup?.result {
                 lookup = nil
                 if case .addresses(let addresses) = answer {
                     (list, expires) = (

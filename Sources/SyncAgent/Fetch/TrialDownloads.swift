@@ -17,11 +17,11 @@ package enum TrialDownloads {
 
     /// Downloads icons and reports each result as it arrives; `urls` must have no duplicates.
     ///
-    /// Large images are written to `folder` meanwhile, an empty folder that the caller removes.
+    /// Credentials for `list` are used. Large images are written to `folder` meanwhile, an empty folder that the caller removes.
     ///
     /// - Throws: ``FileError`` if the folder cannot be used.
     package static func run(
-        _ urls: [IconURL], settings: Settings, proxies: ProxyPolicy, in folder: FilePath,
+        _ urls: [IconURL], of list: ListName?, settings: Settings, proxies: ProxyPolicy, in folder: FilePath,
         report: @Sendable (Result) -> Void
     ) async throws {
         var settings = settings
@@ -45,7 +45,9 @@ package enum TrialDownloads {
                     continue
                 }
                 active += 1
-                downloads.begin([FetchRequest(trying: url, from: source)])
+                var request = FetchRequest(trying: url, from: source)
+                request.lists = [list].compactMap(\.self)
+                downloads.begin([request])
             }
         }
         begin()

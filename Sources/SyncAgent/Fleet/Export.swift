@@ -38,6 +38,7 @@ package struct Export: Sendable {
     /// - Throws: ``ExportError``, or what the target throws.
     package func run(to target: some ExportTarget, at now: Timestamp) async throws -> Report {
         var report = Report(generation: source.manifest.generation)
+        guard !source.manifest.isPrivate else { throw ExportError.privateIcons }
         var contents = try await target.contents()
         _ = try await order(at: target, contents)
         if !contents.leftovers.isEmpty { try await target.remove(contents.leftovers) }

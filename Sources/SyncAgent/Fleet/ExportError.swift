@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import Fleet
+import HTTPRules
 package import SystemPackage
 
 package enum ExportError: Error, Equatable, Sendable {
@@ -15,6 +16,8 @@ package enum ExportError: Error, Equatable, Sendable {
     /// The target has another manifest of the same generation and time.
     case conflict(target: String, generation: Int, published: Timestamp)
     case laterFormat(target: String, format: Int)
+    /// The cache has icons from behind credentials.
+    case privateIcons
     case unsigned(target: String)
     /// A copied file is missing, or has another size.
     case incomplete(target: String, path: String)
@@ -43,6 +46,9 @@ extension ExportError: CustomStringConvertible {
                 + "published. Use one target for each cache."
         case .laterFormat(let target, let format):
             "\(CacheLayout.manifest) in \(target) has format \(format): export with a newer version of syncagent."
+        case .privateIcons:
+            "The cache may have icons from behind credentials, which an export would show to everyone: set public = true "
+                + "in \(Credentials.file) if they may be, or export a cache without them. Nothing was published."
         case .unsigned(let target):
             "The manifest in \(target) is signed: agents with its key would refuse one without. Nothing was published. Export "
                 + "with --sign, or to another target."

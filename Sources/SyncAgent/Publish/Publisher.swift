@@ -143,6 +143,9 @@ package actor Publisher {
             }
             manifest.lists[document.list] = summary
         }
+        for (name, list) in manifest.lists where list.isPrivate != publication.isPrivate {
+            manifest.lists[name]?.isPrivate = publication.isPrivate
+        }
         let generation = CacheLayout.generation(manifest.generation)
         let text = manifest.text(inOrder: &names)
         // To readers, a generation without a manifest means damage: the first one gets its number once it is in force.

@@ -106,9 +106,16 @@ extension FetchTrail {
             guard text.take("{ \"url\": "), let url = text.string(),
                 text.take(", \"status\": "), let status = text.orNull({ $0.number() }),
                 text.take(", \"allowedBy\": "), let allowedBy = text.orNull({ $0.string() }),
-                text.take(", \"proxy\": "), let proxy = text.orNull({ $0.string() }), text.take(" }")
+                text.take(", \"proxy\": "), let proxy = text.orNull({ $0.string() })
             else { return nil }
-            hops.append(Hop(url: url, status: status, allowedBy: allowedBy, proxy: proxy))
+            var credential: String?
+            // Older versions had none.
+            if text.take(", \"credential\": ") {
+                guard let written = text.orNull({ $0.string() }) else { return nil }
+                credential = written
+            }
+            guard text.take(" }") else { return nil }
+            hops.append(Hop(url: url, status: status, allowedBy: allowedBy, proxy: proxy, credential: credential))
         } while text.take(", ")
         guard text.take(" ]") else { return nil }
         self.init(hops)

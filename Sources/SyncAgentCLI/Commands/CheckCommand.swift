@@ -4,6 +4,7 @@ import AppLists
 import ArgumentParser
 import CacheFormat
 import FoundationEssentials
+import Glibc
 import HTTPRules
 import Reports
 import SyncAgent
@@ -56,6 +57,17 @@ struct CheckCommand: AsyncParsableCommand {
         if fetch, findings.contains(where: \.hasFailedIcons) { throw Exit.with(.attention) }
     }
 
+    /// The agent's credentials, if this user can read them.
+    private func credentials() async throws -> Credentials {
+        let file = CredentialsFile(beside: FilePath(try await configuration.agentPlace().file))
+        guard access(file.path, R_OK) == 0 || errno != EACCES else {
+            Message.error("Cannot read \(file.path): icons behind credentials are asked for without them.")
+            return Credentials()
+        }
+        try Configuration.end(because: file.problems)
+        return file.credentials
+    }
+
     /// Downloads each icon of the list once, except refused ones.
     private func tryIcons(of finding: inout CheckFinding, _ settings: Settings) async throws {
         guard case .success(let list) = finding.verdict else { return }
@@ -67,12 +79,16 @@ struct CheckCommand: AsyncParsableCommand {
         }
         var trial = settings
         if trial.fetch.caFile == nil { trial.fetch.caFile = Variable["SSL_CERT_FILE"] }
+        trial.credentials = try await credentials()
         let folder = try DemoCommand.makeTemporaryFolder(for: "check")
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let display = LiveDisplay(on: output.messages)
         defer { display.clear() }
         let results = Mutex<[IconURL: FetchOutcome]>([:])
-        try await TrialDownloads.run(urls, settings: trial, proxies: proxies, in: folder) { result in
+        try await TrialDownloads.run(
+            urls, of: FilePath(finding.file).lastComponent.map { ListName($0.string) }, settings: trial,
+            proxies: proxies, in: folder
+        ) { result in
             let done = results.withLock { results in
                 results[result.url] = result.outcome
                 return results.count

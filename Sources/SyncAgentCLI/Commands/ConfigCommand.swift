@@ -2,6 +2,8 @@
 import AgentServer
 import AgentSettings
 import ArgumentParser
+import Glibc
+import HTTPRules
 import SystemPackage
 
 struct ConfigCommand: AsyncParsableCommand {
@@ -107,16 +109,31 @@ extension ConfigCommand {
         func run() throws {
             var hasProblems = false
             var files = file
+            var credentials = Credentials()
             if files.isEmpty {
                 let place = try configuration.place()
+                let file = CredentialsFile(beside: place.file)
+                if access(file.path, R_OK) == 0 {
+                    hasProblems = try checkCredentials(file)
+                    credentials = file.credentials
+                } else if errno == EACCES {
+                    Message.error("Cannot read \(file.path): it is not checked.")
+                }
                 if !place.isFileNamed, place.file.isMissing {
+                    if hasProblems { throw Exit.with(.badConfiguration) }
                     return try Message.output(sentence: "There is no \(place.file): the defaults are in force.")
                 }
                 files = [place.file.string]
             }
             for path in files {
+                if FilePath(path).lastComponent?.string == Credentials.file {
+                    hasProblems = try checkCredentials(CredentialsFile(path: path)) || hasProblems
+                    continue
+                }
                 let content = ConfigurationFile(path: path)
-                var effective = EffectiveSettings()
+                var settings = Settings()
+                settings.credentials = credentials
+                var effective = EffectiveSettings(settings)
                 effective.apply(content)
                 let problems = effective.problems + effective.problemsOfMachine
                 hasProblems = hasProblems || !problems.isEmpty
@@ -127,6 +144,16 @@ extension ConfigCommand {
                 }
             }
             if hasProblems { throw Exit.with(.badConfiguration) }
+        }
+
+        /// Prints what is wrong with a file of credentials; returns whether anything is.
+        private func checkCredentials(_ file: CredentialsFile) throws -> Bool {
+            var effective = EffectiveSettings()
+            effective.apply(file)
+            let problems = file.problems + effective.certificateProblems(in: file.path)
+            for problem in problems { try Message.output(sentence: "\(problem)") }
+            if problems.isEmpty { try Message.output(sentence: "\(file.path): no errors") }
+            return !problems.isEmpty
         }
     }
 

@@ -140,7 +140,7 @@ extension ExportError {
     fileprivate var exit: Exit.Code {
         switch self {
         case .foreign, .insideCache, .wrongKind, .incomplete: .folder
-        case .damagedSource, .newer, .conflict, .laterFormat, .unsigned: .attention
+        case .damagedSource, .newer, .conflict, .laterFormat, .unsigned, .privateIcons: .attention
         case .busy: .busy
         }
     }

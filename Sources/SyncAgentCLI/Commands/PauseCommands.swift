@@ -1,20 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
 import AgentServer
 import ArgumentParser
-// SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Reports
+import SyncAgent
+import SyncPlan
 
 struct PauseCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause new downloads. Running ones finish. The pause survives restarts.",
-        usage: "syncagent pause [--json] [options]",
+        usage: "syncagent pause [--for <time>] [--reason <reason>] [--json] [options]",
         discussion: """
+            Pauses for several reasons stand beside each other: downloads go on once all are over. A pause for the same \
+            reason replaces the last one.
+
             Examples:
               syncagent pause
-              syncagent pause --json
+              syncagent pause --for 8h --reason metered
 
             Exit codes: 1 it cannot be stored, so that a restart would undo it; 69 the agent is not running.
             """)
+
+    @Option(
+        name: .customLong("for"), help: ArgumentHelp("End the pause after this time, such as 8h.", valueName: "time"))
+    var duration: String?
+
+    @Option(help: ArgumentHelp("Who or what pauses, such as metered; resume --reason ends it.", valueName: "reason"))
+    var reason: String?
 
     @Flag(help: "Print the status after it, as one JSON document.")
     var json = false
@@ -22,30 +34,50 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
+    func validate() throws {
+        if let duration, DurationText.parse(duration).map({ $0 > .zero }) != true {
+            throw ValidationError("\(duration) is not a time: write --for 8h, for example.")
+        }
+        try Pause.validate(reason)
+    }
+
     func run() async throws {
-        try await configuration.pause(true, inJSON: json) { downloads in
+        let report = try await configuration.askAgent { try await $0.pause(for: duration, reason: reason) }
+        try configuration.show(report, inJSON: json) { downloads in
             let running =
                 switch downloads.active {
                 case 0: ""
                 case 1: " One is still running, and finishes."
                 case let active: " \(grouped(active)) are still running, and finish."
                 }
-            return "Downloads are paused.\(running) Resume them with: \(configuration.agentCommand("syncagent resume"))"
+            let resume = "syncagent resume" + (reason.map { " --reason \(ShellWord.quoted($0))" } ?? "")
+            return "Downloads are paused\(Self.reasons(of: downloads)).\(running) Resume them with: "
+                + configuration.agentCommand(resume)
         }
+    }
+
+    fileprivate static func reasons(of downloads: StatusReport.Downloads) -> String {
+        let text = StatusReport.Downloads.text(of: downloads.pauses ?? [])
+        return text.map { " (\(RelativeTime.text(in: $0, now: AgentClock.wallTime)))" } ?? ""
     }
 }
 
 struct ResumeCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Resume downloads after a pause.",
-        usage: "syncagent resume [--json] [options]",
+        usage: "syncagent resume [--reason <reason>] [--json] [options]",
         discussion: """
+            Without a reason it ends all pauses, with one only that for this reason.
+
             Examples:
-              syncagent resume
+              syncagent resume --reason metered
               syncagent resume && syncagent sync --wait
 
             Exit codes: 1 it cannot be stored, so that a restart would undo it; 69 the agent is not running.
             """)
+
+    @Option(help: ArgumentHelp("End only the pause for this reason.", valueName: "reason"))
+    var reason: String?
 
     @Flag(help: "Print the status after it, as one JSON document.")
     var json = false
@@ -53,8 +85,15 @@ struct ResumeCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
+    func validate() throws { try Pause.validate(reason) }
+
     func run() async throws {
-        try await configuration.pause(false, inJSON: json) { downloads in
+        let report = try await configuration.askAgent { try await $0.resume(reason: reason) }
+        try configuration.show(report, inJSON: json) { downloads in
+            if report.state == .paused {
+                return "Downloads stay paused\(PauseCommand.reasons(of: downloads)). End all pauses with: "
+                    + configuration.agentCommand("syncagent resume")
+            }
             let (icons, waiting) = (downloads.active + downloads.queued, downloads.awaitingUpstream ?? 0)
             var work: [String] = []
             if icons > 0 { work.append("\(counted(icons, "icon")) to download") }
@@ -64,11 +103,17 @@ struct ResumeCommand: AsyncParsableCommand {
     }
 }
 
+extension Pause {
+    fileprivate static func validate(_ reason: String?) throws {
+        guard let reason, !isReason(reason) else { return }
+        throw ValidationError("--reason takes 1 to \(maxReasonBytes) bytes of text without control characters.")
+    }
+}
+
 extension Configuration {
-    fileprivate func pause(
-        _ isPaused: Bool, inJSON: Bool, _ sentence: (StatusReport.Downloads) -> String
-    ) async throws {
-        let report = try await askAgent { try await $0.pause(isPaused) }
+    fileprivate func show(
+        _ report: StatusReport, inJSON: Bool, _ sentence: (StatusReport.Downloads) -> String
+    ) throws {
         if inJSON {
             try Message.output(report.json)
         } else {

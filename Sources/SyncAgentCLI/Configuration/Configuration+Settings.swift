@@ -3,6 +3,7 @@ import AgentServer
 import AgentSettings
 import AppLists
 import ArgumentParser
+import CLinux
 import CacheFormat
 import HTTPRules
 import SyncAgent
@@ -81,7 +82,12 @@ struct RunSettings {
         if effective.settings.fetch.caFile == nil, let file = Variable["SSL_CERT_FILE"] {
             effective.apply(variable: "SSL_CERT_FILE", to: "fetch.caFile") { $0.fetch.caFile = file }
         }
-        var problems = effective.problems + effective.problemsOfMachine
+        let credentials = CredentialsFile(beside: place.file)
+        effective.apply(credentials)
+        // A core dump would have the secrets. The agent works without it, so a failure is no reason to stop.
+        if !effective.settings.credentials.isEmpty { _ = process_control(PR_SET_DUMPABLE, 0, nil) }
+        var problems =
+            effective.problems + effective.problemsOfMachine + effective.certificateProblems(in: credentials.path)
         var proxies = ProxyPolicy()
         do {
             proxies = try ProxyPolicy(setting: effective.settings.fetch.proxy) { Variable[$0] }
@@ -117,6 +123,18 @@ extension EffectiveSettings {
         }
         let group = problem(of: "control.group") { _ = try SocketAccess(settings) }
         return [certificates, group].compactMap(\.self)
+    }
+
+    /// Problems of the client certificates on this machine; `path` is the file that names them.
+    func certificateProblems(in path: String) -> [ConfigurationProblem] {
+        settings.credentials.entries.compactMap(\.certificate).compactMap { certificate in
+            do throws(CertificateFile.Flaw) {
+                try CertificateFile.check(certificate)
+                return nil
+            } catch {
+                return ConfigurationProblem(path, "\(error)")
+            }
+        }
     }
 
     private func problem(

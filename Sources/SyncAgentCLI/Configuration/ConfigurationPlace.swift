@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import HTTPRules
 import SyncAgent
 import SystemPackage
 
@@ -7,6 +9,20 @@ struct Place: Equatable {
     var file: FilePath
     /// Whether `--config` names the file, which must then exist.
     var isFileNamed = false
+}
+
+extension CredentialsFile {
+    /// Reads the file beside a configuration file; systemd's copy of it (`LoadCredential=` in systemd.exec(5)) wins.
+    init(beside configuration: FilePath) {
+        if let folder = Variable["CREDENTIALS_DIRECTORY"].map({ FilePath($0) }) {
+            let path = folder.appending(Credentials.file)
+            if !path.isMissing {
+                self.init(path: path.string, isGuarded: true)
+                return
+            }
+        }
+        self.init(path: configuration.removingLastComponent().appending(Credentials.file).string)
+    }
 }
 
 /// Determines the folders of a command, from options, then systemd's variables, then the user's own folders.

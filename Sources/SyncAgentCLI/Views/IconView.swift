@@ -91,5 +91,6 @@ struct IconView {
     private static func text(of hop: FetchTrail.Hop) -> String {
         "\(hop.url): \(hop.status.map(String.init) ?? "no response")"
             + (hop.allowedBy.map { ", allowed by \($0)" } ?? "") + (hop.proxy.map { ", through the proxy \($0)" } ?? "")
+            + (hop.credential.map { ", with a credential (\($0))" } ?? "")
     }
 }

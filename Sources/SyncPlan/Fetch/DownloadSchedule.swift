@@ -27,8 +27,9 @@ struct DownloadSchedule: Sendable {
     /// The URLs that were in flight when a publication failed.
     private var invalidated: Set<IconURL> = []
     private(set) var receivedBytes = 0
-    /// Whether a user paused new downloads.
-    var isPaused = false
+    /// The pauses of new downloads.
+    var pauses = Pauses()
+    var isPaused: Bool { !pauses.isEmpty }
     var isHeld = false
     private(set) var isStopping = false
 
@@ -50,7 +51,7 @@ struct DownloadSchedule: Sendable {
 
     /// When the next icon or origin is due, if nothing happens before.
     var nextWake: Timestamp? {
-        triesOnce ? nil : [dueTimes.min?.time, originTimes.min?.time].compactMap(\.self).min()
+        triesOnce ? nil : [dueTimes.min?.time, originTimes.min?.time, pauses.nextEnd].compactMap(\.self).min()
     }
 
     // MARK: The queue

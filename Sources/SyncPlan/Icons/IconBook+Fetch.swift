@@ -49,22 +49,34 @@ extension IconBook {
 
     mutating func startDownloads(in turn: inout Turn) {
         guard space.isOpen else { return }
-        for url in downloads.start() {
-            guard let place = catalog.icons.index(of: url),
-                case .queued(let source, _) = catalog.icons[place].icon.phase
-            else { preconditionFailure("the queue has the icons whose phase says so") }
-            var request = FetchRequest(
-                url: url, source: source, reason: catalog.icons[place].icon.fetchReason, mayResume: false)
-            if let (target, copy) = sources.request(for: url) {
-                (request.source, request.copy) = (.server(target), copy)
-            } else {
-                let icon = catalog.icons[place].icon
-                request.condition = icon.hasImage ? icon.response?.condition : nil
-                request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
-            }
-            apply(.started, at: place, in: &turn)
-            turn.actions.append(.fetch(request))
+        // Refused icons leave their slots to others.
+        while case let urls = downloads.start(), !urls.isEmpty {
+            for url in urls { start(url, in: &turn) }
         }
+    }
+
+    private mutating func start(_ url: IconURL, in turn: inout Turn) {
+        guard let place = catalog.icons.index(of: url),
+            case .queued(let source, _) = catalog.icons[place].icon.phase
+        else { preconditionFailure("the queue has the icons whose phase says so") }
+        if !catalog.icons[place].icon.hasImage, let refusal = refusal(of: url) {
+            _ = downloads.finish(url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
+            sources.drop(url)
+            apply(.started, at: place, in: &turn)
+            return apply(.ended(.failed(repeated(refusal, of: url, in: &turn)), trail: nil), at: place, in: &turn)
+        }
+        var request = FetchRequest(
+            url: url, source: source, reason: catalog.icons[place].icon.fetchReason, mayResume: false)
+        if !settings.credentials.isEmpty { request.lists = catalog.icons[place].icon.lists }
+        if let (target, copy) = sources.request(for: url) {
+            (request.source, request.copy) = (.server(target), copy)
+        } else {
+            let icon = catalog.icons[place].icon
+            request.condition = icon.hasImage ? icon.response?.condition : nil
+            request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
+        }
+        apply(.started, at: place, in: &turn)
+        turn.actions.append(.fetch(request))
     }
 
     // MARK: Outcomes
@@ -108,7 +120,7 @@ extension IconBook {
     }
 
     /// What an outcome means for an icon; `nil` if its download was cancelled.
-    private func end(
+    private mutating func end(
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, _ answer: IconRecord.Answer?,
         in turn: inout Turn
     ) -> IconEvent.End? {
@@ -129,6 +141,11 @@ extension IconBook {
                 return .confirmed(answer ?? evaluate(response, of: url, in: &turn))
             }
             guard icon.isReferenced else { return .discarded }
+            if !icon.hasImage, !retention.ledger.isOnDisk(staged.image.sha256),
+                let refusal = refusal(of: url, bytes: staged.image.bytes)
+            {
+                return .failed(repeated(refusal, of: url, in: &turn))
+            }
             if isInvalid {
                 let failure = FetchFailure(.disk, "a publication failed meanwhile")
                 return .failed(repeated(failure, of: url, in: &turn))

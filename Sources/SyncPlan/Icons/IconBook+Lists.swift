@@ -15,7 +15,7 @@ extension IconBook {
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // Another list may name what this one dropped: renaming a list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
-        for url in diff.added { decide(url, in: &turn) }
+        for url in diff.added { retry(url, after: .authRefused, in: &turn) }
         for url in queued { downloads.move(url, to: catalog.shortestList(naming: url)) }
         let unnamed = partials.forget { url in
             guard let icon = catalog.icons[url] else { return true }
@@ -46,9 +46,9 @@ extension IconBook {
         }
     }
 
-    /// Retries an icon that failed with a digest mismatch, because the lists give another digest now; decides others.
-    mutating func retryMismatch(_ url: IconURL, in turn: inout Turn) {
-        if catalog.icons[url]?.failure?.code == .fetch(.digestMismatch) {
+    /// Retries an icon that failed for a cause that its lists may have ended; decides others.
+    mutating func retry(_ url: IconURL, after cause: FetchFailure.Cause, in turn: inout Turn) {
+        if catalog.icons[url]?.failure?.code == .fetch(cause) {
             apply(.retried(turn.now), to: url, in: &turn)
         } else {
             decide(url, in: &turn)

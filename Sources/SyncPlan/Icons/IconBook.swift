@@ -17,6 +17,7 @@ struct IconBook: Sendable {
     var space = SpaceGate()
     var publishing: PublicationPlan
     var retention: Retention
+    var admission = Admission()
 
     init(
         _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
@@ -34,9 +35,16 @@ struct IconBook: Sendable {
         sources.configure(new.upstream, at: turn.now, using: &turn.generator)
         publishing.configure(new.publish)
         retention.configure(new)
+        admission = Admission()
+        let hasOtherLimits =
+            new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
         let hasOtherSources = new.upstream != old.upstream
-        if new.network != old.network || new.fetch != old.fetch || new.images != old.images || hasOtherSources {
+        // Servers may accept the same credentials by now.
+        let hasCredentials = !new.credentials.isEmpty || !old.credentials.isEmpty
+        if new.network != old.network || new.fetch != old.fetch || new.images != old.images || hasCredentials
+            || hasOtherSources || hasOtherLimits
+        {
             decideAgain(all: hasOtherSources, in: &turn)
         }
     }
@@ -106,6 +114,7 @@ struct IconBook: Sendable {
             decide(due.url, in: &turn)
         }
         downloads.wakeOrigins(at: turn.now)
+        admit(in: &turn)
         if downloads.mayStart {
             for poll in sources.beginPolls(at: turn.now) { turn.start(.poll(poll)) }
         }
@@ -139,7 +148,7 @@ struct IconBook: Sendable {
                 downloads.remove(url)
                 sources.drop(url)
                 apply(.dequeued, to: url, in: &turn)
-            } else if icon.failure?.code.dependsOnSettings == true
+            } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: url) }) == true
                 || all && !icon.isBusy && icon.failure?.attempts == 0
             {
                 apply(.retried(turn.now), to: url, in: &turn)

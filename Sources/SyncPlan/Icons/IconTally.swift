@@ -11,6 +11,10 @@ package struct IconTally: Equatable, Sendable {
     /// Each icon as often as the list names it.
     package private(set) var entries = IconCounts()
     package private(set) var staged = 0
+    /// The bytes of the icons' images, staged ones in place of those on disk.
+    package private(set) var bytes = 0
+    /// The bytes of staged images.
+    package private(set) var stagedBytes = 0
     /// Icons counted as ready whose first image waits to be published.
     private(set) var unpublished = 0
     package private(set) var fetching = 0
@@ -23,7 +27,11 @@ package struct IconTally: Equatable, Sendable {
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
         icons.add(icon.standing, times: sign)
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
-        if icon.isStaged { staged += sign }
+        bytes += sign * icon.bytes
+        if icon.isStaged {
+            staged += sign
+            stagedBytes += sign * icon.bytes
+        }
         if icon.isUnpublished { unpublished += sign }
         switch icon.phase {
         case .idle, .staged, .blocked: break
@@ -58,6 +66,8 @@ struct IconMark: Equatable {
     var standing: AppListDocument.Status
     var phase: IconRecord.Phase
     var isStaged: Bool
+    /// The size of its image, the staged one if there is one.
+    var bytes: Int
     var isUnpublished: Bool
     /// Whether it is ready although its last refresh failed.
     var isStale: Bool
@@ -76,6 +86,7 @@ struct IconMark: Equatable {
         standing = icon.standing
         phase = icon.phase
         isStaged = icon.hasStaged
+        bytes = icon.staged?.image.bytes ?? icon.image?.bytes ?? 0
         isUnpublished = icon.isUnpublished
         isStale = icon.isStale
         isRetried = phase == .idle && icon.failure?.nextAttempt != nil
@@ -160,6 +171,9 @@ package struct IconGroup: Equatable, Sendable {
     }
 
     package var count: Int { urls.count }
+
+    /// All of them, sorted.
+    var sorted: [IconURL] { urls.sorted() }
 
     mutating func insert(_ url: IconURL) { urls.insert(url) }
 

@@ -17,6 +17,8 @@ package struct Publication: Sendable {
     package var documents: [AppListDocument] = []
     /// Whether it may use reserved space, because the newest manifest names missing files.
     package var ignoresRoom = false
+    /// Whether it may have icons from behind credentials, which must not be exported.
+    package var isPrivate = false
     package var kept: [ListName: Manifest.List] = [:]
     /// The `by-url/` names to set, each with the paths of the new image and of the one before.
     package var links: [Link] = []

@@ -20,8 +20,10 @@ extension Reconciler {
         case removed(failed: RetirementPlan = RetirementPlan())
         /// The free space was measured; a failure says why the trial file could not be written.
         case space(Result<DiskSpace, Shortage>)
-        /// Pause or resume new downloads. Running ones finish.
-        case paused(Bool)
+        /// Pause new downloads. Running ones finish.
+        case pause(Pause)
+        /// End the pause with this reason; `nil` ends all.
+        case resume(String?)
         case inspected(CacheInspection)
         /// Something may be missing in the cache folder.
         case suspected
@@ -79,10 +81,8 @@ extension Reconciler {
             if book.retention.brake.heldNow != nil { turn.memos.renewValues() }
             if !isStopping { turn.emit(.agentStopping) }
             turn.actions += book.downloads.stop().map { .cancel(url: $0) }
-        case .paused(let isPaused):
-            if book.downloads.isPaused != isPaused { turn.emit(isPaused ? .paused : .resumed) }
-            book.downloads.isPaused = isPaused
-            if !isPaused { book.resumeSources(in: &turn) }
+        case .pause(let pause): changePauses { $0.add(pause) }
+        case .resume(let reason): changePauses { $0.end(reason) }
         case .awaited(let urls):
             for url in urls { book.downloads.raise(url) }
             if book.sources.hasWaiting { book.sources.pollNow(at: turn.now) }

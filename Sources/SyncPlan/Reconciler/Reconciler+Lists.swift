@@ -60,7 +60,7 @@ extension Reconciler {
         book.retire(lost.previous + lost.replaced, in: &turn)
         book.emitReturned(retired, in: &turn)
         book.applyDiff(IconDiff(added: changes.added, removed: changes.removed), in: &turn)
-        for url in changes.expected { book.retryMismatch(url, in: &turn) }
+        for url in changes.expected { book.retry(url, after: .digestMismatch, in: &turn) }
     }
 
     private mutating func remove(_ name: ListName, _ changes: inout ListChanges) {

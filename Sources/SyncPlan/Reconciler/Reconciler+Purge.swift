@@ -26,7 +26,7 @@ extension Reconciler {
         purge = .publishing(failures: book.publishing.window.failures)
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
-        book.downloads.isPaused = false
+        book.downloads.pauses = Pauses()
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()
         book.dropStaged(in: &turn)

@@ -18,9 +18,10 @@ extension Reconciler {
             turn.start(.inspect(expectation))
         } else if isDue {
             guard
-                let publication = book.publishing.begin(
+                var publication = book.publishing.begin(
                     book.catalog, book.retention.ledger, during: book.traffic, at: turn.now)
             else { return }
+            publication.isPrivate = book.settings.credentials.arePrivate(after: book.publishing.manifest)
             cache.recordPublication()
             turn.start(.publish(publication))
         } else if let damaged = book.retention.beginDamaged(

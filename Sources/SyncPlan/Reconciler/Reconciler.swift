@@ -51,7 +51,7 @@ package struct Reconciler: Sendable {
                 outdated: known.outdatedLists, named: known.named, at: now),
             retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
             triesOnce: triesOnce)
-        book.downloads.isPaused = values.isPaused
+        if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
         told = conditions
@@ -66,9 +66,19 @@ package struct Reconciler: Sendable {
         return turn.end()
     }
 
+    mutating func changePauses(_ change: (inout Pauses) -> Void) {
+        let wasPaused = book.downloads.isPaused
+        change(&book.downloads.pauses)
+        guard book.downloads.isPaused != wasPaused else { return }
+        turn.emit(wasPaused ? .resumed : .paused)
+        if wasPaused { book.resumeSources(in: &turn) }
+    }
+
     package mutating func drainEvents() -> [AgentEvent] { turn.drainEvents() }
 
     private mutating func advance() {
+        let now = turn.now
+        changePauses { $0.end(at: now) }
         book.advance(in: &turn)
         book.retention.advance(to: turn.now)
         if looksForSpace, let trial = book.space.beginTrial(at: turn.now) { turn.start(.measureSpace(trial: trial)) }
@@ -149,8 +159,10 @@ package struct Reconciler: Sendable {
 
     /// The single values that are stored for the next start.
     var remembered: RememberedValues {
-        RememberedValues(
-            isPaused: book.downloads.isPaused, hold: book.retention.brake.hold, folder: folder.identity,
+        let pauses = book.downloads.pauses.all
+        return RememberedValues(
+            isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
+            hold: book.retention.brake.hold, folder: folder.identity,
             newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
     }
 

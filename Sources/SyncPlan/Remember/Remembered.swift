@@ -21,6 +21,8 @@ package struct Remembered: Sendable {
 /// A new one is stored once ``Reconciler`` sets it. It must be optional, because databases of earlier versions lack it.
 package struct RememberedValues: Codable, Equatable, Sendable {
     package var isPaused: Bool
+    /// The pauses, unless it is one without a reason and an end.
+    package var pauses: [Pause]?
     /// The change whose eviction is held, with its time by the clock of this run; `nil` if none is.
     package var hold: EvictionBrake.Hold?
     /// The lists folder; `nil` if not known.
@@ -31,10 +33,11 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var upstreams: [SourceMemo]
 
     package init(
-        isPaused: Bool = false, hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
+        isPaused: Bool = false, pauses: [Pause]? = nil, hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
         newestGeneration: Int = 0, upstreams: [SourceMemo] = []
     ) {
         self.isPaused = isPaused
+        self.pauses = pauses
         self.hold = hold
         self.folder = folder
         self.newestGeneration = newestGeneration

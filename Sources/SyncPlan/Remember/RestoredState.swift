@@ -227,7 +227,7 @@ extension IconBook {
         if let last = memo.failure {
             let latest = now + downloads.backoff.longest(after: last.code)
             // Failures that depend on settings are retried now: the settings may have changed.
-            let isOpen = last.code.dependsOnSettings || last.attempts == 0
+            let isOpen = settings.credentials.mayDepend(last.code, of: memo.url) || last.attempts == 0
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { min($0, latest) }
         }
         let trail = catalog.share(memo.trail)

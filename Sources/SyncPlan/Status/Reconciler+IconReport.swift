@@ -62,7 +62,9 @@ extension Reconciler {
         guard isWanted else { return [] }
         var holds: [IconReport.Hold] = []
         if book.downloads.isPaused {
-            holds.append(IconReport.Hold(code: "paused", reason: "downloads are paused: run syncagent resume"))
+            let reasons = StatusReport.Downloads.text(of: reportedPauses).map { " (\($0))" } ?? ""
+            holds.append(
+                IconReport.Hold(code: "paused", reason: "downloads are paused\(reasons): run syncagent resume"))
         }
         if let reason = book.space.reason, icon.phase == .blocked || !book.space.isOpen {
             holds.append(IconReport.Hold(code: book.space.code?.rawValue ?? "disk-full", reason: reason))

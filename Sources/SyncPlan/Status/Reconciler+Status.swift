@@ -56,6 +56,7 @@ extension Reconciler {
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
         report.downloads.reason = book.space.reason
+        report.downloads.pauses = reportedPauses
         report.downloads.code = book.space.code?.rawValue
         report.cache = StatusReport.Cache(
             bytes: book.retention.ledger.holdings.bytes, images: book.retention.ledger.holdings.images)
@@ -73,6 +74,12 @@ extension Reconciler {
             report.downloads.failedUpstream = tally.sourceLacks[.failed].map(missing)
         }
         return report
+    }
+
+    var reportedPauses: [StatusReport.Downloads.Pause] {
+        book.downloads.pauses.all.map {
+            StatusReport.Downloads.Pause(reason: $0.reason.isEmpty ? nil : $0.reason, until: $0.until?.description)
+        }
     }
 
     private func missing(_ icons: IconGroup) -> StatusReport.Downloads.Missing {

@@ -147,7 +147,7 @@ struct OpenAPITests {
             // A file that is too large is not accepted, without a parser; a paused download is not waited for.
             let list = world.folder.appending("lists.d/a.plist").string
             try #require(creat(list, 0o644) >= 0 && truncate(list, 1 << 32) == 0)
-            _ = try await world.client.pause(true)
+            _ = try await world.client.pause()
             try await waitUntil { try await world.client.status()?.lists.isEmpty == false }
             let url = "{\"url\": \"https://h.example/a.png\"}"
             let bodies = ["pin": url, "unpin": url, "whyLong": url, "evictionLong": url, "repair": "{\"images\": []}"]

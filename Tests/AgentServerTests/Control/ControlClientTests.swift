@@ -35,7 +35,7 @@ struct ControlClientTests {
             #expect(try await client.status() == nil)
             try #require(mknod(path.string, S_IFSOCK | 0o600, 0) == 0)
             #expect(client.obstacle == .connectionRefused)
-            #expect(try await client.pause(true) == nil)
+            #expect(try await client.pause() == nil)
             let long = ControlClient(socket: path.appending(String(repeating: "a", count: 108)))
             #expect(long.obstacle == .fileNameTooLong)
             #expect(try await long.sync() == nil)
@@ -50,8 +50,8 @@ struct ControlClientTests {
                 func ask(_ question: () async throws -> Void) async { try? await question() }
                 await ask { _ = try await client.status() }
                 await ask { _ = try await client.status { _ in true } }
-                await ask { _ = try await client.pause(true) }
-                await ask { _ = try await client.pause(false) }
+                await ask { _ = try await client.pause() }
+                await ask { _ = try await client.resume() }
                 await ask { _ = try await client.evictionReport() }
                 await ask { _ = try await client.evict(isConfirmed: true) }
                 await ask { _ = try await client.sync() }

@@ -43,10 +43,10 @@ struct ControlServerTests {
     @Test("pause and resume show in the status that they return")
     func pause() async throws {
         try await ControlWorld.with { world in
-            let paused = try await world.client.pause(true)
+            let paused = try await world.client.pause()
             #expect(paused?.state == .paused)
             #expect(try await world.client.status()?.state == .paused)
-            #expect(try await world.client.pause(false)?.state == .running)
+            #expect(try await world.client.resume()?.state == .running)
         }
     }
 
@@ -80,7 +80,7 @@ struct ControlServerTests {
     func pins() async throws {
         try await ControlWorld.with { world in
             // A download that is paused is not waited for.
-            _ = try await world.client.pause(true)
+            _ = try await world.client.pause()
             let url: IconURL = "https://h.example/a.png"
             let pinned = try #require(try await world.client.pin(url, true))
             #expect(pinned.pins == [url] && pinned.isPublished)
@@ -98,8 +98,8 @@ struct ControlServerTests {
             (.POST, "repair", "{\"images\":[\"0\"]}", 400, "not a SHA-256 digest"),
             (.POST, "sync/stream", "apps.plist", 400, "not a JSON object"),
             (.POST, "sync", "{\"list\":[\"apps.plist\"]}", 400, "unknown member “list”"),
-            (.POST, "pause", "{\"x\":1}", 400, "unknown member “x”: send no body."),
-            (.POST, "pause", "[]", 400, "not a JSON object: send no body."),
+            (.POST, "pause", "{\"x\":1}", 400, "unknown member “x”: use “for”, “reason”."),
+            (.POST, "pause", "[]", 400, "not a JSON object with the members “for”, “reason” in their types."),
             (.POST, "pin", "", 400, "names no URL"), (.POST, "pin", "{\"url\":\"\"}", 400, "cannot be pinned"),
             (.POST, "pin", "{\"url\":\"ftp://h.example/\"}", 400, "cannot be pinned"),
             (.POST, "why", "{\"url\":\"https://h.example/a.png\"}", 404, "\"code\": \"no-such-icon\""),
@@ -236,7 +236,7 @@ struct ControlServerTests {
             let last = try await world.client.status { report in
                 states.append(report.state)
                 if report.state == .paused { return true }
-                _ = try await world.client.pause(true)
+                _ = try await world.client.pause()
                 return false
             }
             #expect(last?.state == .paused && states.first == .running)

@@ -30,7 +30,7 @@ struct EventRoutesTests {
             let client = EventClient(socket: world.socket)
             // Until then, events of the first publication come.
             try await waitUntil { try await world.client.status()?.inSync == true }
-            world.loop.post(.paused(true))
+            world.loop.post(.pause(Pause()))
             try await waitUntil {
                 try kinds(try await client.page(from: .after(0), limit: 100).lines).contains("paused")
             }
@@ -46,7 +46,7 @@ struct EventRoutesTests {
             #expect(next == lines.count)
             #expect(try await client.page(from: .after(0), limit: 1).lines == [lines[0]])
             #expect(try await client.page(from: .last(1), limit: 1).lines == [lines[next - 1]])
-            world.loop.post(.paused(false))
+            world.loop.post(.resume(nil))
             let (followed, noteFollowed) = AsyncStream.makeStream(of: [String].self)
             await #expect(throws: Done.self) {
                 try await client.follow(from: .after(next)) {

@@ -111,7 +111,7 @@ struct ImageSiteTests {
             let failed: IconURL = "http://127.0.0.1:1/failed.png"
             _ = await world.agent.pin(failed, true)
             try await waitUntil { await world.agent.report(on: failed)??.state == "failed" }
-            await world.agent.setPaused(true)
+            await world.agent.pause()
             _ = await world.agent.pin(pending, true)
             try await world.servingImages { port in
                 for (url, code) in [

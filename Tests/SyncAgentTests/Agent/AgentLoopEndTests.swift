@@ -75,9 +75,9 @@ struct AgentLoopEndTests {
         }
         try await ScriptedLoop.with(script) { agent, calls in
             defer { gate.open() }
-            agent.loop.post(.paused(true))
+            agent.loop.post(.pause(Pause()))
             _ = try await calls.nextStored { _ in true }
-            agent.loop.post(.paused(false))
+            agent.loop.post(.resume(nil))
             agent.run.cancel()
             try await calls.next(.shutDownDownloads)
             #expect(agent.effects.stored.map(\.values?.isPaused) == [true])

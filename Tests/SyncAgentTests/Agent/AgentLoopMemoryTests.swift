@@ -36,7 +36,7 @@ struct AgentLoopMemoryTests {
     private static func store(
         _ agent: ScriptedLoop, _ calls: inout AsyncStream<ScriptedEffects.Call>.Iterator, pausing isPaused: Bool
     ) async throws -> MemoChanges {
-        agent.loop.post(.paused(isPaused))
+        agent.loop.post(isPaused ? .pause(Pause()) : .resume(nil))
         return try await calls.nextStored { $0.values?.isPaused == isPaused }
     }
 
@@ -47,7 +47,7 @@ struct AgentLoopMemoryTests {
             if changes.values?.isPaused == true { stored.withLock { $0 = true } }
             return hasRoom ? .stored : .failed(reason: "no space left on device")
         } _: { agent, _ in
-            await agent.loop.hand(.paused(true))
+            await agent.loop.hand(.pause(Pause()))
             await agent.loop.store()
             let hasTried = stored.withLock(\.self)
             #expect(hasTried)

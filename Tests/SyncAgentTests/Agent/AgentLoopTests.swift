@@ -21,13 +21,13 @@ struct AgentLoopTests {
     func order() async throws {
         try await ScriptedLoop.with { agent, calls in
             for _ in 0..<50 {
-                agent.loop.post(.paused(true))
-                agent.loop.post(.paused(false))
+                agent.loop.post(.pause(Pause()))
+                agent.loop.post(.resume(nil))
             }
-            agent.loop.post(.paused(true))
+            agent.loop.post(.pause(Pause()))
             #expect(await agent.loop.ask(\.status)?.state == .paused)
             agent.drop(["a.plist": [Self.a]])
-            agent.loop.post(.paused(false))
+            agent.loop.post(.resume(nil))
             try await calls.next(.begin([Self.a]))
             #expect(await agent.loop.ask(\.status)?.state == .running)
         }
@@ -36,7 +36,7 @@ struct AgentLoopTests {
     @Test("events that are posted at once are decided on at once: what the last one forbids is not begun")
     func batch() async throws {
         try await ScriptedLoop.with { agent, _ in
-            agent.effects.post([.scanned(.of(["a.plist": [Self.a]])), .paused(true)])
+            agent.effects.post([.scanned(.of(["a.plist": [Self.a]])), .pause(Pause())])
             #expect(await agent.loop.ask(\.status)?.downloads.queued == 1)
             let begins = agent.effects.allCalls.filter(\.isBegin)
             #expect(begins.isEmpty)
@@ -155,7 +155,7 @@ struct AgentLoopTests {
     func question() async throws {
         try await ScriptedLoop.with { agent, _ in
             for isPaused in [true, false, true] {
-                agent.loop.post(.paused(isPaused))
+                agent.loop.post(isPaused ? .pause(Pause()) : .resume(nil))
                 #expect(await agent.loop.ask { $0.status.state == .paused } == isPaused)
             }
         }
@@ -237,14 +237,14 @@ struct AgentLoopTests {
         let (isBusy, hasAsked) = (Gate(), DispatchSemaphore(value: 0))
         try await ScriptedLoop.with { agent, _ in
             #expect(await agent.loop.status()?.state == .running)
-            await agent.loop.hand(.paused(true))
+            await agent.loop.hand(.pause(Pause()))
             #expect(await agent.loop.status()?.state == .paused)
             async let answer = agent.loop.ask { _ in
                 isBusy.open()
                 hasAsked.wait()
             }
             try await isBusy.wait()
-            async let change: Void = agent.loop.hand(.paused(false))
+            async let change: Void = agent.loop.hand(.resume(nil))
             #expect(await agent.loop.status()?.state == .paused)
             hasAsked.signal()
             _ = await (answer, change)

@@ -94,7 +94,7 @@ struct StateFuzzTests {
         let listed = ListedFolder(
             path: "/lists.d", identity: FolderIdentity(fileSystem: 1, device: 2, handle: [3]))
         let events: [Reconciler.Event] = [
-            .scanned(.listed(listed, present: ["apps.plist"], changed: [:])), .paused(false),
+            .scanned(.listed(listed, present: ["apps.plist"], changed: [:])), .resume(nil),
             .evict(isConfirmed: false),
         ]
         for event in events + Array(repeating: .tick, count: 24) {

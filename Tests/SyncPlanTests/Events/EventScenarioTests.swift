@@ -145,7 +145,7 @@ struct EventScenarioTests {
     @Test("what is asked for is told if it changes something")
     func asked() throws {
         var agent = try Self.published()
-        for isPaused in [true, true, false, false] { try agent.handle(.paused(isPaused)) }
+        for isPaused in [true, true, false, false] { try agent.handle(isPaused ? .pause(Pause()) : .resume(nil)) }
         for isPinned in [true, true, false, false] { try agent.handle(.pin(url: Self.mail, isPinned: isPinned)) }
         for _ in 0..<2 { try agent.handle(.stopping) }
         let told = agent.events.filter { $0.kind != .generationPublished }
@@ -203,8 +203,8 @@ struct EventScenarioTests {
     @Test("what nobody takes is forgotten with the next events")
     func untaken() throws {
         var plan = Reconciler(settings: Settings(), seed: 1, now: Sample.start)
-        _ = plan.handle([.paused(true)], now: Sample.start)
-        _ = plan.handle([.paused(false)], now: Sample.start)
+        _ = plan.handle([.pause(Pause())], now: Sample.start)
+        _ = plan.handle([.resume(nil)], now: Sample.start)
         #expect(plan.drainEvents() == [.resumed])
         #expect(plan.drainEvents().isEmpty)
     }

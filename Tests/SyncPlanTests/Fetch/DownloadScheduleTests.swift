@@ -36,9 +36,9 @@ struct DownloadScheduleTests {
     func pause() {
         var world = World()
         world.add(["a", "b"])
-        world.schedule.isPaused = true
+        world.schedule.pauses.add(Pause())
         #expect(world.schedule.start().isEmpty)
-        world.schedule.isPaused = false
+        world.schedule.pauses.end(nil)
         #expect(Set(world.schedule.start()) == ["a", "b"])
         #expect(Set(world.schedule.stop()) == ["a", "b"])
         world.add(["c"])

@@ -132,7 +132,7 @@ struct PurgeScenarioTests {
     @Test("the pause and the pins are forgotten, also over a restart")
     func restart() throws {
         var agent = try Self.full()
-        try agent.handle(.paused(true))
+        try agent.handle(.pause(Pause()))
         try agent.handle(.purge)
         #expect(agent.plan.status.state == .running)
         try agent.finishPublication()

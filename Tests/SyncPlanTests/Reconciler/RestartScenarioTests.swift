@@ -229,7 +229,7 @@ struct RestartScenarioTests {
         try agent.finishJobs()
         try agent.drop(["3.plist": ["https://j.example/"]])
         try agent.finish("https://j.example/", .failed(.timeout("the test's patience")))
-        try agent.handle(.paused(true))
+        try agent.handle(.pause(Pause()))
         try agent.finishJobs()
         try agent.pass(.seconds(1))
         let memory = agent.memory

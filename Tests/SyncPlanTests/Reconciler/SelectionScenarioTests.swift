@@ -98,10 +98,10 @@ struct SelectionScenarioTests {
     @Test("what is paused stays so")
     func paused() throws {
         var agent = try Self.failed(.failed(.status(404)))
-        try agent.handle(.paused(true))
+        try agent.handle(.pause(Pause()))
         try agent.request(IconSelection(failed: true), isRefresh: false)
         #expect(agent.downloads.isEmpty)
-        try agent.handle(.paused(false))
+        try agent.handle(.resume(nil))
         #expect(agent.downloads.count == 4)
     }
 

@@ -421,7 +421,7 @@ struct SimulatedWorld {
     private mutating func pause(_ isPaused: Bool) throws(Violation) {
         note(isPaused ? "downloads are paused" : "downloads go on")
         self.isPaused = isPaused
-        try handle(.paused(isPaused))
+        try handle(isPaused ? .pause(Pause()) : .resume(nil))
     }
 
     private mutating func evict() throws(Violation) {

@@ -38,7 +38,7 @@ struct UnstoredChangesTests {
         unstored.mark(values: Self.plan.remembered, at: Sample.start)
         #expect(unstored.due == nil)
         var plan = Self.plan
-        _ = plan.handle(.paused(true), now: Sample.start)
+        _ = plan.handle(.pause(Pause()), now: Sample.start)
         unstored.mark(values: plan.remembered, at: Sample.start)
         #expect(unstored.due == Sample.start)
         #expect(unstored.drain(from: plan).values == RememberedValues(isPaused: true))

@@ -44,7 +44,7 @@ struct UpstreamReportTests {
         try agent.drop(["1.plist": [icon]])
         try agent.finishPoll([:])
         #expect(agent.plan.status.downloads.blocked == 0)
-        try agent.handle(.paused(true))
+        try agent.handle(.pause(Pause()))
         if isRestarted {
             try agent.pass(.seconds(2))
             try agent.finishJobs()
@@ -56,7 +56,7 @@ struct UpstreamReportTests {
         #expect(status.verdict.sentence.hasPrefix("PAUSED: 1 icon is pending"))
         let next = try #require(agent.plan.report(on: icon, now: agent.now)?.next)
         #expect(next.hasSuffix(", if downloads are resumed by then"))
-        try agent.handle(.paused(false))
+        try agent.handle(.resume(nil))
         #expect(agent.plan.status.downloads.blocked == 0 && agent.plan.status.downloads.awaitingUpstream == 1)
     }
 

@@ -88,12 +88,12 @@ struct UpstreamScenarioTests {
         try agent.finishPoll([:])
         // A look that is under way when the pause begins, and ends after the wait.
         let poll = try agent.awaitPoll()
-        try agent.handle(.paused(true))
+        try agent.handle(.pause(Pause()))
         try agent.pass(.seconds(1200))
         try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .unchanged())))
         while agent.now < Sample.start + .seconds(3600), agent.plan.nextWake != nil { try agent.passToNextWake() }
         #expect(agent.downloads.isEmpty && agent.polls.isEmpty)
-        try agent.handle(.paused(false))
+        try agent.handle(.resume(nil))
         #expect(agent.downloads.isEmpty && agent.polls.count == 1)
         try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
         #expect(agent.target == file("x"))

@@ -33,7 +33,7 @@ struct IconReportTests {
         #expect(failed.next == "retry at \(max(until, own))" + (until > own ? ", when its server is asked again" : ""))
         #expect(failed.rule?.contains("Retry-After") == true)
         // What is paused is told first.
-        try agent.handle(.paused(true))
+        try agent.handle(.pause(Pause()))
         let paused = try Self.report(agent, on: other)
         #expect(paused.next == "download when downloads are resumed")
         #expect(paused.holds?.map(\.code) == ["paused", "origin-waiting"])

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+package import CacheFormat
+import FoundationEssentials
+
+/// What a server is shown to let the agent in, and for whose icons: an entry of `auth.toml`.
+package struct Credential: Equatable, Sendable {
+    package enum Proof: Equatable, Sendable {
+        /// A user name and a password (RFC 7617).
+        case basic(user: String, password: Secret)
+        /// A bearer token (RFC 6750).
+        case bearer(Secret)
+        /// A header field of the server's own.
+        case header(name: String, value: Secret)
+        case certificate(ClientCertificate)
+    }
+
+    /// The only host that it is sent to, in lower case.
+    package var host: String
+    /// `nil` for the port of the URL's scheme.
+    package var port: Int?
+    /// The path below which URLs need it, such as `/private`; `nil` for all.
+    package var path: String?
+    /// The lists whose icons it may be used for.
+    package var lists: Set<ListName>
+    /// Whether its icons may be where everyone can read them.
+    package var isPublic: Bool
+    package var proof: Proof
+
+    package init(
+        host: String, port: Int? = nil, path: String? = nil, lists: Set<ListName>, isPublic: Bool = false, proof: Proof
+    ) {
+        (self.host, self.port, self.path) = (host, port, path)
+        (self.lists, self.isPublic, self.proof) = (lists, isPublic, proof)
+    }
+
+    /// Whether a URL is one of those that need it.
+    ///
+    /// A path with dot segments or empty segments is below no path: servers read those in different ways.
+    package func matches(_ target: FetchTarget) -> Bool {
+        guard target.host == host, target.port == port ?? (target.isSecure ? 443 : 80) else { return false }
+        guard let path else { return true }
+        let rest = target.path
+        guard rest.starts(withBytes: path), !Self.isAmbiguous(rest) else { return false }
+        let next = rest.utf8.dropFirst(path.utf8.count).first
+        return path.utf8.last == UInt8(ascii: "/") || next == nil || next == UInt8(ascii: "/")
+    }
+
+    /// Whether a path has segments that are not what they seem.
+    package static func isAmbiguous(_ path: String) -> Bool {
+        let segments = path.asciiLowercased.split(atByte: "/", omittingEmpty: false).dropFirst()
+        return segments.dropLast().contains("") || path.utf8.contains(UInt8(ascii: "\\"))
+            || segments.contains { segment in
+                let plain = segment.replacing(bytes: "%2e", with: ".")
+                return plain == "." || plain == ".." || segment.contains("%2f") || segment.contains("%5c")
+            }
+    }
+
+    /// The header field that shows it; `nil` for a certificate.
+    package var field: (name: String, value: String)? {
+        switch proof {
+        case .basic(let user, let password):
+            ("Authorization", "Basic " + Data("\(user):\(password.text)".utf8).base64EncodedString())
+        case .bearer(let token): ("Authorization", "Bearer \(token.text)")
+        case .header(let name, let value): (name, value.text)
+        case .certificate: nil
+        }
+    }
+
+    package var certificate: ClientCertificate? {
+        if case .certificate(let certificate) = proof { certificate } else { nil }
+    }
+}
+
+/// A certificate and its private key, as paths of PEM files.
+package struct ClientCertificate: Hashable, Sendable {
+    package var file: String
+    package var key: String
+
+    package init(file: String, key: String) {
+        (self.file, self.key) = (file, key)
+    }
+}
+
+extension Credential: CustomStringConvertible {
+    /// Its kind and where it is used, without its secret: `bearer for icons.example.com/private`.
+    package var description: String {
+        let host = host.contains(":") ? "[\(host)]" : host
+        return "\(kind) for \(host)\(port.map { ":\($0)" } ?? "")\(path ?? "")"
+    }
+
+    private var kind: String {
+        switch proof {
+        case .basic: "basic"
+        case .bearer: "bearer"
+        case .header(let name, _): name
+        case .certificate: "certificate"
+        }
+    }
+}
+
+extension FetchTarget {
+    /// The path of the URL as sent; `/` if it has none.
+    fileprivate var path: String {
+        let bytes = url.utf8
+        let authority = bytes.dropFirst(isSecure ? 8 : 7)
+        guard let start = authority.firstIndex(where: { "/?".utf8.contains($0) }), bytes[start] == UInt8(ascii: "/")
+        else { return "/" }
+        let end = bytes[start...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
+        return String(url[start..<end])
+    }
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+package import CacheFormat
+
+/// The credentials of `auth.toml`, in order.
+package struct Credentials: Equatable, Sendable {
+    package var entries: [Credential]
+
+    package init(_ entries: [Credential] = []) {
+        self.entries = entries
+    }
+
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// Whether icons behind some of them must not be where everyone can read them.
+    package var hasPrivate: Bool { entries.contains { !$0.isPublic } }
+
+    /// Whether a cache has private icons, if the last generation had.
+    ///
+    /// Without credentials, those that are gone had fetched what is still there.
+    package func arePrivate(after last: Manifest?) -> Bool {
+        hasPrivate || isEmpty && last?.isPrivate == true
+    }
+
+    /// Chooses the credential of a request: the first that matches its URL and is for one of the lists.
+    ///
+    /// `lists` name the icon; `exposure` is the setting by which everyone can read the cache, `nil` if none does.
+    ///
+    /// - Returns: `nil` if the URL needs none.
+    /// - Throws: A ``FetchFailure`` with the code `auth-refused`.
+    package func choose(
+        for target: FetchTarget, lists: [ListName], under network: NetworkRules, exposure: String?
+    ) throws(FetchFailure) -> Credential? {
+        let matching = entries.filter { $0.matches(target) }
+        guard !matching.isEmpty else { return nil }
+        guard let chosen = matching.first(where: { !$0.lists.isDisjoint(with: lists) }) else {
+            throw FetchFailure(
+                .authRefused, "\(Self.file) has credentials for the URL, but not for a list that names the icon",
+                .refused)
+        }
+        guard target.isSecure || network.isAllowed(target.host) else {
+            throw FetchFailure(
+                .authRefused,
+                "credentials are sent over http only to hosts in network.allowHosts: use https, or add the host",
+                .refused)
+        }
+        if let exposure, !chosen.isPublic {
+            throw FetchFailure(
+                .authRefused,
+                "everyone could read the icon (\(exposure)): change that, or set public = true in \(Self.file)",
+                .refused)
+        }
+        return chosen
+    }
+
+    /// Whether a failure of the URL may end with other settings or credentials.
+    ///
+    /// Many servers answer 403 for a missing file, so that counts only where a credential is sent.
+    package func mayDepend(_ code: FetchFailure.Code, of url: IconURL) -> Bool {
+        if code.dependsOnSettings { return true }
+        guard code == .http(403), !isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
+        return entries.contains { $0.matches(target) }
+    }
+
+    /// The name of their file.
+    package static let file = "auth.toml"
+}
+
+extension FetchFailure {
+    /// A server's refusal in spite of a credential.
+    static func refusal(of credential: Credential, _ status: Int) -> FetchFailure {
+        FetchFailure(
+            .authRefused,
+            "the server answered \(status) to the credential (\(credential)): correct it in \(Credentials.file), and "
+                + "reload the agent", .forbidden)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import HTTPRules
+import Transfers
+
+/// The “response” of a file on this machine, for an upstream that is a folder.
+///
+/// It is confined to the thread of the downloads; the file is read on a thread of its own, because disks can hang.
+final class FileTransfer: Transfer {
+    /// How much is delivered at once, so that others have their turns.
+    private static let piece = 64 << 10
+    /// The largest file that is read, in bytes: that of a document of an upstream.
+    private static let longest = 32 << 20
+
+    enum Found: Sendable {
+        case file([UInt8])
+        /// A file that is larger than any that is accepted, with its size.
+        case large(Int)
+        case missing
+        case failed(FetchFailure)
+    }
+
+    private let receiver: any TransferReceiver
+    private var rest: ArraySlice<UInt8> = []
+    private(set) var isPaused = false
+    private(set) var lastActivity: ContinuousClock.Instant? = .now
+    let mayBeStale = false
+    let isAnswered = true
+    private var hasEnded = false
+
+    init(_ receiver: any TransferReceiver) {
+        self.receiver = receiver
+    }
+
+    func cancel() { hasEnded = true }
+
+    func breakOff(afterSilenceOf time: Duration) { cancel() }
+
+    func resume() {
+        guard isPaused else { return }
+        isPaused = false
+        lastActivity = .now
+        deliver()
+    }
+
+    /// Passes on what was found.
+    func deliver(_ found: Found) {
+        guard !hasEnded else { return }
+        switch found {
+        case .failed(let failure): end(failure)
+        case .missing: if receive(404, bytes: nil) { end(nil) }
+        case .large(let bytes): if receive(200, bytes: bytes) { end(Unwanted()) }
+        case .file(let bytes):
+            guard receive(200, bytes: bytes.count) else { return }
+            rest = bytes[...]
+            deliver()
+        }
+    }
+
+    /// Passes on a head; returns whether the body is wanted.
+    private func receive(_ status: Int, bytes: Int?) -> Bool {
+        lastActivity = .now
+        let fields = bytes.map { [(name: "content-length", value: "\($0)")] } ?? []
+        guard receiver.receive(ResponseHead(status: status, fields: HTTPFields(fields))) else {
+            end(Unwanted())
+            return false
+        }
+        return true
+    }
+
+    private func deliver() {
+        while !hasEnded, !rest.isEmpty {
+            let piece = rest.prefix(Self.piece)
+            switch piece.withUnsafeBytes({ receiver.receive($0) }) {
+            case .taken: rest = rest.dropFirst(piece.count)
+            case .later:
+                isPaused = true
+                return
+            case .refused: return end(Unwanted())
+            }
+        }
+        if !hasEnded { end(nil) }
+    }
+
+    private func end(_ failure: (any Error)?) {
+        guard !hasEnded else { return }
+        hasEnded = true
+        rest = []
+        receiver.receiveEnd(failure)
+    }
+
+    // MARK: Files
+
+    /// Reads a file below a folder with a manifest; without the manifest, the folder counts as unreachable, not as empty.
+    static func read(_ path: String, manifest: String) -> Found {
+        // Without O_NONBLOCK, opening a FIFO waits for a writer.
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            let error = errno
+            return error == ENOENT && access(manifest, F_OK) == 0 ? .missing : .failed(failure(path, error))
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return .failed(FetchFailure(.connect, "\(path) is not a file"))
+        }
+        let size = Int(status.st_size)
+        guard size <= longest else { return .large(size) }
+        var isWhole = false
+        var error: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size + 1) { buffer, count in
+            while count <= size {
+                let number = Glibc.read(file, buffer.baseAddress?.advanced(by: count), size + 1 - count)
+                if number < 0, errno == EINTR { continue }
+                if number < 0 { error = errno }
+                guard number > 0 else { break }
+                count += number
+            }
+            isWhole = error == 0 && count == size
+        }
+        if isWhole { return .file(bytes) }
+        return .failed(
+            error == 0 ? FetchFailure(.connectionClosed, "\(path) changed while it was read") : failure(path, error))
+    }
+
+    private static func failure(_ path: String, _ error: Int32) -> FetchFailure {
+        FetchFailure(.connect, "cannot read \(path): \(String(cString: strerror(error)))")
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import CacheFormat
+import HTTPRules
+import Reports
+import SyncPlan
+import Testing
+
+/// `cache.maxBytes` and `lists.maxBytesPerList`.
+@Suite("No more images than the limits allow")
+struct AdmissionScenarioTests {
+    private static let urls = (1...9).map { IconURL("https://h.example/\($0)") }
+    /// The size of each image in bytes.
+    private static let size = Sample.image("\(urls[0])").bytes
+
+    private static func codes(_ agent: AgentScenario, _ list: ListName = "1.plist") throws -> [String] {
+        try agent.published(list).map { state in
+            switch state {
+            case .ready: "ready"
+            case .pending: "pending"
+            case .failed(let code): code
+            }
+        }
+    }
+
+    /// Finishes all downloads, each with an image of its own, and publishes.
+    private static func settle(_ agent: inout AgentScenario) throws {
+        while !agent.downloads.isEmpty {
+            for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
+        }
+        try agent.finishJobs()
+    }
+
+    @Test(
+        "the cache takes what fits; the others are over-limit, and come when others went, were replaced or the limit rose"
+    )
+    func cache() throws {
+        var agent = AgentScenario {
+            $0.cache.maxBytes = ByteCount(3 * Self.size)
+            $0.cache.grace = .seconds(1)
+        }
+        try agent.drop(["1.plist": Array(Self.urls.prefix(5))])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent).count { $0 == "ready" } == 3)
+        #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
+        #expect(agent.plan.status.failures?.map(\.code) == ["over-limit"])
+        let there = zip(Self.urls, try Self.codes(agent)).filter { $0.1 == "ready" }.map(\.0)
+        // The image that goes stays for its grace.
+        let rest = Self.urls.prefix(5).filter { $0 != there[0] }
+        try agent.drop(["1.plist": Array(rest)])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
+        try agent.pass(.seconds(1))
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.retired == 0)
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent).count { $0 == "ready" } == 3)
+        #expect(try Self.codes(agent).count { $0 == "over-limit" } == 1)
+
+        // What is there is refreshed, and a new image may replace it.
+        try agent.fetchAgain(there[1])
+        let end = agent.now + .seconds(60)
+        try agent.finish(there[1], with: "\(there[1])'")
+        try Self.settle(&agent)
+        while !agent.isOnDisk("\(there[1])'"), agent.now < end {
+            try agent.passToNextWake()
+            try Self.settle(&agent)
+        }
+        #expect(agent.isOnDisk("\(there[1])'"))
+
+        var settings = Settings()
+        settings.cache.maxBytes = ByteCount(9 * Self.size)
+        try agent.handle(.configured(settings))
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent) == ["ready", "ready", "ready", "ready"])
+    }
+
+    @Test("each list has its own limit, and an icon needs room in one of its lists")
+    func lists() throws {
+        var agent = AgentScenario {
+            $0.lists.maxBytesPerList = ByteCount(2 * Self.size)
+            $0.fetch.perHost = 1
+        }
+        try agent.drop(["1.plist": Array(Self.urls.prefix(4)), "2.plist": [Self.urls[8]]])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
+        #expect(try Self.codes(agent, "2.plist") == ["ready"])
+        let refused = try zip(Self.urls, Self.codes(agent)).first { $0.1 == "over-limit" }.map(\.0)
+        let other = try #require(refused)
+        try agent.drop(["2.plist": [Self.urls[8], other]])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent, "2.plist") == ["ready", "ready"])
+        #expect(try Self.codes(agent).count { $0 == "over-limit" } == 1)
+        try agent.restart()
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent).count { $0 == "over-limit" } == 1)
+    }
+
+    @Test("thousands over the limit cost no requests, and come in batches once there is room")
+    func many() throws {
+        let urls = (0..<2000).map { IconURL("https://h.example/\($0)") }
+        var agent = AgentScenario { $0.cache.maxBytes = ByteCount(100 * Self.size) }
+        try agent.drop(["1.plist": urls])
+        try Self.settle(&agent)
+        #expect(agent.requests.count <= 100 + 4)
+        let ready = agent.plan.status.icons.ready
+        #expect((97...103).contains(ready) && agent.plan.status.icons.failed == 2000 - ready)
+        var settings = Settings()
+        settings.cache.maxBytes = ByteCount(300 * Self.size)
+        try agent.handle(.configured(settings))
+        try Self.settle(&agent)
+        #expect(agent.plan.status.icons.ready >= 290 && agent.requests.count <= 320)
+    }
+}
