@@ -23,6 +23,6 @@ package enum SettingSamples {
         "upstream.idleTimeout": "3s", "upstream.totalTimeout": "9s", "upstream.breakAfter": "5",
         "upstream.breakFor": "30s", "upstream.breakMax": "1h", "upstream.missTTL": "5s", "upstream.maxAge": "7d",
         "upstream.publicKeys": "RWQf6LRCGA9i53mlYecO4IzT51TGPpvWucNSCh1CBM0QTaLn73Y7GFO3",
-        "publish.heartbeat": "6h",
+        "upstream.lists": "a.plist,team-*.plist", "publish.heartbeat": "6h",
     ]
 }

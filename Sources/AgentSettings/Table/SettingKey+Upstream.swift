@@ -8,7 +8,7 @@ extension SettingKey {
             "at most 4 URLs such as https://icons.example.com/fleet/ or file:///media/usb/icons/ (name the folder, not a file in it), without a user name or a query",
             "URLs",
             \.upstream.urls, atMost: Settings.Upstream.maxCount,
-            "Folders with a copy of another agent's cache, on servers or (`file:///…`) on this machine. The agent looks for each icon there, in this order, before it asks the origin.",
+            "Folders with a copy of another agent's cache, on servers, or on this machine as `file:///media/usb/icons/`. The agent looks for each icon there, in this order, before it asks the origin.",
             { UpstreamURL($0) }, { $0.description }),
         .duration(
             "upstream.poll", \.upstream.poll, atLeast: .milliseconds(100),
@@ -56,6 +56,13 @@ extension SettingKey {
             \.upstream.publicKeys,
             "Each manifest must have the signature of one of these keys. Without keys, no signature is required.",
             { try? PublicKey($0) }, { $0.description }),
+        .list(
+            "upstream.lists", "patterns of lists such as *.plist", "patterns of names", \.upstream.lists,
+            """
+            The lists of the upstreams' manifests that are taken over, as if they were in the lists folder. `*` stands for \
+            any text, `?` for one character. A list of the same name in the lists folder counts instead.
+            """,
+            { ListPattern($0) }, { $0.description }),
         .duration(
             "publish.heartbeat", \.publish.heartbeat, atLeast: .seconds(1),
             """

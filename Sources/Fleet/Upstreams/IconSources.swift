@@ -48,7 +48,9 @@ package struct IconSources: Sendable {
         _ new: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
         guard new != settings else { return }
-        let isKept = new.urls == settings.urls && new.publicKeys == settings.publicKeys
+        let isKept =
+            new.urls == settings.urls && new.publicKeys == settings.publicKeys
+            && new.lists == settings.lists
         settings = new
         waits = [:]
         failed = []
@@ -81,7 +83,7 @@ package struct IconSources: Sendable {
     package var isBeginning: Bool { upstreams.contains { $0.isPolling || $0.lastPoll == nil } }
 
     package mutating func beginPolls(at now: Timestamp) -> [UpstreamPoll] {
-        upstreams.indices.compactMap { upstreams[$0].beginPoll(settings.publicKeys, epoch: epoch, at: now) }
+        upstreams.indices.compactMap { upstreams[$0].beginPoll(settings, epoch: epoch, at: now) }
     }
 
     package mutating func pollNow(at now: Timestamp) {

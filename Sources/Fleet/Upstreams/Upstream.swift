@@ -91,7 +91,7 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = max(nextPoll, probe) }
     }
 
-    mutating func beginPoll(_ keys: [PublicKey], epoch: Int, at now: Timestamp) -> UpstreamPoll? {
+    mutating func beginPoll(_ settings: UpstreamSettings, epoch: Int, at now: Timestamp) -> UpstreamPoll? {
         guard !isPolling, nextPoll <= now else { return nil }
         isPolling = true
         lastPoll = now
@@ -100,7 +100,7 @@ struct Upstream: Sendable {
         defer { bypassesCaches = false }
         return UpstreamPoll(
             url: url, validators: index == nil ? nil : validators, bypassesCaches: bypassesCaches, accepted: accepted,
-            index: index, keys: keys, found: found, epoch: epoch)
+            index: index, settings: settings, found: found, epoch: epoch)
     }
 
     /// Ends a poll; if icons wait, the next one follows sooner.

@@ -15,8 +15,9 @@ package struct UpstreamPoll: Sendable {
     package var bypassesCaches: Bool
     package var accepted: UpstreamMemo?
     package var index: UpstreamIndex?
+    package var settings: UpstreamSettings
     /// One of these keys must have signed the manifest; empty if no signature is required.
-    package var keys: [PublicKey]
+    package var keys: [PublicKey] { settings.publicKeys }
     /// Documents that a failed poll brought.
     package var found: [Digest: UpstreamDocument]
     /// Distinguishes polls under the current settings from earlier ones.
@@ -24,10 +25,11 @@ package struct UpstreamPoll: Sendable {
 
     package init(
         url: UpstreamURL, validators: Validators? = nil, bypassesCaches: Bool = false, accepted: UpstreamMemo?,
-        index: UpstreamIndex?, keys: [PublicKey], found: [Digest: UpstreamDocument] = [:], epoch: Int = 0
+        index: UpstreamIndex?, settings: UpstreamSettings = UpstreamSettings(), found: [Digest: UpstreamDocument] = [:],
+        epoch: Int = 0
     ) {
         (self.url, self.validators, self.bypassesCaches) = (url, validators, bypassesCaches)
-        (self.accepted, self.index, self.keys) = (accepted, index, keys)
+        (self.accepted, self.index, self.settings) = (accepted, index, settings)
         (self.found, self.epoch) = (found, epoch)
     }
 
@@ -56,6 +58,9 @@ package struct UpstreamPoll: Sendable {
         if let modified = response.lastModified, response.date < modified + .seconds(2) { return Validators() }
         return response.validators
     }
+
+    /// Whether a list of the manifest is taken over.
+    package func adopts(_ list: ListName) -> Bool { settings.lists.contains { $0.matches(list) } }
 
     package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
 

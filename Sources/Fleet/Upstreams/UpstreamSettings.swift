@@ -34,6 +34,9 @@ package struct UpstreamSettings: Equatable, Sendable {
     /// Each manifest must be signed by one of these keys (default none: no signature is required).
     package var publicKeys: [PublicKey] = []
 
+    /// The lists of the upstreams' manifests that are taken over (default none).
+    package var lists: [ListPattern] = []
+
     package enum Fallback: String, CaseIterable, Sendable {
         case origin
         /// The icon stays pending until an upstream has it.

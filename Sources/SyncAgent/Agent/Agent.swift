@@ -93,8 +93,10 @@ package struct Agent: Sendable {
         let metrics = AgentMetrics()
         let publisher = Publisher(
             folder, held: held, space: staging.space, thread: thread, metrics: metrics)
+        let adopted = AdoptedLists(state: folders.state, settings, logger: logger)
         let lists = ListService(
-            folder: folders.lists, watchProgram: helpers.watch, parseProgram: helpers.parse, settings: settings.lists,
+            folder: folders.lists, adopted: adopted.root, watchProgram: helpers.watch, parseProgram: helpers.parse,
+            settings: settings.lists,
             known: known, old: old, clock: clock, logger: logger, metrics: metrics)
         let journal = EventJournal(in: folders.state, logger: logger)
         let evictor = Evictor(folder, thread: thread, logger: logger, metrics: metrics)
@@ -109,7 +111,7 @@ package struct Agent: Sendable {
                 evictor: evictor, inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
                 database: store,
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
-                metrics: metrics)
+                adopted: adopted, metrics: metrics)
         }
         if let loss = store.lossAtStart { loop.emit(.stateReplaced(loss, isKnown: false)) }
         let report =

@@ -13,6 +13,7 @@ struct SystemEffects: AgentEffects {
     let inspector: CacheInspector
     let database: StateStore
     let relist: @Sendable () async -> Void
+    var adopted: AdoptedLists?
     var metrics = AgentMetrics()
 
     func begin(_ requests: [FetchRequest]) { downloads.begin(requests) }
@@ -22,6 +23,7 @@ struct SystemEffects: AgentEffects {
     func configure(_ settings: Settings, _ proxies: ProxyPolicy) {
         downloads.configure(settings, proxies)
         staging.space.setReserve(settings.cache.minFree)
+        adopted?.configure(settings)
     }
 
     func writeAhead(_ images: [ImageAhead]) async { await publisher.writeAhead(images) }
@@ -38,7 +40,8 @@ struct SystemEffects: AgentEffects {
         case .remove(let plan): return .removed(failed: await evictor.remove(plan))
         case .measureSpace(let trial): return .space(await staging.measure(trial: trial))
         case .inspect(let expected): return .inspected(await inspector.inspect(expected))
-        case .poll(let poll): return .polled(await UpstreamPoller(downloads: downloads).poll(poll))
+        case .poll(let poll):
+            return .polled(await UpstreamPoller(downloads: downloads, adopted: adopted, relist: relist).poll(poll))
         }
     }
 

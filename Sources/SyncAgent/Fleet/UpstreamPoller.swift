@@ -28,6 +28,10 @@ struct UpstreamPoller: Sendable {
     }
 
     let downloads: Downloads
+    /// `nil` to take over no lists.
+    var adopted: AdoptedLists?
+    /// Called after lists that are taken over changed.
+    var relist: @Sendable () async -> Void = {}
     var limits = Limits()
     private static let reader = Reader()
 
@@ -53,10 +57,48 @@ struct UpstreamPoller: Sendable {
             // Parsing used several times the memory that is kept.
             if !documents.isEmpty || failure != nil { HeapTrimmer.trimSoon() }
             if let failure { return .failed(failure, found: documents) }
+            await adopt(manifest, poll)
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {
             return .failed(error, found: poll.found)
         }
+    }
+
+    /// The lists that are taken over and not written yet.
+    private func lists(toAdoptFrom manifest: Manifest, _ poll: UpstreamPoll) -> [Digest: ListName] {
+        guard let adopted, !poll.settings.lists.isEmpty else { return [:] }
+        let new = manifest.lists.filter { name, list in
+            poll.adopts(name) && !adopted.has(name, list.sha256, of: poll.url, in: poll.settings)
+        }
+        return Dictionary(new.map { ($0.value.sha256, $0.key) }) { a, _ in a }
+    }
+
+    /// Puts the lists of an accepted manifest in force.
+    private func adopt(_ manifest: Manifest, _ poll: UpstreamPoll) async {
+        guard let adopted, !poll.settings.lists.isEmpty else { return }
+        let lists = manifest.lists.filter { poll.adopts($0.key) }.mapValues(\.sha256)
+        let hasChanged = await onOwnThread("adopted-lists") {
+            adopted.publish(lists, of: poll.url, in: poll.settings)
+        }
+        if hasChanged { await relist() }
+    }
+
+    private func stage(_ body: [UInt8], of name: ListName, _ list: Manifest.List, _ poll: UpstreamPoll)
+        async
+        throws(UpstreamFailure)
+    {
+        guard let adopted else { return }
+        let result: Result<Void, UpstreamFailure> = await onOwnThread("adopted-lists") {
+            guard let document = try? AppListDocument(json: body), document.list == name else {
+                return .failure(UpstreamFailure(.damaged, "\(list.document) is not the document of \(name)"))
+            }
+            do throws(FileError) {
+                return .success(try adopted.stage(document, list.sha256, of: poll.url, in: poll.settings))
+            } catch {
+                return .failure(UpstreamFailure(agent: "its list \(name) cannot be taken over (\(error))"))
+            }
+        }
+        try result.get()
     }
 
     private func checkSignature(
@@ -76,9 +118,12 @@ struct UpstreamPoller: Sendable {
     private func documents(
         of manifest: Manifest, _ poll: UpstreamPoll
     ) async -> (found: [Digest: UpstreamDocument], failure: UpstreamFailure?) {
-        let new = manifest.lists.values.filter { poll.index?.documents[$0.sha256] == nil }
+        let adoptions = lists(toAdoptFrom: manifest, poll)
+        let new = manifest.lists.values.filter {
+            poll.index?.documents[$0.sha256] == nil || adoptions[$0.sha256] != nil
+        }
         let lists = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }
-        var found = poll.found.filter { lists[$0.key] != nil }
+        var found = poll.found.filter { lists[$0.key] != nil && adoptions[$0.key] == nil }
         let known = manifest.lists.values.compactMap { poll.index?.documents[$0.sha256]?.count }
         var entries = known.reduce(found.values.reduce(0) { $0 + $1.contents.count }, +)
         var bytes = found.values.reduce(0) { $0 + $1.bytes }
@@ -99,6 +144,7 @@ struct UpstreamPoller: Sendable {
                     let body = try result.get()
                     bytes += body.count
                     let document = try await Self.reader.read(body, of: list, poll)
+                    if let name = adoptions[list.sha256] { try await stage(body, of: name, list, poll) }
                     found[list.sha256] = document
                     entries += document.contents.count
                     if entries > limits.entries || bytes > limits.bytes {

@@ -19,12 +19,17 @@ package actor ListFolder {
     }
 
     package nonisolated let path: FilePath
+    /// The folder of the lists taken over from upstreams.
+    private let adopted: FilePath?
+    /// The files of the lists of the last listing that are in ``adopted``.
+    private var adoptedFiles: [ListName: FilePath] = [:]
     private let thread = FileThread("lists")
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package init(_ path: FilePath) {
+    package init(_ path: FilePath, adopted: FilePath? = nil) {
         self.path = path
+        self.adopted = adopted
     }
 
     /// Lists the folder.
@@ -69,6 +74,13 @@ package actor ListFolder {
                 listing.files[name] = .some(nil)
             }
         }
+        adoptedFiles = [:]
+        let files = try adopted.map { path throws(FileError) in try AdoptedLists.files(in: path) } ?? [:]
+        for (name, file) in files
+        where listing.files[name] == nil && !listing.folder.others.contains(name) {
+            listing.files[name] = file.fingerprint
+            adoptedFiles[name] = file.path
+        }
         // A file can have the very name that another one's escaped name is.
         listing.illegible.subtract(listing.files.keys)
         return listing
@@ -80,7 +92,7 @@ package actor ListFolder {
     package func open(
         _ name: ListName, maxBytes: ByteCount
     ) throws(ListRejection) -> (file: ListFile, contents: ListFile.Contents) {
-        let file = try ListFile(opening: path.appending(name.text), maxBytes: maxBytes)
+        let file = try ListFile(opening: adoptedFiles[name] ?? path.appending(name.text), maxBytes: maxBytes)
         do {
             return (file, try file.contents(maxBytes: maxBytes))
         } catch {

@@ -53,17 +53,18 @@ package struct ListScanner: Sendable {
         package var cost = Duration.zero
     }
 
-    /// Creates a scanner of the lists folder.
+    /// Creates a scanner of the lists folder, and of the lists taken over from upstreams in `adopted`.
     ///
     /// `known` and `old` are what an earlier run read and published; files with known contents are not parsed again. New
     /// lists are read for at least `round`, 100 ms by default, before they are reported.
     package init(
-        folder: FilePath, parser: ParseHelper, maxBytes: ByteCount, known: [ListName: KnownList] = [:],
+        folder: FilePath, adopted: FilePath? = nil, parser: ParseHelper, maxBytes: ByteCount,
+        known: [ListName: KnownList] = [:],
         old: Set<ListName> = [], round: Duration = .milliseconds(100)
     ) {
         self.old = old
         self.round = round
-        self.folder = ListFolder(folder)
+        self.folder = ListFolder(folder, adopted: adopted)
         self.parser = parser
         self.maxBytes = maxBytes
         unread = known

@@ -25,6 +25,7 @@ package final class ListService: Sendable {
     }
 
     private let folder: FilePath
+    private let adopted: FilePath?
     private let watchProgram: FilePath
     private let parseProgram: FilePath
     /// The settings for reading lists, and a parser that follows them.
@@ -43,11 +44,13 @@ package final class ListService: Sendable {
     private let trigger: AsyncStream<Trigger>.Continuation
 
     package init(
-        folder: FilePath, watchProgram: FilePath, parseProgram: FilePath, settings: Settings.Lists,
+        folder: FilePath, adopted: FilePath? = nil, watchProgram: FilePath, parseProgram: FilePath,
+        settings: Settings.Lists,
         known: [ListName: KnownList] = [:], old: Set<ListName> = [], clock: AgentClock, logger: Logger,
         metrics: AgentMetrics = AgentMetrics()
     ) {
         self.folder = folder
+        self.adopted = adopted
         self.old = old
         self.known = Handover(known)
         self.watchProgram = watchProgram
@@ -151,7 +154,9 @@ package final class ListService: Sendable {
     }
 
     private func makeScanner() -> ListScanner {
-        ListScanner(folder: folder, parser: parser, maxBytes: settings.maxBytes, known: known.take() ?? [:], old: old)
+        ListScanner(
+            folder: folder, adopted: adopted, parser: parser, maxBytes: settings.maxBytes, known: known.take() ?? [:],
+            old: old)
     }
 
     private func look(_ report: @Sendable (ListScan) -> Void) async {

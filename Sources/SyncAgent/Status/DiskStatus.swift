@@ -110,7 +110,8 @@ package struct DiskStatus: Sendable {
     /// Feeds the current lists to the plan, and returns whether the published generation matches them.
     private func readLists(into plan: inout Reconciler) async -> Bool {
         var scanner = ListScanner(
-            folder: folders.lists, parser: parser, maxBytes: settings.lists.maxBytes, known: plan.knownLists)
+            folder: folders.lists, adopted: AdoptedLists.root(inState: folders.state), parser: parser,
+            maxBytes: settings.lists.maxBytes, known: plan.knownLists)
         let scan = await scanner.look().scan
         let now = AgentClock.wallTime
         _ = plan.handle([.scanned(scan)], now: now)

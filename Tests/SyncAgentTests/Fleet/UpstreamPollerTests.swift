@@ -80,11 +80,14 @@ struct UpstreamPollerTests {
                 var validators: Validators?
                 var index: UpstreamIndex?
                 var found: [Digest: UpstreamDocument] = [:]
+                var rules = settings.upstream
+                rules.publicKeys = keys
                 for upstream in upstreams {
                     current.withLock { $0 = upstream }
                     let answer = await UpstreamPoller(downloads: downloads, limits: limits).poll(
                         UpstreamPoll(
-                            url: url, validators: validators, accepted: known, index: index, keys: keys, found: found))
+                            url: url, validators: validators, accepted: known, index: index, settings: rules,
+                            found: found))
                     outcomes.append(answer.outcome)
                     if case .accepted(let contents) = answer.outcome {
                         (known, validators, index) = (contents.memo, contents.validators, contents.index)

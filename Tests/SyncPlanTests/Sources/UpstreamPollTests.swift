@@ -17,7 +17,7 @@ struct UpstreamPollTests {
         }
         return UpstreamPoll(
             url: UpstreamSample.first, validators: nil, bypassesCaches: false, accepted: memo,
-            index: accepted == nil ? nil : UpstreamIndex(), keys: [])
+            index: accepted == nil ? nil : UpstreamIndex())
     }
 
     @Test(
