@@ -20,6 +20,7 @@ package struct SettingsChange: Equatable, Sendable {
                 key.copy(from: running, to: &settings)
             }
         }
+        if running.keys != new.keys { changed.append("keys") }
         if running.credentials != new.credentials { changed.append("credentials") }
         (self.settings, self.changed, self.needRestart) = (settings, changed, needRestart)
     }

@@ -23,6 +23,7 @@ package struct ConfigurationFile: Sendable {
 
     package let path: String
     var entries: [Entry] = []
+    var keys: [CacheKeys.Rule] = []
     package var problems: [ConfigurationProblem] = []
 
     /// Reads a file; an optional one may be missing, and is then empty.
@@ -43,7 +44,7 @@ package struct ConfigurationFile: Sendable {
     package init(path: String, text: String) {
         self.path = path
         let reader = ConfigurationReader(path: path, text: text)
-        (entries, problems) = (reader.entries, reader.problems)
+        (entries, keys, problems) = (reader.entries, reader.keys, reader.problems)
     }
 
     /// The contents; `nil` if the file does not exist.

@@ -8,6 +8,8 @@ struct ConfigurationReader {
 
     private let path: String
     private(set) var entries: [ConfigurationFile.Entry] = []
+    /// The rules of `[[keys]]`.
+    private(set) var keys: [CacheKeys.Rule] = []
     private var reported: [(line: Int, message: String)] = []
     private var problemCount = 0
     /// The keys and tables with a problem: each is reported once.
@@ -24,8 +26,36 @@ struct ConfigurationReader {
         // Nobody corrects so many at once.
         guard problemCount <= Self.mostProblems else { return }
         for item in toml.items where toml.flaws[item.line] == nil && !TOMLReader.isInElement(item.key) {
+            if item.key == [Self.keyTable], item.value == .array([.table]) { continue }
             read(item.key, item.value, at: item.line)
         }
+        for (line, items) in toml.elements(of: Self.keyTable) { readRule(at: line, items) }
+    }
+
+    private static let keyTable = "keys"
+
+    /// Reads an element of `[[keys]]`.
+    private mutating func readRule(at line: Int, _ items: [(key: [String], value: TOMLReader.Value, line: Int)]) {
+        var element = TableElement(Self.keyTable, in: path, at: line, items, keys: ["host", "ignore"])
+        let (host, ignored) = (element.text("host"), element.texts("ignore"))
+        let pattern = host.flatMap { HostPattern($0) }
+        if !element.has("host") || host != nil && pattern == nil {
+            element.report("“host” of [[keys]] is a host, such as icons.example.com or *.example.com.", at: "host")
+        }
+        if !element.has("ignore") || ignored?.contains(where: { !Self.isParameter($0) }) == true {
+            element.report(
+                "“ignore” of [[keys]] is an array of names of query parameters, such as [\"Expires\", \"X-Amz-*\"].", at: "ignore")
+        }
+        for (line, message) in element.flaws { report(message, at: line) }
+        if element.flaws.isEmpty, let pattern, let ignored {
+            keys.append(CacheKeys.Rule(host: pattern, ignored: ignored))
+        }
+    }
+
+    /// Whether a text can be the name of a query parameter, perhaps with a star at its end.
+    private static func isParameter(_ text: String) -> Bool {
+        text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"&=#?".utf8.contains($0) }
+            && !text.utf8.dropLast().contains(UInt8(ascii: "*")) && text != "*"
     }
 
     /// What is wrong, in the order of the lines.

@@ -9,7 +9,10 @@ struct TableElement {
     let line: Int
     private let path: String
     private var values: [String: (value: TOMLReader.Value, line: Int)] = [:]
-    private(set) var problems: [ConfigurationProblem] = []
+    /// What is wrong, each with its line.
+    private(set) var flaws: [(line: Int, message: String)] = []
+
+    var problems: [ConfigurationProblem] { flaws.map { ConfigurationProblem("\(path):\($0.line)", $0.message) } }
 
     /// Reads the items of an element; `keys` are all that it may have.
     init(
@@ -34,7 +37,7 @@ struct TableElement {
     mutating func report(_ message: String, at key: String) { report(message, at: values[key]?.line ?? line) }
 
     private mutating func report(_ message: String, at line: Int) {
-        problems.append(ConfigurationProblem("\(path):\(line)", message))
+        flaws.append((line, message))
     }
 
     func has(_ key: String) -> Bool { values[key] != nil }

@@ -30,6 +30,6 @@ extension Download.Rules {
         self.init(
             policy: settings.network, maxBytes: settings.fetch.maxBytes, maxRedirects: settings.fetch.maxRedirects,
             allowDowngrade: settings.fetch.allowDowngrade, credentials: settings.credentials,
-            exposure: settings.exposure)
+            exposure: settings.exposure, keys: settings.keys)
     }
 }

@@ -148,6 +148,8 @@ package struct Settings: Equatable, Sendable {
     @Shared package var metrics = Metrics()
     @Shared package var upstream = Upstream()
     @Shared package var publish = Publish()
+    /// Which query parameters of URLs do not matter (default: all do).
+    @Shared package var keys = CacheKeys()
     /// What private origins are shown (default none); they come from a file of their own, and no report shows them.
     @Shared package var credentials = Credentials()
 

@@ -13,6 +13,8 @@ package struct Download: Sendable {
         /// The setting by which everyone can read the cache; `nil` if none does.
         var exposure: String?
 
+        var keys = CacheKeys()
+
         /// The rules for a request.
         ///
         /// A copy may not redirect: only its own address is allowed.
@@ -24,11 +26,11 @@ package struct Download: Sendable {
 
         package init(
             policy: NetworkRules, maxBytes: ByteCount, maxRedirects: Int, allowDowngrade: Bool,
-            credentials: Credentials = Credentials(), exposure: String? = nil
+            credentials: Credentials = Credentials(), exposure: String? = nil, keys: CacheKeys = CacheKeys()
         ) {
             (self.policy, self.maxBytes) = (policy, maxBytes)
             (self.maxRedirects, self.allowDowngrade) = (maxRedirects, allowDowngrade)
-            (self.credentials, self.exposure) = (credentials, exposure)
+            (self.credentials, self.exposure, self.keys) = (credentials, exposure, keys)
         }
     }
 
@@ -101,7 +103,7 @@ package struct Download: Sendable {
         }
         sent = now
         var fields = [(name: "Accept", value: "image/*,*/*;q=0.1"), (name: "Accept-Encoding", value: "identity")]
-        if let condition, condition.applies(to: target) {
+        if let condition, condition.applies(to: target, under: rules.keys) {
             if let tag = condition.validators.etag { fields.append(("If-None-Match", tag)) }
             if let date = condition.validators.lastModified { fields.append(("If-Modified-Since", date)) }
         }
@@ -147,7 +149,7 @@ package struct Download: Sendable {
         case (200, _): return try whole(head, response)
         case (206, let partial?): return try rest(head, response, of: partial)
         case (416, .some): return try askForWhole()
-        case (304, _) where condition?.applies(to: target) == true: return .end(.notModified(response))
+        case (304, _) where condition?.applies(to: target, under: rules.keys) == true: return .end(.notModified(response))
         case (304, _) where condition != nil:
             // The 304 is about another URL's image: ask again without the condition.
             condition = nil

@@ -28,6 +28,9 @@ package struct Condition: Hashable, Sendable {
         self.validators = validators
     }
 
-    /// Whether the condition may be sent to the URL: only if it is the same, byte for byte.
-    package func applies(to target: FetchTarget) -> Bool { target.isSent(as: url) }
+    /// Whether the condition may be sent to the URL: only if it is the same, byte for byte, or differs only in what a
+    /// rule ignores.
+    package func applies(to target: FetchTarget, under keys: CacheKeys = CacheKeys()) -> Bool {
+        keys.areSame(url, target)
+    }
 }

@@ -91,6 +91,8 @@ package struct IconReport: Codable, Equatable, Sendable {
     /// The redirects and proxies of the last download; empty if it was direct.
     package var trail: [FetchTrail.Hop]
     package var pinned: Bool?
+    /// The key of its URL, without secrets; `nil` if no rule of `[[keys]]` is for its host.
+    package var key: String?
     /// Why it is not being downloaded; `nil` from an agent of an older version.
     package var holds: [Hold]?
     /// The rule that determines its next refresh or retry.

@@ -17,9 +17,11 @@ struct CheckFinding {
     var isMissing = false
     /// The results of `--fetch`.
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
+    private let keys: CacheKeys
 
     init(file: String, verdict: ListVerdict, settings: Settings, _ context: CommandContext) {
         (self.file, self.verdict, self.context) = (file, verdict, context)
+        keys = settings.keys
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
         var refused: [(icon: IconURL, failure: FetchFailure)] = []
         for entry in (try? verdict.get())?.entries ?? [] {
@@ -43,7 +45,19 @@ struct CheckFinding {
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
-    var hasFailedIcons: Bool { !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } }
+    var hasFailedIcons: Bool { !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty }
+
+    /// The keys of URLs that brought different images, each with the number of its URLs and of their images.
+    private var wrongKeys: [(key: IconURL, urls: Int, images: Int)] {
+        var groups: [IconURL: (urls: Int, images: Set<Digest>)] = [:]
+        for trial in trials {
+            guard case .image(let image, _) = trial.outcome, let key = keys.key(of: trial.icon) else { continue }
+            groups[key, default: (0, [])].urls += 1
+            groups[key]?.images.insert(image.image.sha256)
+        }
+        return groups.filter { $0.value.images.count > 1 }
+            .map { ($0.key, $0.value.urls, $0.value.images.count) }.sorted { $0.key < $1.key }
+    }
 
     private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
 
@@ -64,6 +78,11 @@ struct CheckFinding {
                     + StyledText("\(shown(icon)): \(message(of: failure, &given)) [\(failure.code)]")
             }
             items += trials.map { Self.line(of: $0.icon, $0.outcome) }
+            items += wrongKeys.map { key, urls, images in
+                StyledText("wrong key: ", .red)
+                    + StyledText(
+                        "\(counted(urls, "URL")) with the key \(shown(key)) brought \(counted(images, "image")): correct [[keys]]")
+            }
             if !hasListName {
                 items.append(
                     "the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
@@ -130,6 +149,12 @@ struct CheckFinding {
             ]
             if !trials.isEmpty {
                 members.append(("fetched", .array(trials.map { Self.json(of: $0.icon, $0.outcome) })))
+            }
+            if !wrongKeys.isEmpty {
+                let wrong = wrongKeys.map { key, urls, images -> JSON in
+                    ["key": .string(shown(key)), "urls": .number(urls), "images": .number(images)]
+                }
+                members.append(("wrongKeys", .array(wrong)))
             }
             return .object(members)
         }

@@ -22,7 +22,9 @@ extension Configuration {
         var configured = EffectiveSettings()
         configured.apply(ConfigurationFile(path: report.file, isOptional: true))
         var unknown: [String] = []
-        var effective = EffectiveSettings(Settings(report, configured: configured.settings, unknown: &unknown))
+        var settings = Settings(report, configured: configured.settings, unknown: &unknown)
+        settings.keys = configured.settings.keys
+        var effective = EffectiveSettings(settings)
         for assignment in assignments { effective.apply(assignment: assignment) }
         try Self.end(because: effective.problems)
         let keys = unknown.compactMap(SettingKey.named)

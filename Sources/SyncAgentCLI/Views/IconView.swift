@@ -29,6 +29,7 @@ struct IconView {
             entries.append((title, StyledText(RelativeTime.text(in: text, now: now), style)))
         }
         add("named by", names)
+        add("key", report.key)
         add("state", report.state.text, style)
         add("image", report.path.map { "\(cache)/\($0)" })
         if let previous = report.previous {

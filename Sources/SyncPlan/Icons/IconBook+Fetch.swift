@@ -9,6 +9,7 @@ import HTTPRules
 extension IconBook {
     /// Requests an icon from a source or its origin, or lets it wait.
     mutating func supply(_ url: IconURL, _ reason: FetchReason, in turn: inout Turn) {
+        guard isRequested(url) else { return }
         guard !sources.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
             return enqueue(url, reason, from: nil, in: &turn)
         }

@@ -18,6 +18,7 @@ struct IconBook: Sendable {
     var publishing: PublicationPlan
     var retention: Retention
     var admission = Admission()
+    var keyGroups = KeyGroups()
 
     init(
         _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
@@ -36,6 +37,7 @@ struct IconBook: Sendable {
         publishing.configure(new.publish)
         retention.configure(new)
         admission = Admission()
+        if new.keys != old.keys { resetKeys(in: &turn) }
         let hasOtherLimits =
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
@@ -64,6 +66,7 @@ struct IconBook: Sendable {
         if change.changesDocuments {
             for list in catalog.icons[place].icon.lists { publishing.markChanged(list, at: turn.now) }
         }
+        if !keyGroups.isEmpty { share(event, of: catalog.icons[place].url, in: &turn) }
         if change.needsDecision { decide(at: place, in: &turn) }
     }
 
@@ -87,6 +90,7 @@ struct IconBook: Sendable {
         if !icon.isBusy { sources.forget(url) }
         guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
         catalog.forgetIcon(url)
+        keyGroups.remove(url)
         turn.memos.mark(icon: url, at: turn.now)
     }
 
@@ -122,6 +126,7 @@ struct IconBook: Sendable {
 
     /// Decides all icons at the start, including refused URLs, which this version may allow.
     mutating func decideAll(in turn: inout Turn) {
+        if !settings.keys.isEmpty, keyGroups.isEmpty { addKeys(of: Set(catalog.icons.keys), in: &turn) }
         var dueTimes: [(url: IconURL, time: Timestamp)] = []
         dueTimes.reserveCapacity(catalog.icons.count)
         // By index: a collection that changes while it is iterated is copied, and so is a record that is taken out.

@@ -53,6 +53,8 @@ package enum IconEvent: Sendable {
     case failed(IconRecord.Failure)
     /// An image that the record lacked is on disk.
     case found(Boxed<AppListDocument.Image>, freshUntil: Timestamp)
+    /// It has the image of another URL that differs only in what a rule ignores.
+    case inherited(Boxed<AppListDocument.Image>, StoredResponse?, freshUntil: Timestamp)
     /// The image on disk is missing or damaged.
     case lost
     case evicted
@@ -75,7 +77,7 @@ package enum IconEvent: Sendable {
     /// Whether the event may change the icon's state in list documents.
     var mayChangeDocuments: Bool {
         switch self {
-        case .ended, .unstaged, .published, .confirmed, .failed, .found, .lost, .evicted, .purged: true
+        case .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged: true
         case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .blocked, .scheduled,
             .retried, .requested, .expires, .lacking, .remembered:
             false
@@ -86,8 +88,8 @@ package enum IconEvent: Sendable {
     /// applied.
     var needsDecision: Bool {
         switch self {
-        case .dequeued, .cancelled, .ended, .unstaged, .published, .confirmed, .failed, .found, .lost, .evicted,
-            .purged, .retried, .requested, .expires:
+        case .dequeued, .cancelled, .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost,
+            .evicted, .purged, .retried, .requested, .expires:
             true
         case .listed, .named, .unnamed, .expected, .queued, .started, .blocked, .scheduled, .lacking, .remembered: false
         }
@@ -102,7 +104,7 @@ package enum IconEvent: Sendable {
             case .staged: isFirst
             case .blocked, .discarded: false
             }
-        case .confirmed, .failed, .found, .lost, .evicted, .purged, .requested, .expires: true
+        case .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged, .requested, .expires: true
         case .published: !isFirst
         case .blocked, .unstaged: isFirst
         case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .scheduled, .retried,

@@ -145,6 +145,7 @@ extension IconRecord {
         case .blocked, .unstaged, .published: hasStaged
         case .failed: phase == .idle || hasStaged
         case .found: !hasImage
+        case .inherited: !hasStaged
         case .evicted: hasImage
         case .listed, .named, .unnamed, .expected, .lost, .purged, .scheduled, .retried, .requested, .expires, .lacking,
             .remembered:
@@ -182,6 +183,10 @@ extension IconRecord {
             _image = image
             wasMissing = false
             freshUntil = time
+        case .inherited(let image, let response, let time):
+            _image = image
+            (self.response, freshUntil) = (response, time)
+            (failure, wasMissing) = (nil, false)
         case .lost:
             (image, response, wasMissing) = (nil, nil, true)
         case .evicted:

@@ -94,6 +94,7 @@ extension Reconciler {
             state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
             published: old?.published)
         let diff = book.catalog.setList(name, record)
+        book.addKeys(of: diff.added, in: &turn)
         if let replaced {
             changes.lost.formUnion(book.keepImages(of: name, from: replaced, diff, in: &turn))
         }

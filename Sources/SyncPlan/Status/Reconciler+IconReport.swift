@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
 package import CacheFormat
 import Fleet
 import HTTPRules
@@ -28,6 +30,8 @@ extension Reconciler {
                 url: last.url, path: image.path, since: last.since?.description,
                 lists: book.catalog.previous.lists(for: url))
         }
+        report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
+        if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL that has its key" }
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report
     }

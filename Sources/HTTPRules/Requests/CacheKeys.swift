@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+package import CacheFormat
+
+/// Which query parameters of URLs do not matter: URLs that differ only in them are one icon (`[[keys]]`).
+package struct CacheKeys: Equatable, Sendable {
+    package struct Rule: Equatable, Sendable {
+        package var host: HostPattern
+        /// Names of query parameters as URLs have them; one that ends with `*` stands for all that begin so.
+        package var ignored: [String]
+
+        package init(host: HostPattern, ignored: [String]) {
+            (self.host, self.ignored) = (host, ignored)
+        }
+
+        fileprivate func ignores(_ name: some StringProtocol) -> Bool {
+            ignored.contains { pattern in
+                pattern.utf8.last == UInt8(ascii: "*")
+                    ? name.utf8.starts(with: pattern.utf8.dropLast()) : name.utf8.elementsEqual(pattern.utf8)
+            }
+        }
+    }
+
+    package var rules: [Rule]
+
+    package init(_ rules: [Rule] = []) {
+        self.rules = rules
+    }
+
+    package var isEmpty: Bool { rules.isEmpty }
+
+    /// The key of a URL, a URL without what is ignored; `nil` if no rule is for its host.
+    package func key(of url: IconURL) -> IconURL? {
+        guard !isEmpty, let target = try? FetchTarget(url.text) else { return nil }
+        return key(of: target)
+    }
+
+    package func key(of target: FetchTarget) -> IconURL? {
+        let rules = rules.filter { $0.host.matches(target.host) }
+        guard !rules.isEmpty else { return nil }
+        let bytes = target.url.utf8
+        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return IconURL(target.url) }
+        let kept = target.url[bytes.index(after: mark)...].split(atByte: "&", omittingEmpty: false).filter { pair in
+            let name = pair.split(atByte: "=", omittingEmpty: false).first ?? ""
+            return !rules.contains { $0.ignores(name) }
+        }
+        let path = String(target.url[..<mark])
+        return IconURL(kept.isEmpty ? path : "\(path)?\(kept.joined(separator: "&"))")
+    }
+
+    /// Whether two URLs, as they are sent, are one icon.
+    func areSame(_ url: String, _ target: FetchTarget) -> Bool {
+        if target.isSent(as: url) { return true }
+        guard !isEmpty, let key = key(of: target) else { return false }
+        return self.key(of: IconURL(url)) == key
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import CacheFormat
+import Fleet
+import HTTPRules
+
+// URLs that differ only in what a rule ignores: the newest is requested, and the others have its image.
+extension IconBook {
+    /// Adds URLs that lists name now to their groups; those without an image get that of their group.
+    mutating func addKeys(of urls: Set<IconURL>, in turn: inout Turn) {
+        guard !settings.keys.isEmpty else { return }
+        for url in urls {
+            guard let key = settings.keys.key(of: url), keyGroups.add(url, key) else { continue }
+            let others = keyGroups.others(of: url)
+            if let source = others.last(where: { catalog.icons[$0]?.hasImage == true }) {
+                inherit(from: source, to: url, in: &turn)
+            }
+            // Only the newest is asked for.
+            for other in others where catalog.icons[other]?.isQueued == true {
+                downloads.remove(other)
+                sources.drop(other)
+                apply(.dequeued, to: other, in: &turn)
+            }
+        }
+    }
+
+    /// Whether an icon is requested itself: it is the newest of its group that a list names.
+    func isRequested(_ url: IconURL) -> Bool {
+        keyGroups.isEmpty
+            || keyGroups.group(of: url).last { catalog.icons[$0]?.isReferenced == true }.map { $0 == url } ?? true
+    }
+
+    /// The others of the groups of these URLs.
+    func others(of urls: Set<IconURL>) -> Set<IconURL> {
+        keyGroups.isEmpty ? [] : Set(urls.flatMap { keyGroups.others(of: $0) })
+    }
+
+    /// Decides icons that may be the newest of their group now.
+    mutating func requestNewest(of urls: Set<IconURL>, in turn: inout Turn) {
+        for url in urls where catalog.icons[url]?.isReferenced == true && isRequested(url) {
+            if catalog.icons[url]?.failure != nil {
+                apply(.retried(turn.now), to: url, in: &turn)
+            } else {
+                decide(url, in: &turn)
+            }
+        }
+    }
+
+    /// Passes what became of an icon on to the others of its group.
+    mutating func share(_ event: IconEvent, of url: IconURL, in turn: inout Turn) {
+        switch event {
+        case .published, .confirmed, .ended(.confirmed, _):
+            for other in keyGroups.others(of: url) where catalog.icons[other]?.isReferenced == true {
+                inherit(from: url, to: other, in: &turn)
+            }
+        case .failed(let failure), .ended(.failed(let failure), _):
+            var failure = failure
+            failure.nextAttempt = nil
+            for other in keyGroups.others(of: url) {
+                guard let icon = catalog.icons[other], icon.isReferenced, !icon.hasImage, icon.phase == .idle,
+                    icon.failure != failure
+                else { continue }
+                apply(.failed(failure), to: other, in: &turn)
+            }
+        default: break
+        }
+    }
+
+    private mutating func inherit(from source: IconURL, to url: IconURL, in turn: inout Turn) {
+        guard let from = catalog.icons[source], let digest = from.boxedImage.digest,
+            let icon = catalog.icons[url], !icon.hasStaged, icon.accepts(digest), retention.ledger.isOnDisk(digest)
+        else { return }
+        let isNew = icon.boxedImage.digest != digest
+        guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }
+        if isNew { catalog.requestNaming(url) }
+        apply(.inherited(from.boxedImage, from.response, freshUntil: from.freshUntil), to: url, in: &turn)
+    }
+
+    /// Makes the groups anew; if a rule changed, icons that shared an image are requested again without validators.
+    mutating func resetKeys(in turn: inout Turn) {
+        let before = keyGroups.shared
+        keyGroups = KeyGroups()
+        if !settings.keys.isEmpty {
+            for url in catalog.icons.keys.sorted() {
+                if let key = settings.keys.key(of: url) { _ = keyGroups.add(url, key) }
+            }
+        }
+        for url in Set(before).union(keyGroups.shared) where catalog.icons[url]?.isReferenced == true {
+            apply(.expires(turn.now), to: url, in: &turn)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import HTTPRules
+
+/// The icons whose URLs have one key (``CacheKeys``); empty without rules.
+struct KeyGroups: Sendable {
+    private var keys: [IconURL: IconURL] = [:]
+    /// The icons of each key, in the order in which lists named them, the newest last.
+    private var groups: [IconURL: [IconURL]] = [:]
+
+    var isEmpty: Bool { keys.isEmpty }
+
+    /// Adds an icon that a list names now, as the newest of its group; returns whether it has others.
+    mutating func add(_ url: IconURL, _ key: IconURL) -> Bool {
+        keys[url] = key
+        groups[key, default: []].removeAll { $0 == url }
+        groups[key, default: []].append(url)
+        return (groups[key]?.count ?? 0) > 1
+    }
+
+    mutating func remove(_ url: IconURL) {
+        guard let key = keys.removeValue(forKey: url) else { return }
+        groups[key]?.removeAll { $0 == url }
+        if groups[key]?.isEmpty == true { groups[key] = nil }
+    }
+
+    func key(of url: IconURL) -> IconURL? { keys[url] }
+
+    /// The others with the same key, the oldest first.
+    func others(of url: IconURL) -> [IconURL] {
+        guard let key = keys[url], let group = groups[key], group.count > 1 else { return [] }
+        return group.filter { $0 != url }
+    }
+
+    /// All icons of the group, the oldest first; only itself if it is in none.
+    func group(of url: IconURL) -> [IconURL] { keys[url].flatMap { groups[$0] } ?? [url] }
+
+    /// The icons that share their key with others.
+    var shared: [IconURL] { groups.values.filter { $0.count > 1 }.flatMap(\.self) }
+}
