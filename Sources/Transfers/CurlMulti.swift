@@ -16,6 +16,8 @@ package final class CurlMulti: Transport {
     private static let meterInterval: Duration = .milliseconds(5)
 
     private var options: TransferOptions
+    /// How often the options changed.
+    private(set) var changes = 0
     private let connections = Connections()
     private var multi: UnsafeMutableRawPointer
     /// Idle handles, for later transfers.
@@ -46,6 +48,7 @@ package final class CurlMulti: Transport {
     /// Applies options to transfers that begin from now on.
     package func configure(_ options: TransferOptions) {
         self.options = options
+        changes += 1
         Self.set(options, of: multi)
         outdated.formUnion(transfers.keys)
         for handle in spare { curl_easy_cleanup(handle) }

@@ -81,7 +81,10 @@ final class CurlTransfer: Transfer {
         // Wait for a connection that can be shared.
         curl_set_long(handle, CURLOPT_PIPEWAIT, mayMultiplex ? 1 : 0)
         set(request.proxy)
-        curl_set_text(handle, CURLOPT_SSLCERT, request.certificate?.file)
+        // libcurl tells connections apart by this path: with another spelling of it after a reload, a renewed certificate
+        // is not used over connections of the old one.
+        let slashes = String(repeating: "/", count: (multi?.changes ?? 0) % 100)
+        curl_set_text(handle, CURLOPT_SSLCERT, request.certificate.map { slashes + $0.file })
         curl_set_text(handle, CURLOPT_SSLKEY, request.certificate?.key)
         // Without this, OpenSSL would ask for the passphrase of a key on the terminal.
         curl_set_text(handle, CURLOPT_KEYPASSWD, "")

@@ -22,6 +22,7 @@ struct CredentialsFileTests {
                 host = "H.example"
                 port = 8443
                 path = "/private/"
+                http = true
                 lists = ["a.plist", "b.plist"]
                 user = "u"
                 password = "p:w"
@@ -46,7 +47,7 @@ struct CredentialsFileTests {
         #expect(
             file.credentials.entries == [
                 Credential(
-                    host: "h.example", port: 8443, path: "/private/", lists: ["a.plist", "b.plist"],
+                    host: "h.example", port: 8443, path: "/private/", lists: ["a.plist", "b.plist"], allowsHTTP: true,
                     proof: .basic(user: "u", password: Secret("p:w"))),
                 Credential(host: "10.0.0.1", lists: lists, isPublic: true, proof: .bearer(Secret("t"))),
                 Credential(host: "fd00::1", lists: lists, proof: .header(name: "X-Key", value: Secret("v w"))),
@@ -74,7 +75,7 @@ struct CredentialsFileTests {
         (
             head + "bearer = \"\(secret)\"\ntoken = \"\(secret)\"",
             [
-                "5: [[credentials]] has no key “token”: its keys are host, port, path, lists, public, user, password, bearer, header, value, certificate, key."
+                "5: [[credentials]] has no key “token”: its keys are host, port, path, lists, public, http, user, password, bearer, header, value, certificate, key."
             ]
         ),
         (
@@ -124,8 +125,23 @@ struct CredentialsFileTests {
                 "3: “lists” takes an array of strings that is not empty.",
             ]
         ),
-        ("[credentials]\nbearer = \"\(secret)\"", ["1: Only tables [[credentials]] belong into this file."]),
-        ("bearer = \"\(secret)\"", ["1: Only tables [[credentials]] belong into this file."]),
+        (
+            "[[credentials]]\nhost = \"h\"\nlists = [\"*.plist\"]\nbearer = \"\(secret)\"",
+            ["3: “*.plist” in “lists” is not the name of a list, such as intranet.plist."]
+        ),
+        (
+            "[[credentials]]\nhost = \"h\"\nlists = [\"intranet\"]\nbearer = \"\(secret)\"",
+            ["3: “intranet” in “lists” is not the name of a list, such as intranet.plist."]
+        ),
+        (
+            head + "bearer = \"\(secret)\"\npath.x = \"/a\"",
+            ["5: “path” takes a string that is not empty."]
+        ),
+        (
+            "[credentials]\nbearer = \"\(secret)\"",
+            ["1: Only tables [[credentials]], in two brackets, belong into this file."]
+        ),
+        ("bearer = \"\(secret)\"", ["1: Only tables [[credentials]], in two brackets, belong into this file."]),
         (
             head + "bearer = \(secret)",
             ["4: This is not TOML: the value is not a string in quotes, a 64-bit integer, true or false."]

@@ -132,6 +132,7 @@ struct SecretTests {
                     port = \(origin.port)
                     path = "/in"
                     lists = ["own.plist"]
+                    http = true
                     bearer = "\(token)"
                     """ + more, to: file)
                 try check(chmod(file.string, 0o600))
@@ -147,7 +148,7 @@ struct SecretTests {
             #expect(open.code == 78 && open.messages.contains("0600"), "\(open.messages)")
             try writeCredentials(Self.secret, "\nsecret = \"\(Self.secret)\"")
             let unknown = try await agent.call("run", "--once")
-            #expect(unknown.code == 78 && unknown.messages.contains("auth.toml:7: "), "\(unknown.messages)")
+            #expect(unknown.code == 78 && unknown.messages.contains("auth.toml:8: "), "\(unknown.messages)")
             expectNoSecret(in: unknown, "run --once")
 
             try writeCredentials("wrong\(Self.secret)")

@@ -10,10 +10,11 @@ import Testing
 struct CredentialsTests {
     private static func credential(
         _ host: String = "a.example", port: Int? = nil, path: String? = nil, lists: Set<ListName> = ["own.plist"],
-        isPublic: Bool = true, token: String = "T"
+        isPublic: Bool = true, allowsHTTP: Bool = false, token: String = "T"
     ) -> Credential {
         Credential(
-            host: host, port: port, path: path, lists: lists, isPublic: isPublic, proof: .bearer(Secret(token)))
+            host: host, port: port, path: path, lists: lists, isPublic: isPublic, allowsHTTP: allowsHTTP,
+            proof: .bearer(Secret(token)))
     }
 
     @Test(
@@ -34,6 +35,8 @@ struct CredentialsTests {
             (nil, "/in", "https://a.example/in/%2E%2e/out", false), (nil, "/in", "https://a.example/in/.%2e", false),
             (nil, "/in", "https://a.example/in//x", false), (nil, "/in", "https://a.example/in/%2fx", false),
             (nil, "/in", "https://a.example/in/..%5cx", false), (nil, "/in", "https://a.example/in/..x", true),
+            (nil, "/in", "https://a.example/in/..;/x", false), (nil, "/in", "https://a.example/in/%252e%252e/x", false),
+            (nil, "/in", "https://a.example/in/a;b", true),
             (nil, "/in", "https://a.example/in/x/", true), (nil, "/", "https://a.example/x", true),
         ] as [(Int?, String?, String, Bool)])
     func matches(port: Int?, path: String?, url: String, isOwn: Bool) throws {
@@ -49,15 +52,19 @@ struct CredentialsTests {
             ("https://a.example/1/x", ["a.plist"], nil, "refused"), ("https://a.example/1/x", [], nil, "refused"),
             ("http://a.example/1/x", ["own.plist"], nil, "refused"), ("http://b.example/x", [], nil, "none"),
             ("http://local.example/x", ["own.plist"], nil, "local"),
+            ("http://secure.example/x", ["own.plist"], nil, "refused"),
+            ("http://far.example/x", ["own.plist"], nil, "refused"),
             ("https://a.example/2/x", ["own.plist"], "serve.listen", "two"),
             ("https://a.example/1/x", ["own.plist"], "serve.listen", "refused"),
         ] as [(String, [ListName], String?, String)])
     func choice(url: String, lists: [ListName], exposure: String?, expected: String) throws {
         let credentials = Credentials([
             Self.credential(path: "/1", isPublic: false, token: "one"), Self.credential(path: "/2", token: "two"),
-            Self.credential(lists: ["other.plist"], token: "any"), Self.credential("local.example", token: "local"),
+            Self.credential(lists: ["other.plist"], token: "any"),
+            Self.credential("local.example", allowsHTTP: true, token: "local"),
+            Self.credential("secure.example", token: "secure"), Self.credential("far.example", allowsHTTP: true),
         ])
-        let network = NetworkRules(allowHosts: [try #require(HostPattern("local.example"))])
+        let network = NetworkRules(allowHosts: ["local.example", "secure.example"].compactMap { HostPattern($0) })
         let target = try FetchTarget(url)
         let chosen: String
         do throws(FetchFailure) {
@@ -173,16 +180,22 @@ struct CredentialsTests {
         #expect(Self.exchange(&download, 200).token == nil)
     }
 
-    @Test("a cache counts as private while credentials are, and after they are gone, until they say public")
+    @Test("an origin counts as private from its first private credential until one for it says public")
     func privacy() {
-        var list = Manifest.List(sha256: .of([]), apps: 1, ready: 1, pending: 0, failed: 0)
-        func manifest() -> Manifest { Manifest(generation: 1, published: Sample.start, lists: ["a.plist": list]) }
-        let (closed, open) = (
-            Credentials([Self.credential(isPublic: false)]), Credentials([Self.credential(isPublic: true)])
-        )
-        #expect(closed.arePrivate(after: nil) && closed.arePrivate(after: manifest()))
-        #expect(!Credentials().arePrivate(after: manifest()) && !open.arePrivate(after: manifest()))
-        list.isPrivate = true
-        #expect(Credentials().arePrivate(after: manifest()) && !open.arePrivate(after: manifest()))
+        let (closed, open) = (Self.credential(isPublic: false), Self.credential(isPublic: true))
+        let other = Self.credential("b.example", port: 1, path: "/x", isPublic: true)
+        #expect(Credentials([closed, other]).privateOrigins(after: [], isExposed: false) == ["a.example"])
+        #expect(Credentials([other]).privateOrigins(after: ["a.example"], isExposed: false) == ["a.example"])
+        #expect(
+            Credentials().privateOrigins(after: ["a.example", "b.example:1/x"], isExposed: false) == [
+                "a.example", "b.example:1/x",
+            ])
+        #expect(
+            Credentials([open]).privateOrigins(after: ["a.example", "b.example:1/x"], isExposed: false) == [
+                "b.example:1/x"
+            ])
+        #expect(Credentials([open, closed]).privateOrigins(after: [], isExposed: false) == ["a.example"])
+        #expect(Credentials([closed]).privateOrigins(after: ["x.example"], isExposed: true) == ["x.example"])
+        #expect(Credentials([open, other]).privateOrigins(after: [], isExposed: false).isEmpty)
     }
 }

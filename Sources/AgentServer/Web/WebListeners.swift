@@ -58,7 +58,7 @@ package struct WebListeners: Sendable {
         let metrics = MetricsSite(agent: agent)
         let sites: [(String, ListenAddress?, HTTPServer.Responder)] = [
             (
-                "images", settings.serve.listen,
+                Self.images, settings.serve.listen,
                 { [isLoopback = settings.serve.listen?.isLoopback == true] request, channel in
                     // A listener at another address serves everyone, by any host name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
@@ -80,6 +80,9 @@ package struct WebListeners: Sendable {
             }
         }
     }
+
+    /// The name of the listener for images.
+    private static let images = "images"
 
     /// Serves until the task is cancelled.
     ///
@@ -103,6 +106,14 @@ package struct WebListeners: Sendable {
         _ name: String, _ server: HTTPServer, at configured: ListenAddress,
         _ changed: @escaping @Sendable (ListenAddress?) -> Void
     ) async {
+        if name == Self.images, await agent.hasPrivateIcons {
+            let reason =
+                "the cache may have icons from behind credentials, and everyone could read them: set public = true for the "
+                + "credentials, or unset serve.listen"
+            agent.listeners.set(name, at: configured, error: reason)
+            logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(reason)"])
+            return
+        }
         var delay: Duration = .seconds(1)
         var last: HTTPServer.Unavailable?
         while !Task.isCancelled {

@@ -25,7 +25,7 @@ struct ConfigurationReader {
         }
         // Nobody corrects so many at once.
         guard problemCount <= Self.mostProblems else { return }
-        for item in toml.items where toml.flaws[item.line] == nil && !TOMLReader.isInElement(item.key) {
+        for item in toml.items where toml.flaws[item.line] == nil && !toml.isInElement(item.key) {
             if item.key == [Self.keyTable], item.value == .array([.table]) { continue }
             read(item.key, item.value, at: item.line)
         }
@@ -44,7 +44,8 @@ struct ConfigurationReader {
         }
         if !element.has("ignore") || ignored?.contains(where: { !Self.isParameter($0) }) == true {
             element.report(
-                "“ignore” of [[keys]] is an array of names of query parameters, such as [\"Expires\", \"X-Amz-*\"].", at: "ignore")
+                "“ignore” of [[keys]] is an array of names of query parameters, such as [\"Expires\", \"X-Amz-*\"].",
+                at: "ignore")
         }
         for (line, message) in element.flaws { report(message, at: line) }
         if element.flaws.isEmpty, let pattern, let ignored {

@@ -7,7 +7,8 @@ package import HTTPRules
 /// The file with the credentials: `auth.toml`.
 package struct CredentialsFile: Sendable {
     private static let keys = [
-        "host", "port", "path", "lists", "public", "user", "password", "bearer", "header", "value", "certificate",
+        "host", "port", "path", "lists", "public", "http", "user", "password", "bearer", "header", "value",
+        "certificate",
         "key",
     ]
 
@@ -17,10 +18,13 @@ package struct CredentialsFile: Sendable {
 
     /// Reads the file; a missing one has no credentials.
     ///
-    /// Unless `isGuarded`, it must keep others out itself: the folder of systemd's credentials does it for its files.
-    package init(path: String, isGuarded: Bool = false) {
+    /// Unless `isGuarded`, it must keep others out itself: the folder of systemd's credentials does it for its files. If
+    /// root only checks it (`isChecked`), it may belong to the agent's user.
+    package init(path: String, isGuarded: Bool = false, isChecked: Bool = false) {
         do throws(ConfigurationProblem) {
-            let text = try ConfigurationFile.text(of: path) { isGuarded ? nil : Self.flaw(of: $0) }
+            let text = try ConfigurationFile.text(of: path) {
+                isGuarded ? nil : Self.flaw(of: $0, isOwnerFree: isChecked && geteuid() == 0)
+            }
             self.init(path: path, text: text ?? "")
         } catch {
             self.init(path: path, text: "")
@@ -38,7 +42,8 @@ package struct CredentialsFile: Sendable {
         for item in toml.items
         where item.key[0] != "credentials" || item.key.count == 1 && item.value != .array([.table]) {
             problems.append(
-                ConfigurationProblem("\(path):\(item.line)", "Only tables [[credentials]] belong into this file."))
+                ConfigurationProblem(
+                    "\(path):\(item.line)", "Only tables [[credentials]], in two brackets, belong into this file."))
             break
         }
         guard problems.isEmpty else { return }
@@ -51,9 +56,10 @@ package struct CredentialsFile: Sendable {
     }
 
     /// What is wrong with the file's mode or owner, as a sentence; `nil` if only the agent's user and root can read it.
-    private static func flaw(of status: stat) -> String? {
-        if status.st_uid != geteuid(), status.st_uid != 0 {
-            return "The file belongs to another user, who can read and change it: chown it to the agent's user."
+    private static func flaw(of status: stat, isOwnerFree: Bool) -> String? {
+        if !isOwnerFree, status.st_uid != geteuid(), status.st_uid != 0 {
+            return
+                "The file belongs to another user, who can read and change it: chown it to the user that the agent runs as, or to root."
         }
         if status.st_mode & 0o077 != 0 {
             return "Others can read or change the file: its mode must be 0600 (chmod 600)."
@@ -80,15 +86,20 @@ extension Credential {
             element.report("“path” is the beginning of a URL's path as it is sent, such as /private/.", at: "path")
         }
         let lists = element.texts("lists")?.map { ListName($0) }
+        if let other = lists?.first(where: { !$0.isAppList || $0.text.utf8.contains { "*?/".utf8.contains($0) } }) {
+            element.report("“\(other)” in “lists” is not the name of a list, such as intranet.plist.", at: "lists")
+        }
         if !element.has("lists") {
             element.report(
                 "“lists” is missing: name the lists whose icons may use it, as lists = [\"intranet.plist\"].",
                 at: "lists")
         }
-        let isPublic = element.flag("public") ?? false
+        let (isPublic, allowsHTTP) = (element.flag("public") ?? false, element.flag("http") ?? false)
         let proof = Proof(&element)
         guard element.problems.isEmpty, let host, let lists, let proof else { return nil }
-        self.init(host: host, port: port, path: path, lists: Set(lists), isPublic: isPublic, proof: proof)
+        self.init(
+            host: host, port: port, path: path, lists: Set(lists), isPublic: isPublic,
+            allowsHTTP: allowsHTTP, proof: proof)
     }
 
     /// A host as URLs have it; `nil` if it is none.

@@ -123,8 +123,8 @@ package struct TOMLReader {
     }
 
     /// Whether an item is in an element of an array of tables.
-    package static func isInElement(_ key: [String]) -> Bool {
-        key.dropFirst().contains { $0.starts(withBytes: "[") }
+    package func isInElement(_ key: [String]) -> Bool {
+        counts.keys.contains { key.count > $0.count && key.starts(with: $0) }
     }
 
     private mutating func readPair(in table: [String]) throws(Failure) {

@@ -23,7 +23,7 @@ struct TableElement {
         for item in items {
             let key = item.key[0]
             if keys.contains(key) {
-                if item.key.count == 1 { values[key] = (item.value, item.line) }
+                values[key] = (item.key.count == 1 ? item.value : .table, item.line)
             } else if values[key] == nil {
                 values[key] = (.table, item.line)
                 let advice =

@@ -193,6 +193,20 @@ extension SettingKey {
         credentials.
         .Ic network.allow
         opens a network to every list.
+        .Sh KEYS
+        URLs that differ only in query parameters that a rule ignores are one icon, such as signed URLs:
+        .Bd -literal -offset indent
+        [[keys]]
+        host = "icons.example.com"
+        ignore = ["Signature", "Expires", "X-Amz-*"]
+        .Ed
+        .Pp
+        .Ic host
+        is a host as in
+        .Ic network.allowHosts .
+        A name that ends with
+        .Ql *
+        stands for all that begin so.
         .Sh CREDENTIALS
         Passwords and tokens of private origins are in
         .Pa auth.toml
@@ -226,7 +240,9 @@ extension SettingKey {
         and
         .Ic key
         (absolute paths of PEM files).
-        It is sent over https, or to hosts in
+        It is sent over https; with
+        .Ic http Li = true
+        also over http, to hosts in
         .Ic network.allowHosts .
         Unless it says
         .Ic public Li = true ,

@@ -30,6 +30,8 @@ package struct ListedFolder: Equatable, Sendable {
     package var hasUnread = false
     /// Entries with the name of a list that are no regular files: folders, pipes, sockets, devices.
     package var others: Set<ListName> = []
+    /// The lists that are not in the folder, but taken over from upstreams.
+    package var adopted: Set<ListName> = []
 
     package init(path: String, identity: FolderIdentity, listed: Timestamp? = nil) {
         self.path = path

@@ -50,6 +50,12 @@ static inline int signal_process(int process, int signal)
     return syscall(SYS_pidfd_send_signal, process, signal, (void *)0, 0);
 }
 
+// Exchanges what two names stand for, at once (RENAME_EXCHANGE in renameat2(2)).
+static inline int exchange_names(const char *one, const char *other)
+{
+    return syscall(SYS_renameat2, -100 /* AT_FDCWD */, one, -100, other, 2);
+}
+
 // prctl(2) takes any number of arguments, and Swift calls no such function.
 static inline int process_control(int option, unsigned long first, const void *second)
 {

@@ -25,13 +25,16 @@ package struct Credential: Equatable, Sendable {
     package var lists: Set<ListName>
     /// Whether its icons may be where everyone can read them.
     package var isPublic: Bool
+    /// Whether it may be sent over http, to a host in `network.allowHosts`.
+    package var allowsHTTP: Bool
     package var proof: Proof
 
     package init(
-        host: String, port: Int? = nil, path: String? = nil, lists: Set<ListName>, isPublic: Bool = false, proof: Proof
+        host: String, port: Int? = nil, path: String? = nil, lists: Set<ListName>, isPublic: Bool = false,
+        allowsHTTP: Bool = false, proof: Proof
     ) {
         (self.host, self.port, self.path) = (host, port, path)
-        (self.lists, self.isPublic, self.proof) = (lists, isPublic, proof)
+        (self.lists, self.isPublic, self.allowsHTTP, self.proof) = (lists, isPublic, allowsHTTP, proof)
     }
 
     /// Whether a URL is one of those that need it.
@@ -40,7 +43,7 @@ package struct Credential: Equatable, Sendable {
     package func matches(_ target: FetchTarget) -> Bool {
         guard target.host == host, target.port == port ?? (target.isSecure ? 443 : 80) else { return false }
         guard let path else { return true }
-        let rest = target.path
+        let rest = target.pathAndQuery.path
         guard rest.starts(withBytes: path), !Self.isAmbiguous(rest) else { return false }
         let next = rest.utf8.dropFirst(path.utf8.count).first
         return path.utf8.last == UInt8(ascii: "/") || next == nil || next == UInt8(ascii: "/")
@@ -52,7 +55,9 @@ package struct Credential: Equatable, Sendable {
         return segments.dropLast().contains("") || path.utf8.contains(UInt8(ascii: "\\"))
             || segments.contains { segment in
                 let plain = segment.replacing(bytes: "%2e", with: ".")
-                return plain == "." || plain == ".." || segment.contains("%2f") || segment.contains("%5c")
+                // Some servers cut parameters off, or decode twice.
+                let name = plain.split(atByte: ";", omittingEmpty: false).first ?? ""
+                return name == "." || name == ".." || ["%2f", "%5c", "%25"].contains { segment.contains($0) }
             }
     }
 
@@ -84,9 +89,12 @@ package struct ClientCertificate: Hashable, Sendable {
 
 extension Credential: CustomStringConvertible {
     /// Its kind and where it is used, without its secret: `bearer for icons.example.com/private`.
-    package var description: String {
+    package var description: String { "\(kind) for \(origin)" }
+
+    /// Where it is used: `icons.example.com/private`.
+    var origin: String {
         let host = host.contains(":") ? "[\(host)]" : host
-        return "\(kind) for \(host)\(port.map { ":\($0)" } ?? "")\(path ?? "")"
+        return "\(host)\(port.map { ":\($0)" } ?? "")\(path ?? "")"
     }
 
     private var kind: String {
@@ -100,13 +108,12 @@ extension Credential: CustomStringConvertible {
 }
 
 extension FetchTarget {
-    /// The path of the URL as sent; `/` if it has none.
-    fileprivate var path: String {
+    /// The path of the URL as sent, `/` if it has none; and its query, `nil` if it has none.
+    var pathAndQuery: (path: String, query: Substring?) {
         let bytes = url.utf8
-        let authority = bytes.dropFirst(isSecure ? 8 : 7)
-        guard let start = authority.firstIndex(where: { "/?".utf8.contains($0) }), bytes[start] == UInt8(ascii: "/")
-        else { return "/" }
-        let end = bytes[start...].firstIndex(of: UInt8(ascii: "?")) ?? bytes.endIndex
-        return String(url[start..<end])
+        let rest = bytes.dropFirst(isSecure ? 8 : 7).drop { !"/?".utf8.contains($0) }
+        let path = rest.prefix { $0 != UInt8(ascii: "?") }
+        let query = rest.endIndex > path.endIndex ? url[bytes.index(after: path.endIndex)...] : nil
+        return (path.isEmpty ? "/" : String(Substring(path)), query)
     }
 }

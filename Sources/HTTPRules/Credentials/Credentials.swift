@@ -15,11 +15,15 @@ package struct Credentials: Equatable, Sendable {
     /// Whether icons behind some of them must not be where everyone can read them.
     package var hasPrivate: Bool { entries.contains { !$0.isPublic } }
 
-    /// Whether a cache has private icons, if the last generation had.
+    /// The private origins of which a cache may have icons, sorted, if it had some of `known`.
     ///
-    /// Without credentials, those that are gone had fetched what is still there.
-    package func arePrivate(after last: Manifest?) -> Bool {
-        hasPrivate || isEmpty && last?.isPrivate == true
+    /// Icons stay when a credential is removed, so only one that says public takes its origin off.
+    /// While everyone can read the cache (`isExposed`), private credentials are not used.
+    package func privateOrigins(after known: [String], isExposed: Bool) -> [String] {
+        func origins(_ isPublic: Bool) -> Set<String> {
+            Set(entries.lazy.filter { $0.isPublic == isPublic }.map(\.origin))
+        }
+        return Set(known).subtracting(origins(true)).union(isExposed ? [] : origins(false)).sorted()
     }
 
     /// Chooses the credential of a request: the first that matches its URL and is for one of the lists.
@@ -35,19 +39,23 @@ package struct Credentials: Equatable, Sendable {
         guard !matching.isEmpty else { return nil }
         guard let chosen = matching.first(where: { !$0.lists.isDisjoint(with: lists) }) else {
             throw FetchFailure(
-                .authRefused, "\(Self.file) has credentials for the URL, but not for a list that names the icon",
+                .authRefused,
+                "\(Self.file) has a credential (\(matching[0])), but not for a list that names the icon: add the list to it, "
+                    + "and reload the agent",
                 .refused)
         }
-        guard target.isSecure || network.isAllowed(target.host) else {
+        guard target.isSecure || chosen.allowsHTTP && network.isAllowed(target.host) else {
             throw FetchFailure(
                 .authRefused,
-                "credentials are sent over http only to hosts in network.allowHosts: use https, or add the host",
+                "the credential is sent over https only: use https, or set http = true for it in \(Self.file) and add the host "
+                    + "to network.allowHosts",
                 .refused)
         }
         if let exposure, !chosen.isPublic {
             throw FetchFailure(
                 .authRefused,
-                "everyone could read the icon (\(exposure)): change that, or set public = true in \(Self.file)",
+                "everyone could read the icon (\(exposure)): set that to another value and restart the agent, or set "
+                    + "public = true for the credential in \(Self.file) and reload it",
                 .refused)
         }
         return chosen

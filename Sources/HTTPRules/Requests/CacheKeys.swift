@@ -38,14 +38,14 @@ package struct CacheKeys: Equatable, Sendable {
     package func key(of target: FetchTarget) -> IconURL? {
         let rules = rules.filter { $0.host.matches(target.host) }
         guard !rules.isEmpty else { return nil }
-        let bytes = target.url.utf8
-        guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return IconURL(target.url) }
-        let kept = target.url[bytes.index(after: mark)...].split(atByte: "&", omittingEmpty: false).filter { pair in
+        let (path, query) = target.pathAndQuery
+        let base = target.origin + path
+        guard let query else { return IconURL(base) }
+        let kept = query.split(atByte: "&", omittingEmpty: false).filter { pair in
             let name = pair.split(atByte: "=", omittingEmpty: false).first ?? ""
             return !rules.contains { $0.ignores(name) }
         }
-        let path = String(target.url[..<mark])
-        return IconURL(kept.isEmpty ? path : "\(path)?\(kept.joined(separator: "&"))")
+        return IconURL(kept.isEmpty ? base : "\(base)?\(kept.joined(separator: "&"))")
     }
 
     /// Whether two URLs, as they are sent, are one icon.

@@ -149,7 +149,8 @@ package struct Download: Sendable {
         case (200, _): return try whole(head, response)
         case (206, let partial?): return try rest(head, response, of: partial)
         case (416, .some): return try askForWhole()
-        case (304, _) where condition?.applies(to: target, under: rules.keys) == true: return .end(.notModified(response))
+        case (304, _) where condition?.applies(to: target, under: rules.keys) == true:
+            return .end(.notModified(response))
         case (304, _) where condition != nil:
             // The 304 is about another URL's image: ask again without the condition.
             condition = nil

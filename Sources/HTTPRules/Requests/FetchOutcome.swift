@@ -20,7 +20,7 @@ package struct FetchRequest: Equatable, Sendable {
     package var mayResume = true
     /// The copy to download in place of the origin's image; `nil` to ask the origin.
     package var copy: ImageCopy?
-    /// The lists that name the icon, if there are credentials to choose from; else empty.
+    /// The lists that name the icon, for which credentials may be used.
     package var lists: [ListName] = []
 
     package init(

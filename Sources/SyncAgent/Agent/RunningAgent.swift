@@ -195,6 +195,9 @@ package struct RunningAgent: Sendable {
         await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
 
+    /// Whether the cache may have icons from behind credentials that do not say public.
+    package var hasPrivateIcons: Bool { get async { await loop.ask { !$0.privateOrigins.isEmpty } ?? false } }
+
     /// Pauses new downloads, for a time or until they are resumed; returns when that is stored, or when the status says
     /// why it cannot be.
     package func pause(for duration: Duration? = nil, reason: String? = nil) async {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
 import AppLists
-import CacheFormat
+import CLinux
+package import CacheFormat
 import Fleet
 import Glibc
 import IconCache
@@ -18,16 +19,27 @@ package final class AdoptedLists: Sendable {
     private static let folder = "upstream"
     /// The beginning of the name of a list that its manifest does not name yet: no app list is hidden.
     private static let stagedMark = "."
+    private static let temporary = ".new"
+
+    /// What polls must agree with, and what they wrote; it is locked while files are written.
+    private struct State {
+        var upstream = UpstreamSettings()
+        var identityKey = ""
+        /// The documents of the lists that are in force, by folder.
+        var written: [String: [ListName: Digest]] = [:]
+
+        /// Whether a poll began under the settings in force.
+        func accepts(_ other: UpstreamSettings) -> Bool {
+            (upstream.urls, upstream.lists) == (other.urls, other.lists) && upstream.publicKeys == other.publicKeys
+        }
+    }
 
     package let root: FilePath
-    private let identityKey: Mutex<String>
+    private let state = Mutex(State())
     private let logger: Logger
-    /// The documents of the lists that were written in this run, by folder.
-    private let written = Mutex<[String: [ListName: Digest]]>([:])
 
-    package init(state: FilePath, _ settings: Settings, logger: Logger) {
-        root = Self.root(inState: state)
-        identityKey = Mutex("")
+    package init(state folder: FilePath, _ settings: Settings, logger: Logger) {
+        root = Self.root(inState: folder)
         self.logger = logger
         configure(settings)
     }
@@ -36,80 +48,142 @@ package final class AdoptedLists: Sendable {
 
     /// Renames the folders of the upstreams to their places, and removes the lists that are not taken over any more.
     func configure(_ settings: Settings) {
-        identityKey.withLock { $0 = settings.lists.identityKeys.first ?? "id" }
-        written.withLock { $0 = [:] }
-        let settings = settings.upstream
-        let wanted = settings.lists.isEmpty ? [] : settings.urls.enumerated().map { Self.name(of: $1, at: $0) }
+        state.withLock { state in
+            let key = settings.lists.identityKeys.first ?? "id"
+            if key != state.identityKey || !state.accepts(settings.upstream) { state.written = [:] }
+            (state.upstream, state.identityKey) = (settings.upstream, key)
+            arrange(settings.upstream)
+        }
+    }
+
+    private func arrange(_ settings: UpstreamSettings) {
+        let wanted =
+            settings.lists.isEmpty ? [] : settings.urls.enumerated().map { Self.name(of: $1, at: $0, in: settings) }
         for name in Self.names(in: root) {
             let path = root.appending(name)
-            guard let place = wanted.first(where: { Self.key(of: $0) == Self.key(of: name) }) else {
-                for list in Self.names(in: path) { unlink(path.appending(list).string) }
-                rmdir(path.string)
-                continue
-            }
-            if place != name { rename(path.string, root.appending(place).string) }
-            let folder = root.appending(place)
-            for list in Self.names(in: folder) where !settings.lists.contains(where: { $0.matches(ListName(list)) }) {
-                unlink(folder.appending(list).string)
+            let place = wanted.first { Self.key(of: $0) == Self.key(of: name) }
+            if let place, place == name || rename(path.string, root.appending(place).string) == 0 {
+                let folder = root.appending(place)
+                for list in Self.names(in: folder) where !settings.lists.contains(where: { $0.matches(ListName(list)) })
+                {
+                    unlink(folder.appending(list).string)
+                }
+            } else {
+                Self.remove(path)
             }
         }
     }
 
-    /// Whether a list was written in this run as it is in this document.
+    /// Whether a list is on disk as it is in this document, in force or staged.
     func has(_ name: ListName, _ document: Digest, of upstream: UpstreamURL, in settings: UpstreamSettings) -> Bool {
-        written.withLock { $0[Self.name(of: upstream, in: settings)]?[name] == document }
+        let folder = Self.name(of: upstream, in: settings)
+        let path = root.appending(folder)
+        if access(path.appending(Self.stagedName(document)).string, F_OK) == 0 { return true }
+        let isWritten = state.withLock { $0.written[folder]?[name] == document }
+        return isWritten && access(path.appending(name.text).string, F_OK) == 0
+    }
+
+    /// Removes staged lists of earlier polls that the manifest does not name.
+    func clean(keeping documents: Set<Digest>, of upstream: UpstreamURL, in settings: UpstreamSettings) {
+        state.withLock { state in
+            guard state.accepts(settings) else { return }
+            let folder = root.appending(Self.name(of: upstream, in: settings))
+            let kept = Set(documents.map(Self.stagedName))
+            for name in Self.names(in: folder) where name.starts(withBytes: Self.stagedMark) && !kept.contains(name) {
+                unlink(folder.appending(name).string)
+            }
+        }
     }
 
     /// Writes a list that its manifest may name; ``publish(_:of:in:)`` puts it in force.
     func stage(
         _ document: AppListDocument, _ digest: Digest, of upstream: UpstreamURL, in settings: UpstreamSettings
     ) throws(FileError) {
-        let folder = root.appending(Self.name(of: upstream, in: settings))
-        for path in [root, folder] where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
-            throw FileError("make", path.string, Errno(rawValue: errno))
-        }
-        let path = folder.appending(Self.stagedMark + digest.description)
-        do {
-            try Self.write(propertyList(of: document), to: path)
-        } catch {
-            throw FileError("write", path.string, error as? Errno ?? .ioError)
+        try state.withLock { state throws(FileError) in
+            guard state.accepts(settings) else { return }
+            let folder = root.appending(Self.name(of: upstream, in: settings))
+            for path in [root, folder] where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
+                throw FileError("make", path.string, Errno(rawValue: errno))
+            }
+            let (path, staged) = (folder.appending(Self.temporary), folder.appending(Self.stagedName(digest)))
+            do {
+                try Self.write(Self.propertyList(of: document, identityKey: state.identityKey), to: path)
+            } catch {
+                throw FileError("write", path.string, error as? Errno ?? .ioError)
+            }
+            guard rename(path.string, staged.string) == 0 else {
+                throw FileError("rename", path.string, Errno(rawValue: errno))
+            }
         }
     }
 
-    /// Puts the lists of a manifest in force, and removes those that it does not name; returns whether any changed.
-    func publish(_ lists: [ListName: Digest], of upstream: UpstreamURL, in settings: UpstreamSettings) -> Bool {
-        let name = Self.name(of: upstream, in: settings)
-        let folder = root.appending(name)
-        var known = written.withLock { $0[name] ?? [:] }
-        var hasChanged = false
-        for (list, digest) in lists where known[list] != digest {
-            let (staged, file) = (folder.appending(Self.stagedMark + digest.description), folder.appending(list.text))
-            // After a start, most are there already; the time of a file is part of a list's document.
-            if let new = try? FileBytes.read(staged), new == (try? FileBytes.read(file)) {
-                unlink(staged.string)
-                known[list] = digest
-                continue
+    /// Puts the lists of a manifest in force, and removes those that it does not name.
+    ///
+    /// - Returns: Whether any changed.
+    /// - Throws: ``FileError`` if a list cannot be put in force: the manifest must be read again.
+    func publish(
+        _ lists: [ListName: Digest], of upstream: UpstreamURL, in settings: UpstreamSettings
+    ) throws(FileError) -> Bool {
+        try state.withLock { state throws(FileError) in
+            guard state.accepts(settings) else { return false }
+            let name = Self.name(of: upstream, in: settings)
+            let (folder, next) = (root.appending(name), root.appending(Self.temporary))
+            var known = state.written[name] ?? [:]
+            var hasChanged = Self.names(in: folder).contains {
+                !$0.starts(withBytes: Self.stagedMark) && lists[ListName($0)] == nil
             }
-            guard rename(staged.string, file.string) == 0 else {
-                logger.warning(
-                    "list of an upstream not taken over",
-                    metadata: ["list": "\(list)", "reason": "\(Errno(rawValue: errno))"])
-                continue
+            Self.remove(next)
+            for path in [root, folder, next] where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
+                throw FileError("make", path.string, Errno(rawValue: errno))
             }
-            known[list] = digest
-            hasChanged = true
+            for (list, digest) in lists {
+                let (staged, file) = (folder.appending(Self.stagedName(digest)), folder.appending(list.text))
+                var source = file
+                if access(staged.string, F_OK) == 0 {
+                    // After a start, most are there already; the time of a file is part of a list's document.
+                    if (try? FileBytes.read(staged)) != (try? FileBytes.read(file)) {
+                        (source, hasChanged) = (staged, true)
+                    }
+                    known[list] = digest
+                }
+                guard link(source.string, next.appending(list.text).string) == 0 else {
+                    known[list] = nil
+                    throw FileError("link", source.string, Errno(rawValue: errno))
+                }
+            }
+            state.written[name] = known.filter { lists[$0.key] != nil }
+            if hasChanged {
+                Self.flush(next)
+                // At once: a crash must not leave some of the old lists beside some of the new ones.
+                guard exchange_names(folder.string, next.string) == 0 else {
+                    throw FileError("exchange", folder.string, Errno(rawValue: errno))
+                }
+                Self.flush(root)
+            }
+            Self.remove(next)
+            for text in Self.names(in: folder) where text.starts(withBytes: Self.stagedMark) {
+                unlink(folder.appending(text).string)
+            }
+            return hasChanged
         }
-        for text in Self.names(in: folder) where lists[ListName(text)] == nil {
-            hasChanged =
-                unlink(folder.appending(text).string) == 0 && !text.starts(withBytes: Self.stagedMark) || hasChanged
-        }
-        written.withLock { [known] in $0[name] = known.filter { lists[$0.key] != nil } }
-        return hasChanged
     }
+
+    private static func remove(_ folder: FilePath) {
+        for name in names(in: folder) { unlink(folder.appending(name).string) }
+        rmdir(folder.string)
+    }
+
+    private static func flush(_ folder: FilePath) {
+        let descriptor = open(folder.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
+    private static func stagedName(_ document: Digest) -> String { stagedMark + document.description }
 
     /// The list as a property list, with the URLs, names and identities of the document; always the same bytes.
-    private func propertyList(of document: AppListDocument) -> [UInt8] {
-        let key = identityKey.withLock(\.self)
+    private static func propertyList(of document: AppListDocument, identityKey: String) -> [UInt8] {
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <plist version="1.0"><array>
@@ -118,9 +192,9 @@ package final class AdoptedLists: Sendable {
         for app in document.apps {
             text += "<dict>"
             for (key, value) in [
-                ("icon", app.icon.text), ("name", app.name), ("download", app.download), (key, app.id),
+                ("icon", app.icon.text), ("name", app.name), ("download", app.download), (identityKey, app.id),
             ] {
-                if let value { text += "<key>\(Self.escaped(key))</key><string>\(Self.escaped(value))</string>" }
+                if let value { text += "<key>\(escaped(key))</key><string>\(escaped(value))</string>" }
             }
             text += "</dict>\n"
         }
@@ -154,11 +228,13 @@ package final class AdoptedLists: Sendable {
     }
 
     private static func name(of upstream: UpstreamURL, in settings: UpstreamSettings) -> String {
-        name(of: upstream, at: settings.urls.firstIndex(of: upstream) ?? 0)
+        name(of: upstream, at: settings.urls.firstIndex(of: upstream) ?? 0, in: settings)
     }
 
-    private static func name(of upstream: UpstreamURL, at place: Int) -> String {
-        "\(place)-\(Digest.of(upstream.description).description.prefix(bytes: 16))"
+    /// What was taken over without a signature does not count once signatures are required.
+    private static func name(of upstream: UpstreamURL, at place: Int, in settings: UpstreamSettings) -> String {
+        let source = upstream.description + (settings.publicKeys.isEmpty ? "" : " signed")
+        return "\(place)-\(Digest.of(source).description.prefix(bytes: 16))"
     }
 
     /// The part of a folder's name that stands for the URL.
@@ -172,19 +248,28 @@ package final class AdoptedLists: Sendable {
 
     // MARK: Reading
 
+    /// The file of a list that is taken over; `nil` if it is not, or this user may not see it.
+    package static func file(of list: ListName, inState folder: FilePath) -> FilePath? {
+        (try? files(in: root(inState: folder)))?[list]?.path
+    }
+
     /// The lists that are taken over, each with the file that counts, in the order of the upstreams.
     ///
     /// - Throws: A ``FileError`` if they cannot be listed to the end: none may count as removed then.
-    static func files(in root: FilePath) throws(FileError) -> [ListName: (path: FilePath, fingerprint: FileFingerprint)]
-    {
-        var files: [ListName: (path: FilePath, fingerprint: FileFingerprint)] = [:]
-        for folder in try listed(root) {
+    static func files(in root: FilePath) throws(FileError) -> [ListName: (
+        path: FilePath, fingerprint: FileFingerprint?
+    )] {
+        var files: [ListName: (path: FilePath, fingerprint: FileFingerprint?)] = [:]
+        for folder in try listed(root) where !folder.starts(withBytes: stagedMark) {
             for text in try listed(root.appending(folder)) where ListName(text).isAppList {
                 let path = root.appending(folder).appending(text)
+                guard files[ListName(text)] == nil else { continue }
                 var status = stat()
-                guard files[ListName(text)] == nil, lstat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG
-                else { continue }
-                files[ListName(text)] = (path, FileFingerprint(status))
+                if lstat(path.string, &status) == 0 {
+                    if status.st_mode & S_IFMT == S_IFREG { files[ListName(text)] = (path, FileFingerprint(status)) }
+                } else if errno != ENOENT {
+                    files.updateValue((path, nil), forKey: ListName(text))
+                }
             }
         }
         return files

@@ -57,7 +57,7 @@ struct UpstreamPoller: Sendable {
             // Parsing used several times the memory that is kept.
             if !documents.isEmpty || failure != nil { HeapTrimmer.trimSoon() }
             if let failure { return .failed(failure, found: documents) }
-            await adopt(manifest, poll)
+            try await adopt(manifest, poll)
             return .accepted(UpstreamContents(memo, validators, manifest, new: documents, old: poll.index))
         } catch {
             return .failed(error, found: poll.found)
@@ -74,13 +74,21 @@ struct UpstreamPoller: Sendable {
     }
 
     /// Puts the lists of an accepted manifest in force.
-    private func adopt(_ manifest: Manifest, _ poll: UpstreamPoll) async {
+    private func adopt(_ manifest: Manifest, _ poll: UpstreamPoll) async throws(UpstreamFailure) {
         guard let adopted, !poll.settings.lists.isEmpty else { return }
         let lists = manifest.lists.filter { poll.adopts($0.key) }.mapValues(\.sha256)
-        let hasChanged = await onOwnThread("adopted-lists") {
-            adopted.publish(lists, of: poll.url, in: poll.settings)
+        let result: Result<Bool, FileError> = await onOwnThread("adopted-lists") {
+            do throws(FileError) {
+                return .success(try adopted.publish(lists, of: poll.url, in: poll.settings))
+            } catch {
+                return .failure(error)
+            }
         }
-        if hasChanged { await relist() }
+        do throws(FileError) {
+            if try result.get() { await relist() }
+        } catch {
+            throw UpstreamFailure(agent: "its lists cannot be taken over (\(error))")
+        }
     }
 
     private func stage(_ body: [UInt8], of name: ListName, _ list: Manifest.List, _ poll: UpstreamPoll)
@@ -118,13 +126,16 @@ struct UpstreamPoller: Sendable {
     private func documents(
         of manifest: Manifest, _ poll: UpstreamPoll
     ) async -> (found: [Digest: UpstreamDocument], failure: UpstreamFailure?) {
+        adopted?.clean(keeping: Set(manifest.lists.values.map(\.sha256)), of: poll.url, in: poll.settings)
         let adoptions = lists(toAdoptFrom: manifest, poll)
         let new = manifest.lists.values.filter {
             poll.index?.documents[$0.sha256] == nil || adoptions[$0.sha256] != nil
         }
         let lists = Dictionary(new.map { ($0.sha256, $0) }) { a, _ in a }
         var found = poll.found.filter { lists[$0.key] != nil && adoptions[$0.key] == nil }
-        let known = manifest.lists.values.compactMap { poll.index?.documents[$0.sha256]?.count }
+        let known = manifest.lists.values.compactMap { list in
+            lists[list.sha256] == nil ? poll.index?.documents[list.sha256]?.count : nil
+        }
         var entries = known.reduce(found.values.reduce(0) { $0 + $1.contents.count }, +)
         var bytes = found.values.reduce(0) { $0 + $1.bytes }
         var failure: UpstreamFailure?

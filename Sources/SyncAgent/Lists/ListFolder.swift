@@ -80,6 +80,7 @@ package actor ListFolder {
         where listing.files[name] == nil && !listing.folder.others.contains(name) {
             listing.files[name] = file.fingerprint
             adoptedFiles[name] = file.path
+            listing.folder.adopted.insert(name)
         }
         // A file can have the very name that another one's escaped name is.
         listing.illegible.subtract(listing.files.keys)

@@ -2,6 +2,7 @@
 package import AgentSettings
 import AppLists
 package import CacheFormat
+import Fleet
 import Glibc
 import HTTPRules
 import IconCache
@@ -109,10 +110,20 @@ package struct DiskStatus: Sendable {
 
     /// Feeds the current lists to the plan, and returns whether the published generation matches them.
     private func readLists(into plan: inout Reconciler) async -> Bool {
+        let adopted = AdoptedLists.root(inState: folders.state)
+        // Only the agent's user and root see which lists were taken over.
+        let isHidden = access(adopted.string, R_OK) != 0 && errno == EACCES
         var scanner = ListScanner(
-            folder: folders.lists, adopted: AdoptedLists.root(inState: folders.state), parser: parser,
+            folder: folders.lists, adopted: isHidden ? nil : adopted, parser: parser,
             maxBytes: settings.lists.maxBytes, known: plan.knownLists)
-        let scan = await scanner.look().scan
+        var scan = await scanner.look().scan
+        if isHidden, case .listed(var folder, let present, let changed) = scan {
+            let published = plan.knownLists.keys.filter { name in
+                !present.contains(name) && settings.upstream.lists.contains { $0.matches(name) }
+            }
+            folder.adopted = Set(published)
+            scan = .listed(folder, present: present.union(published), changed: changed)
+        }
         let now = AgentClock.wallTime
         _ = plan.handle([.scanned(scan)], now: now)
         guard case .listed(let folder, let present, let changed) = scan else { return false }
@@ -120,7 +131,7 @@ package struct DiskStatus: Sendable {
         let again = ListScan.listed(folder, present: present, changed: [:])
         let later = now + settings.lists.settleMax + AbsentLists.shortest
         _ = plan.handle([.scanned(again.listed(at: later))], now: later)
-        return plan.isPublished && present.allSatisfy { changed[$0] != nil }
+        return plan.isPublished && present.allSatisfy { changed[$0] != nil || folder.adopted.contains($0) }
     }
 
     /// Counts the images on disk, and the `by-url/` names that no list references, where lists show `images` images.

@@ -59,7 +59,7 @@ struct CheckCommand: AsyncParsableCommand {
 
     /// The agent's credentials, if this user can read them.
     private func credentials() async throws -> Credentials {
-        let file = CredentialsFile(beside: FilePath(try await configuration.agentPlace().file))
+        let file = CredentialsFile(beside: FilePath(try await configuration.agentPlace().file), isChecked: true)
         guard access(file.path, R_OK) == 0 || errno != EACCES else {
             Message.error("Cannot read \(file.path): icons behind credentials are asked for without them.")
             return Credentials()

@@ -45,7 +45,9 @@ struct CheckFinding {
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
-    var hasFailedIcons: Bool { !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty }
+    var hasFailedIcons: Bool {
+        !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty
+    }
 
     /// The keys of URLs that brought different images, each with the number of its URLs and of their images.
     private var wrongKeys: [(key: IconURL, urls: Int, images: Int)] {
@@ -81,7 +83,8 @@ struct CheckFinding {
             items += wrongKeys.map { key, urls, images in
                 StyledText("wrong key: ", .red)
                     + StyledText(
-                        "\(counted(urls, "URL")) with the key \(shown(key)) brought \(counted(images, "image")): correct [[keys]]")
+                        "\(counted(urls, "URL")) with the key \(shown(key)) brought \(counted(images, "image")): correct [[keys]]"
+                    )
             }
             if !hasListName {
                 items.append(

@@ -112,7 +112,7 @@ extension ConfigCommand {
             var credentials = Credentials()
             if files.isEmpty {
                 let place = try configuration.place()
-                let file = CredentialsFile(beside: place.file)
+                let file = CredentialsFile(beside: place.file, isChecked: true)
                 if access(file.path, R_OK) == 0 {
                     hasProblems = try checkCredentials(file)
                     credentials = file.credentials
@@ -127,8 +127,13 @@ extension ConfigCommand {
             }
             for path in files {
                 if FilePath(path).lastComponent?.string == Credentials.file {
-                    hasProblems = try checkCredentials(CredentialsFile(path: path)) || hasProblems
+                    hasProblems = try checkCredentials(CredentialsFile(path: path, isChecked: true)) || hasProblems
                     continue
+                }
+                if !file.isEmpty {
+                    let beside = CredentialsFile(beside: FilePath(path), isChecked: true)
+                    credentials = beside.credentials
+                    if access(beside.path, R_OK) == 0 { hasProblems = try checkCredentials(beside) || hasProblems }
                 }
                 let content = ConfigurationFile(path: path)
                 var settings = Settings()

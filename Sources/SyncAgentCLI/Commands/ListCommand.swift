@@ -4,6 +4,7 @@ import AgentSettings
 import AppLists
 import ArgumentParser
 import CacheFormat
+import Fleet
 import IconCache
 import Reports
 import SyncAgent
@@ -79,14 +80,18 @@ struct ListCommand: AsyncParsableCommand {
 
     private func showIcons(of list: ListName) async throws {
         let folders = try await configuration.agentFolders()
-        let check = ListCheck(
-            parser: try Agent.Helpers.installed().parse, settings: try await configuration.agentSettings().lists)
+        let settings = try await configuration.agentSettings()
+        let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
+        let own = folders.lists.appending(list.text)
+        let file = own.isMissing ? AdoptedLists.file(of: list, inState: folders.state) : own
+        // A list that was taken over from an upstream is in the agent's private state.
+        let isHidden = file == nil && settings.upstream.lists.contains { $0.matches(list) }
         let cache = IconCache(at: folders.cache)
         if output.json, !failed, let document = try cache.document(of: list) {
             return try Message.output(lines: document.json)
         }
         // Parse the file while the document is read.
-        async let reading = list == Reconciler.pinList ? nil : check.verdict(on: folders.lists.appending(list.text))
+        async let reading = list == Reconciler.pinList || isHidden ? nil : check.verdict(on: file ?? own)
         let published = try cache.document(of: list)
         let verdict = await reading
         guard var document = published else { throw Self.missing(list, verdict, folders) }

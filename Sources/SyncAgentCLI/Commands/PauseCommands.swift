@@ -36,7 +36,8 @@ struct PauseCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let duration, DurationText.parse(duration).map({ $0 > .zero }) != true {
-            throw ValidationError("\(duration) is not a time: write --for 8h, for example.")
+            throw ValidationError(
+                "\(duration) is not a time: write a whole number with ms, s, m, h or d, such as --for 8h.")
         }
         try Pause.validate(reason)
     }
@@ -50,9 +51,11 @@ struct PauseCommand: AsyncParsableCommand {
                 case 1: " One is still running, and finishes."
                 case let active: " \(grouped(active)) are still running, and finish."
                 }
+            let others = (downloads.pauses ?? []).count - 1
             let resume = "syncagent resume" + (reason.map { " --reason \(ShellWord.quoted($0))" } ?? "")
-            return "Downloads are paused\(Self.reasons(of: downloads)).\(running) Resume them with: "
-                + configuration.agentCommand(resume)
+            let command = configuration.agentCommand(others > 0 || reason == nil ? "syncagent resume" : resume)
+            return "Downloads are paused\(Self.reasons(of: downloads)).\(running) "
+                + (others > 0 ? "End all pauses with: " : "Resume them with: ") + command
         }
     }
 

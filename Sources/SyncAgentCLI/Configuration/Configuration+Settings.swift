@@ -3,7 +3,6 @@ import AgentServer
 import AgentSettings
 import AppLists
 import ArgumentParser
-import CLinux
 import CacheFormat
 import HTTPRules
 import SyncAgent
@@ -86,8 +85,6 @@ struct RunSettings {
         }
         let credentials = CredentialsFile(beside: place.file)
         effective.apply(credentials)
-        // A core dump would have the secrets. The agent works without it, so a failure is no reason to stop.
-        if !effective.settings.credentials.isEmpty { _ = process_control(PR_SET_DUMPABLE, 0, nil) }
         var problems =
             effective.problems + effective.problemsOfMachine + effective.certificateProblems(in: credentials.path)
         var proxies = ProxyPolicy()

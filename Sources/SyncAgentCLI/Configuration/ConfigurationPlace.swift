@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import CLinux
 import HTTPRules
 import SyncAgent
 import SystemPackage
@@ -13,15 +14,16 @@ struct Place: Equatable {
 
 extension CredentialsFile {
     /// Reads the file beside a configuration file; systemd's copy of it (`LoadCredential=` in systemd.exec(5)) wins.
-    init(beside configuration: FilePath) {
-        if let folder = Variable["CREDENTIALS_DIRECTORY"].map({ FilePath($0) }) {
-            let path = folder.appending(Credentials.file)
-            if !path.isMissing {
-                self.init(path: path.string, isGuarded: true)
-                return
-            }
+    init(beside configuration: FilePath, isChecked: Bool = false) {
+        let copy = Variable["CREDENTIALS_DIRECTORY"].map { FilePath($0).appending(Credentials.file) }
+        if let copy, !copy.isMissing {
+            self.init(path: copy.string, isGuarded: true)
+        } else {
+            let path = configuration.removingLastComponent().appending(Credentials.file)
+            self.init(path: path.string, isChecked: isChecked)
         }
-        self.init(path: configuration.removingLastComponent().appending(Credentials.file).string)
+        // A core dump would have the secrets. All works without this, so a failure is no reason to stop.
+        if !credentials.isEmpty { _ = process_control(PR_SET_DUMPABLE, 0, nil) }
     }
 }
 

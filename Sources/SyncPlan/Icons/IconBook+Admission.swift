@@ -3,7 +3,7 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 
-/// The limits on the bytes of images that were reached: no icon without an image is requested before there is more room.
+/// The limits on the bytes of images that were reached: what did not fit is not requested before there is more room.
 ///
 /// Images that are there stay, and are refreshed: to evict what lists name would only make room for what comes later.
 struct Admission: Sendable {
@@ -16,60 +16,95 @@ struct Admission: Sendable {
     /// How many icons are requested at once after there was room again.
     static let batch = 64
 
-    /// The room under each limit when an image did not fit.
+    /// The room under each limit when an image did not fit last.
     fileprivate(set) var closed: [Limit: Int] = [:]
+    /// The sizes of images that did not fit, which are not downloaded again before they do.
+    fileprivate var needs: [IconURL: Int] = [:]
+    /// Whether icons that wait may be requested: a limit opened again, or there were more than one batch.
+    fileprivate var isDue = false
 }
 
 extension IconBook {
-    /// Why an icon without an image may not get one of this size (`nil`: unknown); `nil` if it may.
+    /// Why an icon without an image may not get one of this size (`nil`: not downloaded yet); `nil` if it may.
     ///
-    /// A list has room or not; an icon needs room in one of its lists.
-    mutating func refusal(of url: IconURL, bytes: Int? = nil) -> FetchFailure? {
+    /// A list has room or not; an icon needs room in one of its lists. What is on disk already needs no room in the cache.
+    mutating func refusal(of url: IconURL, bytes: Int? = nil, isOnDisk: Bool = false) -> FetchFailure? {
         guard settings.cache.maxBytes != nil || settings.lists.maxBytesPerList != nil,
             let lists = catalog.icons[url]?.lists
         else { return nil }
-        if let limit = settings.cache.maxBytes, isFull(.cache, for: bytes) {
-            return FetchFailure(.overLimit, "the cache has reached cache.maxBytes (\(limit))")
+        if let bytes { admission.needs[url] = bytes }
+        let limits: [Admission.Limit] = (isOnDisk ? [] : [.cache]) + lists.map { .list($0) }
+        if let bytes, let limit = limits.compactMap(self.bytes(of:)).max(), bytes > limit {
+            return FetchFailure(
+                .tooLarge,
+                "the image (\(ByteCount(bytes).rounded)) is larger than cache.maxBytes or lists.maxBytesPerList")
         }
-        guard let limit = settings.lists.maxBytesPerList, !lists.isEmpty else { return nil }
-        for list in lists where !isFull(.list(list), for: bytes) { return nil }
-        return FetchFailure(
-            .overLimit,
-            "\(lists.count == 1 ? "its list has" : "its lists have") reached lists.maxBytesPerList (\(limit))")
+        let known = bytes ?? admission.needs[url]
+        if !isOnDisk, isFull(.cache, for: known) { return overLimit(.cache, "the cache", "cache.maxBytes", known) }
+        for list in lists where !isFull(.list(list), for: known) {
+            if bytes != nil { admission.needs[url] = nil }
+            return nil
+        }
+        return lists.first.map { overLimit(.list($0), "\($0)", "lists.maxBytesPerList", bytes) }
     }
 
-    /// Whether a limit is reached; if the image does not fit, it is from then on.
+    private func overLimit(_ limit: Admission.Limit, _ what: String, _ key: String, _ bytes: Int?) -> FetchFailure {
+        let total = self.bytes(of: limit) ?? 0
+        let used = ByteCount(max(total &- (room(under: limit) ?? 0), 0)).rounded
+        let image = bytes.map { "\(ByteCount($0).rounded) more do" } ?? "more does"
+        return FetchFailure(
+            .overLimit, "\(image) not fit into \(what): its images have \(used), and \(key) is \(ByteCount(total))")
+    }
+
+    /// Whether an image does not fit; while its size is unknown, a part of the limit must be free.
     private mutating func isFull(_ limit: Admission.Limit, for bytes: Int?) -> Bool {
-        guard let room = room(under: limit) else { return false }
-        if bytes == nil, let last = admission.closed[limit], room <= last { return true }
-        guard room < bytes ?? 1 else { return false }
+        guard let room = room(under: limit), let total = self.bytes(of: limit) else { return false }
+        guard room < bytes ?? min(DiskSpace.usual, total / 16) else { return false }
         admission.closed[limit] = room
         return true
     }
 
-    private func room(under limit: Admission.Limit) -> Int? {
+    private func bytes(of limit: Admission.Limit) -> Int? {
         switch limit {
-        case .cache:
-            settings.cache.maxBytes.map {
-                $0.bytes - retention.ledger.holdings.bytes - catalog.tally.all.stagedBytes
-            }
-        case .list(let list): settings.lists.maxBytesPerList.map { $0.bytes - (catalog.tallies[list]?.bytes ?? 0) }
+        case .cache: settings.cache.maxBytes?.bytes
+        case .list: settings.lists.maxBytesPerList?.bytes
+        }
+    }
+
+    private func room(under limit: Admission.Limit) -> Int? {
+        guard let bytes = bytes(of: limit) else { return nil }
+        switch limit {
+        case .cache: return bytes &- retention.ledger.holdings.bytes &- catalog.tally.all.stagedBytes
+        case .list(let list): return bytes &- (catalog.tallies[list]?.bytes ?? 0)
         }
     }
 
     /// Requests some of the icons that waited for room, once there is more.
     mutating func admit(in turn: inout Turn) {
-        guard let waiting = catalog.tally.failures[.fetch(.overLimit)], downloads.mayStart,
-            downloads.queue.readyCount + downloads.queue.activeCount < Admission.batch
+        guard !admission.closed.isEmpty || admission.isDue, let waiting = catalog.tally.failures[.fetch(.overLimit)]
         else { return }
+        if admission.needs.count > waiting.count + Admission.batch {
+            admission.needs = admission.needs.filter { waiting.contains($0.key) }
+        }
         for (limit, last) in admission.closed where room(under: limit).map({ $0 > last }) ?? true {
             admission.closed[limit] = nil
+            admission.isDue = true
         }
+        guard admission.isDue, downloads.mayStart,
+            downloads.queue.readyCount + downloads.queue.activeCount < Admission.batch
+        else { return }
+        admission.isDue = false
         var count = 0
-        for url in waiting.sorted where refusal(of: url) == nil {
+        for url in waiting.sorted {
+            // One with a next attempt was requested already, and waits for its origin or a source.
+            guard let icon = catalog.icons[url], icon.phase == .idle, icon.failure?.nextAttempt == nil,
+                refusal(of: url) == nil
+            else { continue }
             apply(.retried(turn.now), to: url, in: &turn)
             count += 1
-            if count == Admission.batch { return }
+            guard count == Admission.batch else { continue }
+            admission.isDue = true
+            return
         }
     }
 }

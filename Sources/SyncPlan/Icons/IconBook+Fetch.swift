@@ -68,7 +68,7 @@ extension IconBook {
         }
         var request = FetchRequest(
             url: url, source: source, reason: catalog.icons[place].icon.fetchReason, mayResume: false)
-        if !settings.credentials.isEmpty { request.lists = catalog.icons[place].icon.lists }
+        request.lists = catalog.icons[place].icon.lists
         if let (target, copy) = sources.request(for: url) {
             (request.source, request.copy) = (.server(target), copy)
         } else {
@@ -125,9 +125,13 @@ extension IconBook {
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, _ answer: IconRecord.Answer?,
         in turn: inout Turn
     ) -> IconEvent.End? {
+        let isOutdated = outdated.remove(url) != nil
         switch Self.checked(outcome, of: icon) {
         case .cancelled: return nil
-        case .failed(let failure): return .failed(repeated(failure, of: url, in: &turn))
+        case .failed(let failure):
+            var repeated = repeated(failure, of: url, in: &turn)
+            if isOutdated, settings.credentials.mayDepend(failure.code, of: url) { repeated.nextAttempt = turn.now }
+            return .failed(repeated)
         case .noRoom: return icon.isReferenced ? .blocked : .discarded
         case .notModified(let answer):
             let freshening = icon.response?.freshened(
@@ -142,8 +146,9 @@ extension IconBook {
                 return .confirmed(answer ?? evaluate(response, of: url, in: &turn))
             }
             guard icon.isReferenced else { return .discarded }
-            if !icon.hasImage, !retention.ledger.isOnDisk(staged.image.sha256),
-                let refusal = refusal(of: url, bytes: staged.image.bytes)
+            if !icon.hasImage,
+                let refusal = refusal(
+                    of: url, bytes: staged.image.bytes, isOnDisk: retention.ledger.isOnDisk(staged.image.sha256))
             {
                 return .failed(repeated(refusal, of: url, in: &turn))
             }

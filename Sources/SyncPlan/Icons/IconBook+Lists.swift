@@ -48,9 +48,10 @@ extension IconBook {
         }
     }
 
-    /// Retries an icon that failed for a cause that its lists may have ended; decides others.
+    /// Retries an icon that failed for this cause, or for lack of room, which its lists may have ended; decides
+    /// others.
     mutating func retry(_ url: IconURL, after cause: FetchFailure.Cause, in turn: inout Turn) {
-        if catalog.icons[url]?.failure?.code == .fetch(cause) {
+        if let code = catalog.icons[url]?.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
             apply(.retried(turn.now), to: url, in: &turn)
         } else {
             decide(url, in: &turn)

@@ -19,6 +19,8 @@ struct IconBook: Sendable {
     var retention: Retention
     var admission = Admission()
     var keyGroups = KeyGroups()
+    /// Icons whose downloads began under other settings.
+    var outdated: Set<IconURL> = []
 
     init(
         _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
@@ -153,6 +155,8 @@ struct IconBook: Sendable {
                 downloads.remove(url)
                 sources.drop(url)
                 apply(.dequeued, to: url, in: &turn)
+            } else if icon.phase == .fetching {
+                outdated.insert(url)
             } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: url) }) == true
                 || all && !icon.isBusy && icon.failure?.attempts == 0
             {

@@ -27,10 +27,11 @@ package struct IconTally: Equatable, Sendable {
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
         icons.add(icon.standing, times: sign)
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
-        bytes += sign * icon.bytes
+        // Documents on disk may say any size.
+        bytes &+= sign &* icon.bytes
         if icon.isStaged {
             staged += sign
-            stagedBytes += sign * icon.bytes
+            stagedBytes &+= sign &* icon.bytes
         }
         if icon.isUnpublished { unpublished += sign }
         switch icon.phase {
@@ -174,6 +175,8 @@ package struct IconGroup: Equatable, Sendable {
 
     /// All of them, sorted.
     var sorted: [IconURL] { urls.sorted() }
+
+    func contains(_ url: IconURL) -> Bool { urls.contains(url) }
 
     mutating func insert(_ url: IconURL) { urls.insert(url) }
 

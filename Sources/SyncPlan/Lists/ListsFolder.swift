@@ -68,7 +68,9 @@ struct ListsFolder: Sendable {
             absent.reset()
             return nil
         }
-        unavailable = found.doubt(isEmpty: present.isEmpty && known.contains { _ in true }, since: identity)
+        // Lists that are taken over say nothing about the folder.
+        let isEmpty = present.isSubset(of: found.adopted) && known.contains { !found.adopted.contains($0) }
+        unavailable = found.doubt(isEmpty: isEmpty, since: identity)
         guard unavailable == nil else {
             absent.reset()
             return nil

@@ -92,6 +92,9 @@ extension Reconciler {
             configurationError = nil
             folder.configure(settings.lists)
             book.configure(settings, in: &turn)
+            privateOrigins = settings.credentials.privateOrigins(
+                after: privateOrigins, isExposed: settings.exposure != nil)
+            publishPrivacy()
             settingsNeedingRestart = needRestart
         case .misconfigured(let reason): configurationError = reason
         case .request(let urls, let isRefresh): book.request(urls, isRefresh: isRefresh, in: &turn)

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import HTTPRules
 import Reports
 
 /// The phase of a purge: all is forgotten at once, but files are removed in the order that readers rely on.
@@ -27,6 +29,8 @@ extension Reconciler {
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.pauses = Pauses()
+        privateOrigins = book.settings.credentials.privateOrigins(
+            after: [], isExposed: book.settings.exposure != nil)
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()
         book.dropStaged(in: &turn)

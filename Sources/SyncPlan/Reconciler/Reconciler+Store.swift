@@ -21,7 +21,7 @@ extension Reconciler {
                 var publication = book.publishing.begin(
                     book.catalog, book.retention.ledger, during: book.traffic, at: turn.now)
             else { return }
-            publication.isPrivate = book.settings.credentials.arePrivate(after: book.publishing.manifest)
+            publication.isPrivate = !privateOrigins.isEmpty
             cache.recordPublication()
             turn.start(.publish(publication))
         } else if let damaged = book.retention.beginDamaged(

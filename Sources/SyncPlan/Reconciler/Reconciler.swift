@@ -18,6 +18,8 @@ package struct Reconciler: Sendable {
     /// Why the last reload of the configuration failed; `nil` if it did not.
     var configurationError: String?
     var settingsNeedingRestart: [String] = []
+    /// The private origins of which the cache may have icons, which must not be exported.
+    package internal(set) var privateOrigins: [String] = []
     /// The phase of the current purge; `nil` if there is none.
     var purge: PurgePhase?
     /// The result of the last purge; `nil` if there was none since the start.
@@ -52,9 +54,12 @@ package struct Reconciler: Sendable {
             retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
             triesOnce: triesOnce)
         if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
+        privateOrigins = settings.credentials.privateOrigins(
+            after: values.privateOrigins ?? [], isExposed: settings.exposure != nil)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
         told = conditions
+        publishPrivacy()
     }
 
     /// Applies simultaneous events, in this order; returns the actions after all of them, in order.
@@ -64,6 +69,14 @@ package struct Reconciler: Sendable {
         advance()
         emitConditions()
         return turn.end()
+    }
+
+    /// Publishes a manifest if the newest one is wrong about private icons.
+    mutating func publishPrivacy() {
+        guard let manifest = book.publishing.manifest, !manifest.lists.isEmpty,
+            manifest.isPrivate == privateOrigins.isEmpty
+        else { return }
+        book.publishing.markChanged(at: turn.now)
     }
 
     mutating func changePauses(_ change: (inout Pauses) -> Void) {
@@ -162,6 +175,7 @@ package struct Reconciler: Sendable {
         let pauses = book.downloads.pauses.all
         return RememberedValues(
             isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
+            privateOrigins: privateOrigins.isEmpty ? nil : privateOrigins,
             hold: book.retention.brake.hold, folder: folder.identity,
             newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
     }

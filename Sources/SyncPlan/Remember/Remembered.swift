@@ -23,6 +23,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var isPaused: Bool
     /// The pauses, unless it is one without a reason and an end.
     package var pauses: [Pause]?
+    /// The private origins of which the cache may have icons; `nil` for none.
+    package var privateOrigins: [String]?
     /// The change whose eviction is held, with its time by the clock of this run; `nil` if none is.
     package var hold: EvictionBrake.Hold?
     /// The lists folder; `nil` if not known.
@@ -33,11 +35,13 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var upstreams: [SourceMemo]
 
     package init(
-        isPaused: Bool = false, pauses: [Pause]? = nil, hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
+        isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,
+        hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
         newestGeneration: Int = 0, upstreams: [SourceMemo] = []
     ) {
         self.isPaused = isPaused
         self.pauses = pauses
+        self.privateOrigins = privateOrigins
         self.hold = hold
         self.folder = folder
         self.newestGeneration = newestGeneration

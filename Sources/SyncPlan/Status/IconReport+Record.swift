@@ -50,7 +50,12 @@ extension IconReport {
         case .inline: "no request: the image is in the URL itself"
         case .fresh(let time): "refresh \(at(time))"
         case .waiting(let time): "retry \(at(time))"
-        case .refused: "no retry: the failure is permanent"
+        case .refused:
+            switch icon.failure?.code {
+            case .fetch(.overLimit): "download when there is room, or the settings change"
+            case let code? where code.dependsOnSettings: "retry when its lists or the settings change"
+            default: "no retry: the failure is permanent"
+            }
         case .unreferenced: "no request: no list names it"
         case .underWay:
             switch icon.phase {

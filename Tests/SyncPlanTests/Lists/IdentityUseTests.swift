@@ -28,6 +28,8 @@ struct IdentityUseTests {
         "SyncPlan/Fetch/DownloadSchedule.swift": "origins",
         "SyncPlan/Fetch/FetchQueue.swift": "origins",
         "HTTPRules/Requests/HTTPFields.swift": "names of header fields",
+        "HTTPRules/Credentials/Credentials.swift": "hosts and paths, in ASCII",
+        "SyncAgent/Fleet/AdoptedLists.swift": "names of the folders of upstreams",
         "SyncPlan/Icons/IconTally.swift": "origins",
         "SyncPlan/Remember/UnstoredChanges.swift": "origins",
         "Fleet/Upstreams/IconSources.swift": "URLs of upstreams, as they are sent",

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import CacheFormat
+import HTTPRules
+import Reports
+import SyncPlan
+import Testing
+
+@Suite("URLs that differ only in a signature are one icon")
+struct KeyScenarioTests {
+    private static func url(_ icon: Int, _ signature: Int) -> IconURL { IconURL("https://h.example/\(icon)?sig=\(signature)") }
+
+    private static func scenario(_ change: (inout Settings) -> Void = { _ in }) throws -> AgentScenario {
+        let host = try #require(HostPattern("h.example"))
+        return AgentScenario {
+            $0.keys = CacheKeys([CacheKeys.Rule(host: host, ignored: ["sig"])])
+            change(&$0)
+        }
+    }
+
+    /// Finishes all downloads, each with the image of its path.
+    private static func settle(_ agent: inout AgentScenario) throws {
+        while !agent.downloads.isEmpty {
+            for url in agent.downloads.keys.sorted() {
+                let word = "\(url)".split(separator: "?")[0]
+                try agent.finish(
+                    url, with: "\(word)", answer: Sample.response(etag: "\(word)", at: agent.now, from: "\(url)"))
+            }
+        }
+        try agent.finishJobs()
+    }
+
+    @Test("a new signature costs no request and no eviction, and a refresh sends the validators to the newest URL")
+    func rotation() throws {
+        var agent = try Self.scenario()
+        try agent.drop(["1.plist": (1...5).map { Self.url($0, 0) }])
+        try Self.settle(&agent)
+        #expect(agent.requests.count == 5)
+        for signature in 1...20 {
+            try agent.drop(["1.plist": (1...5).map { Self.url($0, signature) }])
+            try agent.finishJobs()
+            #expect(agent.downloads.isEmpty && agent.plan.status.icons.ready == 5)
+            #expect(try agent.published("1.plist").allSatisfy { if case .ready = $0 { true } else { false } })
+            try agent.pass(.seconds(600))
+            try agent.finishJobs()
+            if signature == 10 {
+                try agent.restart()
+                try agent.drop(["1.plist": (1...5).map { Self.url($0, signature) }])
+                try agent.finishJobs()
+            }
+        }
+        #expect(agent.requests.count == 5 && agent.plan.status.icons.retired == 0)
+        #expect(!agent.events.contains { if case .iconRetired = $0 { true } else { false } })
+        try agent.fetchAgain(Self.url(1, 20))
+        let request = try #require(agent.downloads[Self.url(1, 20)])
+        #expect(request.condition?.url == "\(Self.url(1, 0))")
+    }
+
+    @Test("of several spellings the newest is requested, once, and all have the image; a failure is theirs too")
+    func spellings() throws {
+        var agent = try Self.scenario()
+        try agent.drop(["1.plist": [Self.url(1, 1)]])
+        try agent.drop(["2.plist": [Self.url(1, 2)], "3.plist": [Self.url(2, 1)]])
+        // The first one is under way, and its image is that of both.
+        #expect(agent.downloads[Self.url(1, 1)] != nil)
+        try Self.settle(&agent)
+        #expect(agent.plan.status.icons.ready == 3)
+        let names = agent.requests.map(\.url)
+        #expect(names.filter { $0 == Self.url(1, 1) || $0 == Self.url(1, 2) }.count <= 2)
+
+        try agent.drop(["4.plist": [Self.url(3, 1)]])
+        try agent.finish(Self.url(3, 1), .failed(.status(404)))
+        try agent.drop(["5.plist": [Self.url(3, 2)]])
+        try agent.finish(Self.url(3, 2), .failed(.status(404)))
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.failed == 2)
+        // The newest goes: the one that remains is requested.
+        try agent.drop(["5.plist": nil])
+        while agent.plan.status.lists.contains(where: { $0.name == "5.plist" }) {
+            try agent.passToNextWake()
+            try agent.look()
+            try agent.finishJobs()
+        }
+        #expect(agent.downloads[Self.url(3, 1)] != nil)
+        try Self.settle(&agent)
+        #expect(agent.plan.status.icons.failed == 0)
+    }
+
+    @Test("a changed image is shown by all spellings, and a rule that is taken back loses no icon")
+    func changes() throws {
+        var agent = try Self.scenario()
+        try agent.drop(["1.plist": [Self.url(1, 1)], "2.plist": [Self.url(1, 2)]])
+        try Self.settle(&agent)
+        let newest = try #require([Self.url(1, 1), Self.url(1, 2)].first { agent.plan.report(on: $0, now: agent.now)?.next != "with the newest URL that has its key" })
+        try agent.fetchAgain(newest)
+        try agent.finish(newest, with: "new")
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("new"))])
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("new"))])
+
+        try agent.handle(.configured(Settings()))
+        #expect(agent.plan.status.icons.ready == 2)
+        #expect(Set(agent.downloads.keys) == [Self.url(1, 1), Self.url(1, 2)])
+        try agent.finish(Self.url(1, 1), with: "one")
+        try agent.finish(Self.url(1, 2), with: "two")
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("one"))])
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("two"))])
+    }
+}
