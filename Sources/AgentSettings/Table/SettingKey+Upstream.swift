@@ -59,8 +59,8 @@ extension SettingKey {
         .list(
             "upstream.lists", "patterns of lists such as *.plist", "patterns of names", \.upstream.lists,
             """
-            The lists of the upstreams' manifests that are taken over, as if they were in the lists folder. `*` stands for \
-            any text, `?` for one character. A list of the same name in the lists folder counts instead.
+            The lists of the upstreams' manifests that are taken over, as if they were in the lists folder. In a \
+            pattern, `*` stands for any text and `?` for one byte; all end in `.plist`. A list of the same name in the lists folder counts instead.
             """,
             { ListPattern($0) }, { $0.description }),
         .duration(

@@ -93,7 +93,7 @@ package struct Agent: Sendable {
         let metrics = AgentMetrics()
         let publisher = Publisher(
             folder, held: held, space: staging.space, thread: thread, metrics: metrics)
-        let adopted = AdoptedLists(state: folders.state, settings, logger: logger)
+        let adopted = AdoptedLists(state: folders.state, settings)
         let lists = ListService(
             folder: folders.lists, adopted: adopted.root, watchProgram: helpers.watch, parseProgram: helpers.parse,
             settings: settings.lists,

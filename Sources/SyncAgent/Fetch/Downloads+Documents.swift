@@ -10,7 +10,7 @@ import Transfers
 // Documents of upstreams, which share the transport, addresses and proxies of the downloads.
 extension Downloads {
     /// The largest accepted manifest and document, in bytes; a list with 50,000 entries has about 20 MiB.
-    private static let maxBytes = (manifest: 8 << 20, document: 32 << 20)
+    static let maxBytes = (manifest: 8 << 20, document: 32 << 20)
 
     struct Document: Sendable {
         var head: ResponseHead

@@ -113,7 +113,8 @@ extension Downloads {
         let manifests = settings.upstream.urls.compactMap { $0.file(CacheLayout.manifest).filePath }
         let manifest =
             manifests.first { path.starts(withBytes: $0.droppingLast(bytes: CacheLayout.manifest.utf8.count)) } ?? path
-        let call = BlockingCall("upstream-file") { FileTransfer.read(path, manifest: manifest) }
+        let longest = max(Self.maxBytes.document, settings.fetch.maxBytes.bytes)
+        let call = BlockingCall("upstream-file") { FileTransfer.read(path, upTo: longest, manifest: manifest) }
         if let found = try? await call.wait() { transfer.deliver(found) }
     }
 

@@ -10,8 +10,6 @@ import Transfers
 final class FileTransfer: Transfer {
     /// How much is delivered at once, so that others have their turns.
     private static let piece = 64 << 10
-    /// The largest file that is read, in bytes: that of a document of an upstream.
-    private static let longest = 32 << 20
 
     enum Found: Sendable {
         case file([UInt8])
@@ -93,7 +91,7 @@ final class FileTransfer: Transfer {
     // MARK: Files
 
     /// Reads a file below a folder with a manifest; without the manifest, the folder counts as unreachable, not as empty.
-    static func read(_ path: String, manifest: String) -> Found {
+    static func read(_ path: String, upTo longest: Int, manifest: String) -> Found {
         // Without O_NONBLOCK, opening a FIFO waits for a writer.
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {

@@ -6,7 +6,6 @@ package import CacheFormat
 import Fleet
 import Glibc
 import IconCache
-package import Logging
 import Synchronization
 package import SystemPackage
 
@@ -36,11 +35,9 @@ package final class AdoptedLists: Sendable {
 
     package let root: FilePath
     private let state = Mutex(State())
-    private let logger: Logger
 
-    package init(state folder: FilePath, _ settings: Settings, logger: Logger) {
+    package init(state folder: FilePath, _ settings: Settings) {
         root = Self.root(inState: folder)
-        self.logger = logger
         configure(settings)
     }
 
@@ -132,40 +129,44 @@ package final class AdoptedLists: Sendable {
             var hasChanged = Self.names(in: folder).contains {
                 !$0.starts(withBytes: Self.stagedMark) && lists[ListName($0)] == nil
             }
-            Self.remove(next)
-            for path in [root, folder, next] where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
-                throw FileError("make", path.string, Errno(rawValue: errno))
-            }
+            var sources: [ListName: FilePath] = [:]
             for (list, digest) in lists {
                 let (staged, file) = (folder.appending(Self.stagedName(digest)), folder.appending(list.text))
-                var source = file
-                if access(staged.string, F_OK) == 0 {
-                    // After a start, most are there already; the time of a file is part of a list's document.
-                    if (try? FileBytes.read(staged)) != (try? FileBytes.read(file)) {
-                        (source, hasChanged) = (staged, true)
-                    }
-                    known[list] = digest
-                }
-                guard link(source.string, next.appending(list.text).string) == 0 else {
-                    known[list] = nil
-                    throw FileError("link", source.string, Errno(rawValue: errno))
+                sources[list] = file
+                guard access(staged.string, F_OK) == 0 else { continue }
+                known[list] = digest
+                // After a start, most are there already; the time of a file is part of a list's document.
+                if (try? FileBytes.read(staged)) != (try? FileBytes.read(file)) {
+                    (sources[list], hasChanged) = (staged, true)
                 }
             }
+            if hasChanged { try Self.exchange(folder, next, for: sources) }
             state.written[name] = known.filter { lists[$0.key] != nil }
-            if hasChanged {
-                Self.flush(next)
-                // At once: a crash must not leave some of the old lists beside some of the new ones.
-                guard exchange_names(folder.string, next.string) == 0 else {
-                    throw FileError("exchange", folder.string, Errno(rawValue: errno))
-                }
-                Self.flush(root)
-            }
-            Self.remove(next)
             for text in Self.names(in: folder) where text.starts(withBytes: Self.stagedMark) {
                 unlink(folder.appending(text).string)
             }
             return hasChanged
         }
+    }
+
+    /// Puts a new folder in place of one, at once: a crash must not leave some old lists beside some new ones.
+    private static func exchange(
+        _ folder: FilePath, _ next: FilePath, for lists: [ListName: FilePath]
+    ) throws(FileError) {
+        remove(next)
+        defer { remove(next) }
+        for path in [folder.removingLastComponent(), folder, next]
+        where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
+            throw FileError("make", path.string, Errno(rawValue: errno))
+        }
+        for (list, source) in lists where link(source.string, next.appending(list.text).string) != 0 {
+            throw FileError("link", source.string, Errno(rawValue: errno))
+        }
+        flush(next)
+        guard exchange_names(folder.string, next.string) == 0 else {
+            throw FileError("exchange", folder.string, Errno(rawValue: errno))
+        }
+        flush(folder.removingLastComponent())
     }
 
     private static func remove(_ folder: FilePath) {

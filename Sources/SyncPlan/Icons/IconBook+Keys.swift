@@ -54,6 +54,8 @@ extension IconBook {
                 inherit(from: url, to: other, in: &turn)
             }
         case .failed(let failure), .ended(.failed(let failure), _):
+            // The newest alone has attempts; the others wait for it.
+            guard isRequested(url) else { return }
             var failure = failure
             failure.nextAttempt = nil
             for other in keyGroups.others(of: url) {

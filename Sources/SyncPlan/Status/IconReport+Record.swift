@@ -53,7 +53,7 @@ extension IconReport {
         case .refused:
             switch icon.failure?.code {
             case .fetch(.overLimit): "download when there is room, or the settings change"
-            case let code? where code.dependsOnSettings: "retry when its lists or the settings change"
+            case let code? where code.dependsOnSettings && !icon.isInline: "retry when its lists or the settings change"
             default: "no retry: the failure is permanent"
             }
         case .unreferenced: "no request: no list names it"

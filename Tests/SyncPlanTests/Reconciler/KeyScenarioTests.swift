@@ -9,7 +9,9 @@ import Testing
 
 @Suite("URLs that differ only in a signature are one icon")
 struct KeyScenarioTests {
-    private static func url(_ icon: Int, _ signature: Int) -> IconURL { IconURL("https://h.example/\(icon)?sig=\(signature)") }
+    private static func url(_ icon: Int, _ signature: Int) -> IconURL {
+        IconURL("https://h.example/\(icon)?sig=\(signature)")
+    }
 
     private static func scenario(_ change: (inout Settings) -> Void = { _ in }) throws -> AgentScenario {
         let host = try #require(HostPattern("h.example"))
@@ -75,6 +77,8 @@ struct KeyScenarioTests {
         try agent.finish(Self.url(3, 2), .failed(.status(404)))
         try agent.finishJobs()
         #expect(agent.plan.status.icons.failed == 2)
+        #expect(agent.plan.report(on: Self.url(3, 2), now: agent.now)?.failure?.nextAttempt != nil)
+        #expect(agent.plan.report(on: Self.url(3, 1), now: agent.now)?.failure?.nextAttempt == nil)
         // The newest goes: the one that remains is requested.
         try agent.drop(["5.plist": nil])
         while agent.plan.status.lists.contains(where: { $0.name == "5.plist" }) {
@@ -92,7 +96,10 @@ struct KeyScenarioTests {
         var agent = try Self.scenario()
         try agent.drop(["1.plist": [Self.url(1, 1)], "2.plist": [Self.url(1, 2)]])
         try Self.settle(&agent)
-        let newest = try #require([Self.url(1, 1), Self.url(1, 2)].first { agent.plan.report(on: $0, now: agent.now)?.next != "with the newest URL that has its key" })
+        let newest = try #require(
+            [Self.url(1, 1), Self.url(1, 2)].first {
+                agent.plan.report(on: $0, now: agent.now)?.next != "with the newest URL that has its key"
+            })
         try agent.fetchAgain(newest)
         try agent.finish(newest, with: "new")
         try agent.finishJobs()

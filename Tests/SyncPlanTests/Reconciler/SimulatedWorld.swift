@@ -714,6 +714,7 @@ struct SimulatedWorld {
         var nothing = StatusReport(state: .running).downloads
         nothing.origins = []
         nothing.awaitingUpstream = 0
+        nothing.pauses = []
         try expect(plan.status.downloads == nothing, "something is still to be downloaded")
     }
 }
