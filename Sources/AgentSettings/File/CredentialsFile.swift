@@ -104,8 +104,8 @@ extension Credential {
 
     /// A host as URLs have it; `nil` if it is none.
     private static func host(_ text: String) -> String? {
-        guard let target = try? FetchTarget("https://\(text.contains(":") ? "[\(text)]" : text)/"),
-            target.port == 443, target.url.utf8.count == 9 + text.utf8.count + (text.contains(":") ? 2 : 0)
+        guard let target = try? FetchTarget("https://\(text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]" : text)/"),
+            target.port == 443, target.url.utf8.count == 9 + text.utf8.count + (text.utf8.contains(UInt8(ascii: ":")) ? 2 : 0)
         else { return nil }
         return target.host
     }
@@ -137,7 +137,7 @@ extension Credential.Proof {
         switch used[0][0] {
         case "user":
             // RFC 7617, section 2.
-            guard !first.contains(":"), Self.isValue(first), Self.isValue(last) else {
+            guard !first.utf8.contains(UInt8(ascii: ":")), Self.isValue(first), Self.isValue(last) else {
                 element.report(
                     "“user” must not contain a colon, and neither may contain control characters.", at: "user")
                 return nil

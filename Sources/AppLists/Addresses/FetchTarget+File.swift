@@ -23,6 +23,6 @@ extension FetchTarget {
     package var filePath: String? { isFile ? Self.decoded(url.dropping(bytes: Self.fileScheme.utf8.count)) : nil }
 
     private static func decoded(_ path: String) -> String? {
-        PercentEncoding.decode(path[...].utf8).flatMap { String(validating: $0, as: UTF8.self) }
+        PercentEncoding.decode(Substring(path).utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }

@@ -57,7 +57,7 @@ package struct Credential: Equatable, Sendable {
                 let plain = segment.replacing(bytes: "%2e", with: ".")
                 // Some servers cut parameters off, or decode twice.
                 let name = plain.split(atByte: ";", omittingEmpty: false).first ?? ""
-                return name == "." || name == ".." || ["%2f", "%5c", "%25"].contains { segment.contains($0) }
+                return name == "." || name == ".." || ["%2f", "%5c", "%25"].contains { segment.contains(bytes: $0) }
             }
     }
 
@@ -93,7 +93,7 @@ extension Credential: CustomStringConvertible {
 
     /// Where it is used: `icons.example.com/private`.
     var origin: String {
-        let host = host.contains(":") ? "[\(host)]" : host
+        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return "\(host)\(port.map { ":\($0)" } ?? "")\(path ?? "")"
     }
 
@@ -113,7 +113,7 @@ extension FetchTarget {
         let bytes = url.utf8
         let rest = bytes.dropFirst(isSecure ? 8 : 7).drop { !"/?".utf8.contains($0) }
         let path = rest.prefix { $0 != UInt8(ascii: "?") }
-        let query = rest.endIndex > path.endIndex ? url[bytes.index(after: path.endIndex)...] : nil
+        let query = rest.count > path.count ? Substring(rest.dropFirst(path.count + 1)) : nil
         return (path.isEmpty ? "/" : String(Substring(path)), query)
     }
 }

@@ -14,8 +14,10 @@ struct CacheKeysTests {
         "a key is the URL without the parameters that its host's rule ignores, in their order",
         arguments: [
             ("https://h.example/a?Expires=1&x=2&Signature=3", "https://h.example:443/a?x=2"),
-            ("https://h.example/a?Expires=1", "https://h.example:443/a"), ("https://h.example/a", "https://h.example:443/a"),
-            ("https://H.example/a?Signature", "https://h.example:443/a"), ("https://h.example/a?", "https://h.example:443/a?"),
+            ("https://h.example/a?Expires=1", "https://h.example:443/a"),
+            ("https://h.example/a", "https://h.example:443/a"),
+            ("https://H.example/a?Signature", "https://h.example:443/a"),
+            ("https://h.example/a?", "https://h.example:443/a?"),
             ("https://h.example/a?X-Amz-Date=1&X-Amz-Signature=2&X-Am=3", "https://h.example:443/a?X-Am=3"),
             ("https://h.example/a?expires=1", "https://h.example:443/a?expires=1"),
             ("https://h.example/a?b=Expires=1", "https://h.example:443/a?b=Expires=1"),
