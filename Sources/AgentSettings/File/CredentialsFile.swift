@@ -104,8 +104,9 @@ extension Credential {
 
     /// A host as URLs have it; `nil` if it is none.
     private static func host(_ text: String) -> String? {
-        guard let target = try? FetchTarget("https://\(text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]" : text)/"),
-            target.port == 443, target.url.utf8.count == 9 + text.utf8.count + (text.utf8.contains(UInt8(ascii: ":")) ? 2 : 0)
+        let written = text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]" : text
+        guard let target = try? FetchTarget("https://\(written)/"), target.port == 443,
+            target.url.utf8.count == 9 + written.utf8.count
         else { return nil }
         return target.host
     }
