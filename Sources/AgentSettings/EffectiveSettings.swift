@@ -29,7 +29,7 @@ package struct EffectiveSettings: Sendable {
 
     package mutating func apply(_ file: ConfigurationFile) {
         flaws += file.problems
-        if !file.keys.isEmpty { settings.keys = CacheKeys(file.keys) }
+        settings.keys = CacheKeys(file.keys)
         for entry in file.entries {
             let origin = Origin.file(file.path, line: entry.line)
             set(entry.key, from: origin) { settings throws(SettingError) in try entry.apply(to: &settings) }

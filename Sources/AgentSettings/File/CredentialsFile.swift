@@ -6,11 +6,7 @@ package import HTTPRules
 
 /// The file with the credentials: `auth.toml`.
 package struct CredentialsFile: Sendable {
-    private static let keys = [
-        "host", "port", "path", "lists", "public", "http", "user", "password", "bearer", "header", "value",
-        "certificate",
-        "key",
-    ]
+    private static let keys = ["host", "port", "path", "lists", "public", "http"] + Credential.Proof.forms.joined()
 
     package let path: String
     package private(set) var credentials = Credentials()
@@ -58,8 +54,8 @@ package struct CredentialsFile: Sendable {
     /// What is wrong with the file's mode or owner, as a sentence; `nil` if only the agent's user and root can read it.
     private static func flaw(of status: stat, isOwnerFree: Bool) -> String? {
         if !isOwnerFree, status.st_uid != geteuid(), status.st_uid != 0 {
-            return
-                "The file belongs to another user, who can read and change it: chown it to the user that the agent runs as, or to root."
+            return "The file belongs to another user, who can read and change it: chown it to the user that the agent "
+                + "runs as, or to root."
         }
         if status.st_mode & 0o077 != 0 {
             return "Others can read or change the file: its mode must be 0600 (chmod 600)."
@@ -118,7 +114,7 @@ extension Credential {
 
 extension Credential.Proof {
     /// The ways to prove who asks, each with its keys.
-    private static let forms = [["user", "password"], ["bearer"], ["header", "value"], ["certificate", "key"]]
+    fileprivate static let forms = [["user", "password"], ["bearer"], ["header", "value"], ["certificate", "key"]]
     /// Fields that the agent or libcurl sets, or that would change what a request is.
     private static let reserved: Set<String> = [
         "accept", "accept-encoding", "connection", "content-length", "expect", "host", "if-match", "if-modified-since",

@@ -15,10 +15,10 @@ package struct Credentials: Equatable, Sendable {
     /// Whether icons behind some of them must not be where everyone can read them.
     package var hasPrivate: Bool { entries.contains { !$0.isPublic } }
 
-    /// The private origins of which a cache may have icons, sorted, if it had some of `known`.
+    /// The origins whose private icons the cache may have, sorted; `known` are those so far.
     ///
-    /// Icons stay when a credential is removed, so only one that says public takes its origin off.
-    /// While everyone can read the cache (`isExposed`), private credentials are not used.
+    /// Icons stay when their credential is removed: an origin is dropped only once a credential for it is public. While
+    /// everyone can read the cache (`isExposed`), private credentials are not used.
     package func privateOrigins(after known: [String], isExposed: Bool) -> [String] {
         func origins(_ isPublic: Bool) -> Set<String> {
             Set(entries.lazy.filter { $0.isPublic == isPublic }.map(\.origin))

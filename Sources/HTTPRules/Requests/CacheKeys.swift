@@ -6,7 +6,7 @@ package import CacheFormat
 package struct CacheKeys: Equatable, Sendable {
     package struct Rule: Equatable, Sendable {
         package var host: HostPattern
-        /// Names of query parameters as URLs have them; one that ends with `*` stands for all that begin so.
+        /// The names of the parameters, encoded as in URLs; `X-Amz-*` matches all names with this prefix.
         package var ignored: [String]
 
         package init(host: HostPattern, ignored: [String]) {

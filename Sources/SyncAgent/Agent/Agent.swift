@@ -96,8 +96,7 @@ package struct Agent: Sendable {
         let adopted = AdoptedLists(state: folders.state, settings)
         let lists = ListService(
             folder: folders.lists, adopted: adopted.root, watchProgram: helpers.watch, parseProgram: helpers.parse,
-            settings: settings.lists,
-            known: known, old: old, clock: clock, logger: logger, metrics: metrics)
+            settings: settings.lists, known: known, old: old, clock: clock, logger: logger, metrics: metrics)
         let journal = EventJournal(in: folders.state, logger: logger)
         let evictor = Evictor(folder, thread: thread, logger: logger, metrics: metrics)
         evictor.logLeaseDoubt()

@@ -101,7 +101,7 @@ extension Downloads {
         return transport.begin(request, receiver)
     }
 
-    /// Reads a file of an upstream that is a folder, in place of a request.
+    /// Reads a file of a `file://` upstream; no request is sent.
     private func read(_ path: String, for receiver: any TransferReceiver, _ limits: RequestLimits) -> any Transfer {
         let transfer = FileTransfer(receiver)
         check(by: .now + limits.idleTimeout)

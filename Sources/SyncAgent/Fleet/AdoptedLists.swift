@@ -149,7 +149,7 @@ package final class AdoptedLists: Sendable {
         }
     }
 
-    /// Puts a new folder in place of one, at once: a crash must not leave some old lists beside some new ones.
+    /// Replaces a folder by a new one, atomically: a crash must not leave old lists beside new ones.
     private static func exchange(
         _ folder: FilePath, _ next: FilePath, for lists: [ListName: FilePath]
     ) throws(FileError) {
@@ -241,11 +241,7 @@ package final class AdoptedLists: Sendable {
     /// The part of a folder's name that stands for the URL.
     private static func key(of name: String) -> String { name.split(atByte: "-").last.map { "\($0)" } ?? "" }
 
-    private static func names(in folder: FilePath) -> [String] {
-        let descriptor = open(folder.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard descriptor >= 0 else { return [] }
-        return ((try? FolderListing.names(in: descriptor)) ?? []).compactMap(\.name.text).sorted()
-    }
+    private static func names(in folder: FilePath) -> [String] { (try? listed(folder)) ?? [] }
 
     // MARK: Reading
 

@@ -61,7 +61,7 @@ struct CheckCommand: AsyncParsableCommand {
     private func credentials() async throws -> Credentials {
         let file = CredentialsFile(beside: FilePath(try await configuration.agentPlace().file), isChecked: true)
         guard access(file.path, R_OK) == 0 || errno != EACCES else {
-            Message.error("Cannot read \(file.path): icons behind credentials are asked for without them.")
+            Message.error("Cannot read \(file.path): private origins are requested without credentials.")
             return Credentials()
         }
         try Configuration.end(because: file.problems)

@@ -15,7 +15,7 @@ extension IconBook {
             if let source = others.last(where: { catalog.icons[$0]?.hasImage == true }) {
                 inherit(from: source, to: url, in: &turn)
             }
-            // Only the newest is asked for.
+            // Only the newest URL is requested.
             for other in others where catalog.icons[other]?.isQueued == true {
                 downloads.remove(other)
                 sources.drop(other)
