@@ -18,6 +18,11 @@ extension Settings {
         return warnings
     }
 
+    /// The origins whose private icons the cache may have under these settings; `known` are those so far.
+    package func privateOrigins(after known: [String]) -> [String] {
+        credentials.privateOrigins(after: known, isExposed: exposure != nil)
+    }
+
     /// The setting by which everyone can read the cache; `nil` if none does.
     package var exposure: String? {
         if cache.mode == .everybody { return "cache.mode = \"\(cache.mode.rawValue)\"" }

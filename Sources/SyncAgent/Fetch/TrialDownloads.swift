@@ -17,7 +17,8 @@ package enum TrialDownloads {
 
     /// Downloads icons and reports each result as it arrives; `urls` must have no duplicates.
     ///
-    /// Credentials for `list` are used. Large images are written to `folder` meanwhile, an empty folder that the caller removes.
+    /// Credentials for `list` are used. Large images are written to `folder` meanwhile, an empty folder that the caller
+    /// removes.
     ///
     /// - Throws: ``FileError`` if the folder cannot be used.
     package static func run(

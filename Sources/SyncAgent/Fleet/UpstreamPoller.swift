@@ -91,10 +91,9 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    private func stage(_ body: [UInt8], of name: ListName, _ list: Manifest.List, _ poll: UpstreamPoll)
-        async
-        throws(UpstreamFailure)
-    {
+    private func stage(
+        _ body: [UInt8], of name: ListName, _ list: Manifest.List, _ poll: UpstreamPoll
+    ) async throws(UpstreamFailure) {
         guard let adopted else { return }
         let result: Result<Void, UpstreamFailure> = await onOwnThread("adopted-lists") {
             guard let document = try? AppListDocument(json: body), document.list == name else {

@@ -34,7 +34,7 @@ extension IconBook {
         else { return nil }
         if let bytes { admission.needs[url] = bytes }
         let limits: [Admission.Limit] = (isOnDisk ? [] : [.cache]) + lists.map { .list($0) }
-        if let bytes, let limit = limits.compactMap(self.bytes(of:)).max(), bytes > limit {
+        if let bytes, let limit = limits.compactMap(self.bytes(of:)).min(), bytes > limit {
             return FetchFailure(
                 .tooLarge,
                 "the image (\(ByteCount(bytes).rounded)) is larger than cache.maxBytes or lists.maxBytesPerList")
@@ -45,7 +45,7 @@ extension IconBook {
             if bytes != nil { admission.needs[url] = nil }
             return nil
         }
-        return lists.first.map { overLimit(.list($0), "\($0)", "lists.maxBytesPerList", bytes) }
+        return lists.first.map { overLimit(.list($0), "\($0)", "lists.maxBytesPerList", known) }
     }
 
     private func overLimit(_ limit: Admission.Limit, _ what: String, _ key: String, _ bytes: Int?) -> FetchFailure {

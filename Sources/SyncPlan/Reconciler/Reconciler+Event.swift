@@ -92,8 +92,7 @@ extension Reconciler {
             configurationError = nil
             folder.configure(settings.lists)
             book.configure(settings, in: &turn)
-            privateOrigins = settings.credentials.privateOrigins(
-                after: privateOrigins, isExposed: settings.exposure != nil)
+            privateOrigins = settings.privateOrigins(after: privateOrigins)
             publishPrivacy()
             settingsNeedingRestart = needRestart
         case .misconfigured(let reason): configurationError = reason

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import HTTPRules
 import Reports
 
 /// The phase of a purge: all is forgotten at once, but files are removed in the order that readers rely on.
@@ -29,8 +28,7 @@ extension Reconciler {
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.pauses = Pauses()
-        privateOrigins = book.settings.credentials.privateOrigins(
-            after: [], isExposed: book.settings.exposure != nil)
+        privateOrigins = book.settings.privateOrigins(after: [])
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()
         book.dropStaged(in: &turn)

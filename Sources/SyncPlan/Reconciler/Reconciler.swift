@@ -54,8 +54,7 @@ package struct Reconciler: Sendable {
             retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
             triesOnce: triesOnce)
         if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
-        privateOrigins = settings.credentials.privateOrigins(
-            after: values.privateOrigins ?? [], isExposed: settings.exposure != nil)
+        privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
         told = conditions

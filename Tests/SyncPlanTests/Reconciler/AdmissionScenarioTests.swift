@@ -96,6 +96,19 @@ struct AdmissionScenarioTests {
         #expect(try Self.codes(agent).count { $0 == "over-limit" } == 1)
     }
 
+    @Test("an image that is larger than one of its limits fails alone, and others still come")
+    func large() throws {
+        var agent = AgentScenario {
+            $0.cache.maxBytes = ByteCount(2 * Self.size)
+            $0.lists.maxBytesPerList = ByteCount(9 * Self.size)
+        }
+        try agent.drop(["1.plist": Array(Self.urls.prefix(2))])
+        try agent.finish(Self.urls[0], with: String(repeating: "x", count: 2 * Self.size))
+        try agent.finish(Self.urls[1], with: "\(Self.urls[1])")
+        try agent.finishJobs()
+        #expect(try Self.codes(agent) == ["too-large", "ready"])
+    }
+
     @Test("thousands over the limit cost no requests, and come in batches once there is room")
     func many() throws {
         let urls = (0..<2000).map { IconURL("https://h.example/\($0)") }
