@@ -48,7 +48,7 @@ extension API {
         guard let reason = document.reason else { return nil }
         guard Pause.isReason(reason) else {
             throw .badRequest(
-                "The request's “reason” is not 1 to \(Pause.maxReasonBytes) bytes of text without control characters.")
+                "The request's “reason” is not 1 to \(Pause.maxReasonLength) characters without control characters.")
         }
         return reason
     }

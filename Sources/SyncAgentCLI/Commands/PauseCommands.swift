@@ -109,7 +109,7 @@ struct ResumeCommand: AsyncParsableCommand {
 extension Pause {
     fileprivate static func validate(_ reason: String?) throws {
         guard let reason, !isReason(reason) else { return }
-        throw ValidationError("--reason takes 1 to \(maxReasonBytes) bytes of text without control characters.")
+        throw ValidationError("--reason takes 1 to \(maxReasonLength) characters without control characters.")
     }
 }
 

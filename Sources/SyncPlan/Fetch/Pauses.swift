@@ -14,10 +14,12 @@ package struct Pause: Codable, Equatable, Sendable {
 }
 
 extension Pause {
-    package static let maxReasonBytes = 64
+    package static let maxReasonLength = 64
 
+    /// Whether text can be a reason: 1 to `maxReasonLength` Unicode scalars, none of them a control character.
     package static func isReason(_ text: String) -> Bool {
-        (1...maxReasonBytes).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
+        (1...maxReasonLength).contains(text.unicodeScalars.count)
+            && text.unicodeScalars.allSatisfy { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
     }
 }
 
