@@ -1,27 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
+import CacheFormat
 
-/// A dictionary of name → URL as an app list, sorted by name.
+/// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
 struct NamedIcons {
     private var draft: ListDraft
     /// Whether a value is an absolute URL; any word can be a relative one.
     private var hasURL = false
+    private var images: Set<String> = []
+    /// The values that are no digests, as problems.
+    private var imagesDraft: ListDraft
 
     init(limits: ListLimits) {
         draft = ListDraft(limits)
+        imagesDraft = ListDraft(limits)
     }
 
     var rejection: ListRejection? { draft.rejection }
 
-    mutating func add(_ icon: String, for name: String) {
-        draft.count(icon)
+    mutating func add(_ value: String, for name: String) {
+        draft.count(value)
         draft.count(name)
-        switch draft.limits.icon(icon) {
+        let isNamed = name.utf8.count <= AppEntry.maxTextBytes
+        if Digest(hex: value.asciiLowercased) == nil {
+            imagesDraft.addProblem(ListPath.key(name), ListDraft.noDigest)
+        } else if isNamed {
+            images.insert(name)
+        }
+        switch draft.limits.icon(value) {
         case .failure(let flaw):
             draft.addProblem(ListPath.key(name), flaw.description)
         case .success(let url):
-            hasURL = hasURL || AppEntry.flaw(inIcon: icon) == nil
-            let isNamed = name.utf8.count <= AppEntry.maxTextBytes
+            hasURL = hasURL || AppEntry.flaw(inIcon: value) == nil
             if !isNamed {
                 draft.addProblem(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
@@ -32,13 +42,21 @@ struct NamedIcons {
     /// Records a value that is not a string as a problem.
     mutating func addOther(for name: String) {
         draft.addProblem(ListPath.key(name), "not a string")
+        imagesDraft.addProblem(ListPath.key(name), "not a string")
     }
 
-    /// The list, if a value is an absolute URL.
+    /// The list, if a value is an absolute URL; the images, if none is, and some are digests.
     var verdict: ListVerdict {
-        guard hasURL else { return .failure(.noKnownShape) }
         let limit = draft.limits.maxEntries
-        let isTooLong = draft.entries.count + draft.problemCount > limit
-        return isTooLong ? .failure(.tooManyEntries(limit: limit)) : .success(draft.list)
+        if hasURL {
+            let isTooLong = draft.entries.count + draft.problemCount > limit
+            return isTooLong ? .failure(.tooManyEntries(limit: limit)) : .success(draft.list)
+        }
+        guard !images.isEmpty else { return .failure(.noKnownShape) }
+        guard draft.limits.iconBase != nil else { return .failure(.noIconBase) }
+        guard images.count + imagesDraft.problemCount <= limit else { return .failure(.tooManyEntries(limit: limit)) }
+        var list = imagesDraft.list
+        list.images = images
+        return .success(list)
     }
 }

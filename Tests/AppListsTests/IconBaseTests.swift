@@ -40,6 +40,19 @@ struct IconBaseTests {
     }
 
     @Test(
+        "a URL in the folder is that of a file, however its path is encoded",
+        arguments: [
+            ("https://e.org/icons/a/b%20c.png", "a/b c.png"), ("https://e.org/icons/%41.png?v=2#x", "A.png"),
+            ("https://e.org/icons/%C3%A9.png", "é.png"), ("https://e.org/icons/", ""),
+            ("https://e.org/icons/%zz.png", nil), ("https://e.org/icons/%FF.png", nil), ("https://e.org/icons", nil),
+            ("https://e.org/other/a.png", nil), ("http://e.org/icons/a.png", nil),
+        ] as [(String, String?)])
+    func path(url: String, file: String?) throws {
+        let base = try #require(IconBase("https://e.org/icons"))
+        #expect(base.file(of: url) == file)
+    }
+
+    @Test(
         "a relative URL is resolved against the folder, an absolute one stays as it is",
         arguments: [
             ("a.png", "https://e.org/x/icons/a.png"), ("b/a.png?v=2", "https://e.org/x/icons/b/a.png?v=2"),

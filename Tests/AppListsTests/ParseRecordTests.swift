@@ -12,11 +12,14 @@ struct ParseRecordTests {
             AppEntry(name: "", icon: "u:1", download: "-\n12:\0"),
         ],
         problems: [EntryProblem(keyPath: "[3].icon", reason: "not a string"), .more(7)])
+    /// The first line, which names the format.
+    private static let header = Array(ParseRecord.encode(.success(AppList())).dropLast(2))
 
     @Test(
         "a verdict is the same after its way through records",
         arguments: [
-            .success(list), .success(AppList()), .failure(.emptyFile), .failure(.unreadable("Input/output error")),
+            .success(list), .success(AppList()), .success(AppList(images: ["A.png", "b/Ü 1.png"])),
+            .failure(.emptyFile), .failure(.unreadable("Input/output error")),
             .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
             .failure(.tooDeep(limit: 32)), .failure(.tooManyValues(limit: 8 << 20)), .failure(.noKnownShape),
             .failure(.ambiguousShape(keys: ["a", "b"])), .failure(.repeatedKeys), .failure(.noIconBase),
@@ -56,6 +59,8 @@ struct ParseRecordTests {
             "E3:u:1---\n.\n",
             "E4:u:1----\n.\n", "E03:u:1----.\n", "E:----\n.\n", "E3 :u:1----\n.\n", "E-3:u:1----\n.\n",
             "E9999999999999999999:u:1----\n.\n",
+            "I-\n.\n", "I1:a1:b\n.\n", "I1:a\nI1:b\nI1:c\nI1:d\n.\n", "I1:a\nR8:too-deep2:32\n.\n",
+            "R8:too-deep2:32\nI1:a\n.\n",
             "E3:u 1----\n.\n", "E3:rel----\n.\n", "P1:a-\n.\n",
             "R8:too-deep2:32\nR8:too-deep2:32\n.\n", "R8:TOO-DEEP2:32\n.\n", "R0:\n.\n",
             "R12:no-such-code\n.\n", "R-\n.\n", "R8:too-deep\n.\n", "R8:too-deep-\n.\n", "R8:too-deep2:321:1\n.\n",
@@ -69,7 +74,7 @@ struct ParseRecordTests {
         ])
     func malformed(records: String) {
         #expect(throws: ParseRecord.Malformed.self) {
-            try ParseRecord.decode(Array("syncagent-list 3\n\(records)".utf8), maxEntries: 3)
+            try ParseRecord.decode(Self.header + Array(records.utf8), maxEntries: 3)
         }
     }
 
@@ -85,20 +90,19 @@ struct ParseRecordTests {
 
     @Test("a text that is no UTF-8 is no verdict")
     func notUTF8() {
-        let output = Array("syncagent-list 3\nE4:u:".utf8) + [0xC3, 0x28] + Array("---\n.\n".utf8)
+        let output = Self.header + Array("E4:u:".utf8) + [0xC3, 0x28] + Array("---\n.\n".utf8)
         #expect(throws: ParseRecord.Malformed.self) { try ParseRecord.decode(output, maxEntries: 3) }
     }
 
     @Test("more entries, problems or text than there can be is no verdict")
     func limits() {
-        let head = "syncagent-list 3\n"
         for records in [
             String(repeating: "E3:u:1----\n", count: 4), String(repeating: "P1:a1:b\n", count: 102),
             "E3:u:14097:\(String(repeating: "x", count: 4097))---\n",
             "E8193:u:\(String(repeating: "x", count: 8191))---\n",
         ] {
             #expect(throws: ParseRecord.Malformed.self) {
-                try ParseRecord.decode(Array((head + records + ".\n").utf8), maxEntries: 3)
+                try ParseRecord.decode(Self.header + Array((records + ".\n").utf8), maxEntries: 3)
             }
         }
     }

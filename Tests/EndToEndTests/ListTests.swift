@@ -155,6 +155,36 @@ struct ListTests {
         }
     }
 
+    @Test("icons that _icon_hashes.plist does not name are not requested")
+    func iconHashes() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_LISTS_ICON_BASE_URL", world.origin.baseURL + "/icons")
+            @Sendable func hashes(_ names: [String]) -> String {
+                "{ " + names.map { "\"\($0).png\" = \(Digest.of($0)); " }.joined() + "}"
+            }
+            try world.agent.drop(hashes(["At Home", "Mail"]), as: "_icon_hashes.plist")
+            let items = ["At Home", "Mail", "Maps"].map { "{ name = \"\($0)\"; catalogs = (testing); }" }
+            try world.agent.drop("( \(items.joined(separator: ", ")) )", as: "catalog.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.published(["At Home", "Mail"], as: "catalog.plist")
+                let why = try await world.agent.call("why", world.origin.iconURL("Maps"))
+                #expect(why.output.contains("not-in-repository: no list of the images in"))
+                #expect(world.origin.requestCount(for: "/icons/Maps.png") == 0)
+                #expect(try IconCache(at: world.agent.cache).manifest().lists.keys.sorted() == ["catalog.plist"])
+                let file = world.agent.lists.appending("_icon_hashes.plist").string
+                let check = try await world.agent.call("check", file)
+                #expect(check.output.contains("acceptable, names 2 images of lists.iconBaseURL"))
+                let list = try await world.agent.call("list", "_icon_hashes.plist")
+                #expect(list.messages.contains("has no apps: it names 2 images of lists.iconBaseURL"))
+                #expect(try await world.agent.call("sync", "--wait", "catalog.plist").code == 1)
+
+                try world.agent.drop(hashes(["At Home", "Mail", "Maps"]), as: "_icon_hashes.plist")
+                try await world.published(["At Home", "Mail", "Maps"], as: "catalog.plist")
+                #expect(try await world.agent.call("sync", "--wait").code == 0)
+            }
+        }
+    }
+
     @Test("what is no image, too large, missing or refused has its code, and the rest of the list counts")
     func failures() async throws {
         try await World.with { world in

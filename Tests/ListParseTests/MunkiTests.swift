@@ -95,6 +95,26 @@ struct MunkiTests {
         #expect(mixed.problems.map(\.description) == ["[0].icon_name: relative URL, and lists.iconBaseURL is not set"])
     }
 
+    @Test("_icon_hashes.plist names the images of the folder")
+    func iconHashes() throws {
+        let other = Digest.of("y").hex.uppercased()
+        #expect(
+            try parse("{\"A.png\" = \(Self.hash); \"b/C 1.png\" = \(other);}")
+                == .success(AppList(images: ["A.png", "b/C 1.png"])))
+        let mixed = try parse("{\"A.png\" = \(Self.hash); B = word; C = (a);}").get()
+        #expect(mixed.images == ["A.png"])
+        #expect(mixed.entries.isEmpty)
+        #expect(
+            mixed.problems.map(\.description) == ["B: not a SHA-256 digest in hexadecimal digits", "C: not a string"])
+        #expect(ListParser().parse("{\"A.png\" = \(Self.hash);}") == .failure(.noIconBase))
+        #expect(try parse("{\"A.png\" = \(Self.hash); B = \"u:1\";}").get().images == nil)
+        let base = try #require(IconBase("https://e.org/icons"))
+        let limits = ListLimits(maxEntries: 1, iconBase: base)
+        #expect(
+            ListParser(limits: limits).parse("{\"A.png\" = \(Self.hash); \"B.png\" = \(Self.hash);}")
+                == .failure(.tooManyEntries(limit: 1)))
+    }
+
     @Test("words are no icons, although lists.iconBaseURL is set, unless there is a URL beside them")
     func words() throws {
         #expect(try parse("(a, b)").code == "no-known-shape")

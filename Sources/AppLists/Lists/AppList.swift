@@ -38,10 +38,14 @@ package struct AppList: Equatable, Sendable {
     package var entries: [AppEntry]
     /// What was ignored, in the list's order: at most ``maxProblems`` problems, then one that counts the rest.
     package var problems: [EntryProblem]
+    /// The paths of all images in the folder `lists.iconBaseURL`, if the file names those in place of apps, as Munki's
+    /// `_icon_hashes.plist` does.
+    package var images: Set<String>?
 
-    package init(entries: [AppEntry] = [], problems: [EntryProblem] = []) {
+    package init(entries: [AppEntry] = [], problems: [EntryProblem] = [], images: Set<String>? = nil) {
         self.entries = entries
         self.problems = problems
+        self.images = images
     }
 
     package static let maxProblems = 100

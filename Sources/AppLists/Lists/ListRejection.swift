@@ -29,7 +29,7 @@ package struct ListRejection: Error, Equatable, Sendable {
         case ambiguousShape = "ambiguous-shape"
         /// In a dictionary of name → URL, only the name identifies an app.
         case repeatedKeys = "repeated-keys"
-        /// All icons are given by relative names, and `lists.iconBaseURL` is not set.
+        /// All icons, or all images, are given by relative names, and `lists.iconBaseURL` is not set.
         case noIconBase = "no-icon-base"
         case tooManyEntries = "too-many-entries"
         /// The texts are far longer than the file: a binary property list can repeat a text.

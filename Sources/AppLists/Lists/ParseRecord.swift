@@ -7,7 +7,7 @@ package import CacheFormat
 /// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a missing field. The last record ends the verdict, so
 /// truncated output is detected.
 /// ```
-/// syncagent-list 4
+/// syncagent-list 5
 /// E25:https://example.com/a.png4:Mail---
 /// P8:[3].icon12:not a string
 /// .
@@ -16,11 +16,13 @@ package enum ParseRecord {
     /// The longest output accepted, whatever the limits on lists are; the parser rejects lists that need more.
     package static let maxBytes = ByteCount.mebibytes(64)
 
-    private static let header = Array("syncagent-list 4\n".utf8)
+    private static let header = Array("syncagent-list 5\n".utf8)
 
     private enum Kind: UInt8 {
         /// Icon, name, download, expected digest, app identity.
         case entry = 0x45  // E
+        /// The path of an image in the folder of relative icon names.
+        case image = 0x49  // I
         case problem = 0x50  // P
         /// Code and facts; excludes all other records.
         case rejection = 0x52  // R
@@ -37,6 +39,7 @@ package enum ParseRecord {
                     .entry, [entry.icon.text, entry.name, entry.download, entry.expected?.hex, entry.id], to: &output)
                 guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
             }
+            for image in list.images.map({ $0.sorted() }) ?? [] { append(.image, [image], to: &output) }
             for problem in list.problems {
                 append(.problem, [problem.keyPath, problem.reason], to: &output)
             }
@@ -86,6 +89,11 @@ package enum ParseRecord {
                 else { throw Malformed(offset: start) }
                 list.entries.append(
                     AppEntry(name: name, id: id, icon: IconURL(icon), download: download, expected: expected))
+            case .image:
+                let image = try cursor.text(atMost: AppEntry.maxTextBytes)
+                guard rejection == nil, list.images?.count ?? 0 < maxEntries else { throw Malformed(offset: start) }
+                if list.images == nil { list.images = [] }
+                list.images?.insert(image)
             case .problem:
                 let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
                 let reason = try cursor.text(atMost: AppEntry.maxTextBytes)

@@ -28,6 +28,7 @@ extension FetchFailure {
         case disk
         case dns
         case downgradeRefused = "downgrade-refused"
+        case notInRepository = "not-in-repository"
         case protocolViolation = "protocol"
         case overLimit = "over-limit"
         case redirectLoop = "redirect-loop"
@@ -44,7 +45,7 @@ extension FetchFailure.Cause {
         switch self {
         case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
         case .addressRefused, .authRefused, .badRedirect, .contentEncoding, .digestMismatch, .disk, .downgradeRefused,
-            .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
+            .notInRepository, .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
             false
         }
     }
@@ -55,7 +56,7 @@ extension FetchFailure.Code {
     package var persistence: FetchFailure.Persistence {
         switch self {
         case .http(let status): FetchFailure.Persistence(ofStatus: status)
-        case .url, .fetch(.overLimit): .refused
+        case .url, .fetch(.notInRepository), .fetch(.overLimit): .refused
         case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.timeout): .passing
         case .fetch(.authRefused): .forbidden
         case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.digestMismatch),
@@ -71,9 +72,8 @@ extension FetchFailure.Code {
     /// Whether other settings or certificates may allow it, so that it is checked again at each start and reload.
     package var dependsOnSettings: Bool {
         switch self {
-        case .fetch(.addressRefused), .fetch(.authRefused), .fetch(.downgradeRefused), .fetch(.overLimit),
-            .fetch(.tls), .fetch(.tooLarge),
-            .fetch(.tooManyRedirects):
+        case .fetch(.addressRefused), .fetch(.authRefused), .fetch(.downgradeRefused),
+            .fetch(.notInRepository), .fetch(.overLimit), .fetch(.tls), .fetch(.tooLarge), .fetch(.tooManyRedirects):
             true
         case .fetch(.badRedirect), .fetch(.connect), .fetch(.connectionClosed), .fetch(.contentEncoding),
             .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.protocolViolation), .fetch(.redirectLoop),

@@ -92,9 +92,14 @@ struct CheckFinding {
             }
             let head =
                 StyledText("\(file): ") + StyledText("acceptable", .green)
-                + StyledText(", \(counted(list.entries.count, "app"))")
+                + StyledText(", \(contents(of: list))")
             return head.wrapped(to: width) + items.flatMap { $0.item(fitting: width) }
         }
+    }
+
+    private func contents(of list: AppList) -> String {
+        guard let images = list.images else { return counted(list.entries.count, "app") }
+        return "names \(counted(images.count, "image")) of lists.iconBaseURL: no others are requested from there"
     }
 
     /// The failure's message; the advice in it is given only for the first icon.
@@ -150,6 +155,7 @@ struct CheckFinding {
                 ("file", .string(file)), ("acceptable", true), ("apps", .number(list.entries.count)),
                 ("problems", .array(problems)), ("refused", .array(refused)), ("isListName", .bool(hasListName)),
             ]
+            if let images = list.images { members.append(("images", .number(images.count))) }
             if !trials.isEmpty {
                 members.append(("fetched", .array(trials.map { Self.json(of: $0.icon, $0.outcome) })))
             }

@@ -134,6 +134,8 @@ struct ListCommand: AsyncParsableCommand {
                 "The lists folder ignores \(list): the name of a list must end in .plist, and must not begin with "
                     + ". or #. Rename it."
             case .failure(let rejection): "\(list) has no good version: \(rejection.message) [\(rejection.code)]"
+            case .success(let given) where given.images != nil:
+                "\(list) has no apps: it names \(counted(given.images?.count ?? 0, "image")) of lists.iconBaseURL."
             case .success: "\(list) has not been published yet. With the agent running: syncagent sync --wait"
             }
         return Exit.because(reason)

@@ -60,7 +60,8 @@ extension IconBook {
         guard let place = catalog.icons.index(of: url),
             case .queued(let source, _) = catalog.icons[place].icon.phase
         else { preconditionFailure("the queue has the icons whose phase says so") }
-        if !catalog.icons[place].icon.hasImage, let refusal = refusal(of: url) {
+        let absence = sources.isTaking(url) ? nil : absence(of: url)
+        if let refusal = absence ?? (catalog.icons[place].icon.hasImage ? nil : refusal(of: url)) {
             _ = downloads.finish(url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
             sources.drop(url)
             apply(.started, at: place, in: &turn)

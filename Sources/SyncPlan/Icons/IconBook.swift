@@ -19,6 +19,7 @@ struct IconBook: Sendable {
     var retention: Retention
     var admission = Admission()
     var keyGroups = KeyGroups()
+    var repository: IconRepository?
     /// Icons whose downloads began under other settings.
     var outdated: Set<IconURL> = []
 
@@ -40,6 +41,7 @@ struct IconBook: Sendable {
         retention.configure(new)
         admission = Admission()
         if new.keys != old.keys { resetKeys(in: &turn) }
+        if new.lists.iconBaseURL != old.lists.iconBaseURL { setRepository(in: &turn) }
         let hasOtherLimits =
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }

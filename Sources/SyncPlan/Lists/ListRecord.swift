@@ -18,10 +18,14 @@ package struct ListRecord: Sendable {
     package var entries: [AppEntry] = []
     /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
+    /// The images that it names in place of apps; such a list is not published.
+    package var images: Set<String>?
     /// Whether the file itself was read by the current rules, not only its document.
     package var isRead = false
     /// Its entry in the newest manifest; `nil` if the manifest does not name it.
     package var published: Manifest.List?
+
+    var hasGoodVersion: Bool { source != nil || images != nil }
 
     /// The last good version, if its document contains everything in its file.
     var known: KnownList? {

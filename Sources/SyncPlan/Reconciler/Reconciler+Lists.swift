@@ -9,7 +9,7 @@ import Reports
 // Lists and pins, and their consequences for icons.
 extension Reconciler {
     /// Whether a version of a list is in force, possibly an older one than its file.
-    package func hasGoodVersion(of list: ListName) -> Bool { book.catalog.lists[list]?.source != nil }
+    package func hasGoodVersion(of list: ListName) -> Bool { book.catalog.lists[list]?.hasGoodVersion == true }
 
     mutating func applyScan(_ scan: ListScan) {
         let isFirst = !folder.isScanned
@@ -37,6 +37,8 @@ extension Reconciler {
         /// Icons whose expected digests changed.
         var expected: Set<IconURL> = []
         var lost = IconBook.LostApps()
+        /// Whether other images are named in the folder of relative icon names.
+        var images = false
     }
 
     private mutating func applyListing(
@@ -61,10 +63,12 @@ extension Reconciler {
         book.emitReturned(retired, in: &turn)
         book.applyDiff(IconDiff(added: changes.added, removed: changes.removed), in: &turn)
         for url in changes.expected { book.retry(url, after: .digestMismatch, in: &turn) }
+        if changes.images { book.setRepository(in: &turn) }
     }
 
     private mutating func remove(_ name: ListName, _ changes: inout ListChanges) {
         if forgetRejection(of: name) || book.catalog.lists[name] != nil { turn.emit(.listRemoved(name)) }
+        if book.catalog.lists[name]?.images != nil { changes.images = true }
         let wasPublished = book.catalog.lists[name]?.published != nil
         let previous = book.replaceable(name)?.previous.values.map(\.self) ?? []
         let diff = book.catalog.removeList(name)
@@ -78,7 +82,7 @@ extension Reconciler {
 
     private mutating func reject(_ name: ListName, _ rejection: ListRejection) {
         emitRejection(rejection, of: name)
-        if book.catalog.lists[name]?.source == nil {
+        if !hasGoodVersion(of: name) {
             _ = book.catalog.setList(name, ListRecord(state: .rejected(rejection)))
         } else {
             book.catalog.updateList(name) { $0.state = .lastGood(rejection) }
@@ -91,8 +95,9 @@ extension Reconciler {
         let old = book.catalog.lists[name]
         let replaced = book.replaceable(name)
         let record = ListRecord(
-            state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
-            published: old?.published)
+            state: .ok, source: list.images == nil ? reading.source : nil, entries: list.entries,
+            problems: list.problems, images: list.images, isRead: true, published: old?.published)
+        if old?.images != record.images { changes.images = true }
         let diff = book.catalog.setList(name, record)
         book.addKeys(of: diff.added, in: &turn)
         if let replaced {
@@ -101,7 +106,9 @@ extension Reconciler {
         book.showAgain(in: name, &turn)
         if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }
         // The file was only touched.
-        let isUnchanged = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
+        let isUnchanged =
+            old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
+            && old?.images == record.images
         if forgetRejection(of: name) || !isUnchanged {
             turn.emit(.listAccepted(name, apps: list.entries.count, problems: list.problems.count))
         }

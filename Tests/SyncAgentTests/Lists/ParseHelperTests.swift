@@ -142,9 +142,9 @@ struct ParseHelperTests {
             ("exit 3", .parserFailed(status: 3)), ("kill -KILL $$", .parserKilled(signal: "SIGKILL")),
             ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
             ("echo hello", .parserNonsense), ("exit 0", .parserNonsense), ("exec cat /dev/zero", .parserNonsense),
-            ("printf 'syncagent-list 4\\nR16:out-of-resources\\n.\\n'", .parserNonsense),
-            ("printf 'syncagent-list 4\\nR12:no-such-code\\n.\\n'", .parserNonsense),
-            ("printf 'syncagent-list 4\\nR8:too-deep2:32\\n.\\n'", .tooDeep(limit: 32)),
+            ("printf 'syncagent-list 5\\nR16:out-of-resources\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 5\\nR12:no-such-code\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 5\\nR8:too-deep2:32\\n.\\n'", .tooDeep(limit: 32)),
         ] as [(String, ListRejection)])
     func failures(body: String, rejection: ListRejection) async throws {
         try await withScript(body) { script in

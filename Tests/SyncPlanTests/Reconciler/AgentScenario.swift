@@ -133,6 +133,14 @@ struct AgentScenario {
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }
 
+    /// Drops a file that names the images in the folder of relative icon names.
+    mutating func drop(_ name: ListName, images: Set<String>) throws {
+        lists[name] = []
+        let source = Sample.source(images.sorted().map { IconURL($0) })
+        let reading = ListReading(source: source, verdict: .success(AppList(images: images)))
+        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
+    }
+
     /// Puts a file in place of a list that is none.
     mutating func spoil(_ name: ListName) throws {
         try drop([:], rejected: [name: .emptyFile])
