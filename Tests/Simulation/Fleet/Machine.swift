@@ -10,6 +10,8 @@ struct Machine {
     let clock: Duration
     /// When the new list reaches it.
     let landing: Timestamp
+    /// Whether the list is in its folder, or was taken over.
+    var hasList = false
     /// When it is to be woken.
     var wake: Timestamp?
     /// The copy that it knows.

@@ -29,6 +29,8 @@ struct Scenario: Sendable {
     var outageTimes: Range<Duration> = .zero ..< .zero
     /// How far clocks are off, at most.
     var clockError: Duration = .seconds(1)
+    /// Whether the list reaches the seeder alone, and the other machines take it over from the upstream.
+    var takesLists = false
     /// When another image is at the origin of each icon, which the seeder is told to refresh.
     var change: Duration?
     /// When the seeder ends for good.
@@ -52,6 +54,8 @@ struct Scenario: Sendable {
         Scenario(name: "clocks", title: "copy after 10 min, clocks off by 10 min", copyDelay: .seconds(600))
             .with { $0.clockError = .seconds(600) },
         Scenario(name: "unordered", title: "manifest 30 s before its images", imageDelay: .seconds(30)),
+        Scenario(name: "lists", title: "list from the upstream, copy after 1 min")
+            .with { ($0.takesLists, $0.landing) = (true, .zero) },
         Scenario(name: "refuses", title: "upstream refuses for 1 h, after 4 min", outage: .refuses)
             .with { $0.setOutage(after: .seconds(240)) },
         Scenario(name: "hangs", title: "upstream hangs for 1 h, after 4 min", outage: .hangs)

@@ -73,11 +73,14 @@ struct World {
             // In milliseconds: times have no more than microseconds.
             let clock: Duration = .milliseconds(Int((scenario.clockError / .milliseconds(1)) * (2 * random() - 1)))
             if number == 1 { settings.upstream.urls = [upstream] }
+            if number == 1, scenario.takesLists { settings.upstream.lists = ListPattern("*.plist").map { [$0] } ?? [] }
             machines.append(
                 Machine(
                     plan: Reconciler(settings: settings, seed: generator.next(), now: start + clock), clock: clock,
                     landing: Self.zero + scenario.landing * share))
-            schedule(.landing, of: number, at: machines[number].landing)
+            if number == 0 || !scenario.takesLists {
+                schedule(.landing, of: number, at: machines[number].landing)
+            }
         }
         for number in machines.indices {
             handle(.scanned(.listed(Self.folder, present: [], changed: [:])), number, start)
@@ -111,11 +114,15 @@ struct World {
             guard machines[number].wake == now else { return }
             machines[number].wake = nil
             handle(.tick, number, now)
-        case .landing:
-            handle(.scanned(.listed(Self.folder, present: [Self.list], changed: [Self.list: reading])), number, now)
+        case .landing: takeList(number, now)
         case .manifest(let copy): read(copy, number, now)
         case .polled:
             guard let poll = polls.removeValue(forKey: number), let outcome = poll.outcome else { return }
+            if case .accepted = outcome, scenario.takesLists, !machines[number].hasList,
+                let copy = machines[number].copy, !server.copies[copy].documents.isEmpty
+            {
+                takeList(number, now)
+            }
             handle(.polled(UpstreamAnswer(url: upstream, epoch: poll.request.epoch, outcome)), number, now)
         case .fetched(let icon, let source): endFetch(icon, source, number, now)
         case .change:
@@ -123,6 +130,14 @@ struct World {
             figures.restart(at: now)
             handle(.request(icons, isRefresh: true), number, now)
         }
+    }
+
+    /// A machine finds the list in its folder, or beside it.
+    private mutating func takeList(_ number: Int, _ now: Timestamp) {
+        machines[number].hasList = true
+        var folder = Self.folder
+        if number > 0, scenario.takesLists { folder.adopted = [Self.list] }
+        handle(.scanned(.listed(folder, present: [Self.list], changed: [Self.list: reading])), number, now)
     }
 
     /// Has a machine's plan decide, and does what it decides; what is done on disk takes no time.
@@ -143,7 +158,9 @@ struct World {
                 case .start(.remove): events.append(.removed())
                 case .start(.measureSpace): events.append(.space(.success(Self.space)))
                 case .start(.inspect): events.append(.inspected(CacheInspection()))
-                case .look: events.append(.scanned(.listed(Self.folder, present: [Self.list], changed: [:])))
+                case .look:
+                    let present: Set<ListName> = machines[number].hasList ? [Self.list] : []
+                    events.append(.scanned(.listed(Self.folder, present: present, changed: [:])))
                 case .cancel, .writeAhead, .background: break
                 }
             }
