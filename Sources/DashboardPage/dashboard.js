@@ -9,7 +9,7 @@ import { addEvents } from '/events.js';
 import { isShown, offerLists, onFilter, setFilter, showStates } from '/filters.js';
 import { showLists } from '/lists.js';
 import { showGone, showProblems, showRefused, showVerdict } from '/problems.js';
-import { command, counted, element, nameOf, number, retell, sentence } from '/text.js';
+import { byName, command, counted, element, nameOf, number, retell, sentence } from '/text.js';
 import { Wall } from '/wall.js';
 
 const byId = id => document.getElementById(id);
@@ -131,7 +131,7 @@ async function loadIcons() {
         if (icons.size === 0 && page.next) for (const icon of page.icons) icons.set(icon.url, icon);
       }
       icons.clear();
-      for (const [url, icon] of found) icons.set(url, icon);
+      for (const icon of byName(found.values())) icons.set(icon.url, icon);
       isLoaded = true;
       noteLoaded();
       showWall();

@@ -109,6 +109,14 @@ export function nameOf(icon) {
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 
+const collator = new Intl.Collator(undefined, { numeric: true });
+
+/** The icons as people sort them: `App 2` before `App 10`. */
+export function byName(icons) {
+  const named = Array.from(icons, icon => ({ icon, name: nameOf(icon) }));
+  return named.sort((one, other) => collator.compare(one.name, other.name)).map(({ icon }) => icon);
+}
+
 /** What no terminal shows by itself: control and format characters, and marks without a letter. */
 const hidden = /[\p{Cc}\p{Cf}\p{Cs}\p{Cn}\p{Zl}\p{Zp}]|(?!\p{M})\p{Default_Ignorable_Code_Point}|(?<![A-Za-z0-9]|[^\0-\x7f])\p{M}/u;
 

@@ -57,7 +57,7 @@ struct ListDocument: Decodable {
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
         var named = NamedIcons(limits: limits)
-        for key in dictionary.allKeys.sorted(by: { $0.stringValue < $1.stringValue }) {
+        for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
             if let text = try? dictionary.decode(String.self, forKey: key) {
                 named.add(text, for: key.stringValue)
                 if let rejection = named.rejection { return .failure(rejection) }

@@ -20,6 +20,20 @@ extension IconCache {
             return best
         }
     }
+
+    /// The entry of an app with this name in the newest generation; `nil` if there is none.
+    ///
+    /// It is looked for in one list, or in all. The precedence is that of ``entry(forIcon:)``.
+    package func entry(forApp name: String, in list: ListName? = nil) throws(IconCacheError) -> AppListDocument.App? {
+        try withNewest { snapshot throws(IconCacheError) in
+            var best: AppListDocument.App?
+            for list in list.map({ [$0] }) ?? snapshot.manifest.lists.keys.sorted() {
+                let apps = try snapshot.document(of: list)?.apps ?? []
+                for app in apps where app.name == name && app.rank > best?.rank ?? 0 { best = app }
+            }
+            return best
+        }
+    }
 }
 
 extension Snapshot {

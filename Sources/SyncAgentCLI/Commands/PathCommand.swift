@@ -3,25 +3,35 @@ import ArgumentParser
 import CacheFormat
 import Glibc
 import IconCache
+import Reports
 import SystemPackage
 
 struct PathCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
-        usage: "syncagent path [--json] <url> [options]",
+        usage: "syncagent path [--json] (<url> | --app <name> [--list <list>]) [options]",
         discussion: """
             Works without a running agent. After a refresh, an icon may have another image with another path. While its \
-            URL has no image yet, the previous one of its app is printed, and a note on stderr says so.
+            URL has no image yet, the previous one of its app is printed, and a note on stderr says so. If several apps have \
+            the name, one with an image comes first, and then the first list by name.
 
             Examples:
               syncagent path https://example.com/mail.png
-              display "$(syncagent path https://example.com/mail.png)"
+              display "$(syncagent path --app Mail)"
 
             Exit code 1: there is no image.
             """)
 
     @Argument(help: "The URL, spelled as in the app list.", completion: .offered(.readyIcons))
-    var url: IconURL
+    var url: IconURL?
+
+    @Option(help: ArgumentHelp("The name of an app, in place of a URL.", valueName: "name"))
+    var app: String?
+
+    @Option(
+        help: ArgumentHelp("The list of the app, by default all.", valueName: "list"),
+        completion: .offered(.listsAndPins))
+    var list: ListName?
 
     @Flag(help: "Print one JSON document: the image with its path, digest, type and size.")
     var json = false
@@ -29,14 +39,16 @@ struct PathCommand: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
+    func validate() throws {
+        guard (url == nil) != (app == nil) else { throw ValidationError("Give either a URL or --app with a name.") }
+        guard list == nil || app != nil else { throw ValidationError("--list needs --app with a name.") }
+    }
+
     func run() async throws {
         let cacheFolder = try await configuration.cacheFolder()
         let cache = IconCache(at: cacheFolder)
-        // Resolve a URL shortened as in tables; any other URL is taken literally.
-        let url = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cacheFolder) ?? url : url
-        guard let app = try cache.entry(forIcon: url) else {
-            throw Exit.because("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: cacheFolder))")
-        }
+        let app = try entry(in: cache)
+        let url = app.icon
         switch app.state {
         case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.")
         case .failed(let code):
@@ -57,10 +69,31 @@ struct PathCommand: AsyncParsableCommand {
             }
             guard json else { return try Message.output(path: path.string) }
             try Message.output([
-                "format": 1, "url": .text(url), "path": .string(path.string), "sha256": .string(image.sha256.hex),
+                "format": 1, "name": .string(orNull: app.name), "url": .text(url), "path": .string(path.string),
+                "sha256": .string(image.sha256.hex),
                 "bytes": .number(image.bytes), "type": .string(image.type), "width": .number(image.width),
                 "height": .number(image.height), "previous": app.previous.map { .text($0.icon) } ?? .null,
             ])
         }
+    }
+
+    /// The entry that is asked for.
+    private func entry(in cache: IconCache) throws -> AppListDocument.App {
+        if let name = app {
+            guard let entry = try cache.entry(forApp: name, in: list) else {
+                let place = list.map { "in \($0)" } ?? "in any app list"
+                throw Exit.because(
+                    "No app \(place) is named “\(name)”. To see all: "
+                        + configuration.command("syncagent list" + (list.map { " \(ShellWord.list($0))" } ?? "")))
+            }
+            return entry
+        }
+        guard let url else { throw Exit.with(.usage) }
+        // Resolve a URL shortened as in tables; any other URL is taken literally.
+        let whole = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cache.folder) ?? url : url
+        guard let entry = try cache.entry(forIcon: whole) else {
+            throw Exit.because("No app list names \(shown(whole)).\(Suggestion.icon(for: whole, in: cache.folder))")
+        }
+        return entry
     }
 }

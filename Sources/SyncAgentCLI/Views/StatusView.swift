@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Fleet
 import Reports
@@ -101,7 +102,7 @@ struct StatusView {
             .init("APPS", isNumber: true, rank: 3), .init("READY", isNumber: true, rank: 4),
             .init("PENDING", isNumber: true, rank: pending),
             .init("FAILED", isNumber: true, rank: failed))
-        for list in lists {
+        for list in lists.sorted(by: { NaturalName($0.name.text) < NaturalName($1.name.text) }) {
             table.add(
                 StyledText(list.name.text), state(of: list), StyledText(grouped(list.apps)),
                 StyledText(grouped(list.ready)), StyledText(grouped(list.pending)),
