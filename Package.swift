@@ -100,7 +100,7 @@ let package = Package(
         .target(name: "CacheFormat", dependencies: ["CCrypto"], swiftSettings: settings),
 
         // What readers import: the contract in code.
-        .target(name: "IconCache", dependencies: ["CacheFormat", system], swiftSettings: settings),
+        .target(name: "IconCache", dependencies: ["CLinux", "CacheFormat", system], swiftSettings: settings),
 
         // What others wrote, as checked values: lists, URLs and addresses; images.
         .target(name: "AppLists", dependencies: ["CacheFormat"], swiftSettings: settings),
@@ -229,6 +229,10 @@ let package = Package(
             ],
             path: "Tests/TestSupport", swiftSettings: settings
         ),
+        // The adapter of the Swift reader for `Tests/Conformance/run`.
+        .executableTarget(
+            name: "SwiftReader", dependencies: ["CacheFormat", "IconCache", system],
+            path: "Tests/Conformance/adapters/swift", swiftSettings: settings),
         .testTarget(
             name: "CacheFormatTests", dependencies: ["CacheFormat", "TestSupport"], swiftSettings: settings),
         .testTarget(

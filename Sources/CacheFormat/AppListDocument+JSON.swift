@@ -35,7 +35,7 @@ extension AppListDocument {
         apps.reserveCapacity(root.apps.count)
         for (index, app) in root.apps.enumerated() {
             guard let state = app.state else {
-                throw .damaged("“apps[\(index)]” lacks a key that its status requires")
+                throw .damaged("“apps[\(index)]” lacks a key that its status requires, or a number is negative")
             }
             if case .ready(let image) = state, !image.hasPlainPath {
                 throw .damaged("“path” of “apps[\(index)]” is not one of an image with its digest")
@@ -185,7 +185,7 @@ private struct CodedDocument: FormattedDocument {
             switch status {
             case "ready":
                 guard let path, let digest = sha256.flatMap({ Digest(hex: $0) }),
-                    let bytes, let type, let width, let height
+                    let bytes, let type, let width, let height, min(bytes, width, height) >= 0
                 else { return nil }
                 return .ready(
                     AppListDocument.Image(

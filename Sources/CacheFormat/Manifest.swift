@@ -124,6 +124,12 @@ public struct Manifest: Equatable, Sendable {
             guard let sha256 = Digest(hex: entry.sha256) else {
                 throw .damaged("“sha256” of \(name) is not a SHA-256 digest")
             }
+            guard entry.document.map({ $0 == CacheLayout.document(sha256) }) ?? true else {
+                throw .damaged("“document” of \(name) is not a path with its digest")
+            }
+            guard min(entry.apps, entry.ready, entry.pending, entry.failed) >= 0 else {
+                throw .damaged("a number of \(name) is negative")
+            }
             lists[ListName(name)] = List(
                 sha256: sha256, apps: entry.apps, ready: entry.ready, pending: entry.pending, failed: entry.failed,
                 isPrivate: entry.private ?? false)
@@ -176,6 +182,7 @@ extension Manifest.List {
 
 private struct CodedManifest: FormattedDocument {
     struct Entry: Decodable {
+        var document: String?
         var sha256: String
         var apps, ready, pending, failed: Int
         var `private`: Bool?

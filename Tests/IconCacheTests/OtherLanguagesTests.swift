@@ -48,6 +48,49 @@ struct OtherLanguagesTests {
     /// A command that tells whether there is a lease on the newest generation.
     private static let lookForLease = "flock --exclusive --nonblock generations/2.json true && echo free || echo leased"
 
+    /// The entries of the list as the examples of the libraries print them.
+    private func paths(in cache: PublishedCache) -> String {
+        """
+        \(Self.mail)\t\(cache.path(Sample.image("the mail icon").path))
+        https://example.com/maps.png\t
+        https://example.com/gone.png\t
+
+        """
+    }
+
+    private static let sources = FilePath(#filePath).removingLastComponent().removingLastComponent()
+        .removingLastComponent().appending("Sources")
+
+    @Test("read a list with libiconcache", .enabled(if: Tool.areInstalled("cc"), "cc is not installed"))
+    func libraryForC() async throws {
+        let example = try #require(try Article("OtherLanguages").examples(in: "c").first)
+        try await withExampleCache { cache, home in
+            let (file, program) = (home.appending("apps.c").string, home.appending("apps").string)
+            try write(example, to: FilePath(file))
+            let command = """
+                cc -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -I '\(Self.sources)/LibIconCache' '\(file)' \
+                '\(Self.sources)'/LibIconCache/*.c -o '\(program)'
+                """
+            let build = try await Program.run("sh", "-c", command)
+            #expect(build.code == 0, "\(build.messages)")
+            let list = try await Program.run(program, environment: ["XDG_CACHE_HOME": home.string])
+            #expect(list.output == paths(in: cache) && list.code == 0)
+        }
+    }
+
+    @Test(
+        "read a list with the module of Python", .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
+    func libraryForPython() async throws {
+        let example = try #require(try Article("OtherLanguages").examples(in: "python").first)
+        try await withExampleCache { cache, home in
+            let module = "\(Self.sources)/PythonIconCache"
+            let list = try await Program.run(
+                "python3", "-B", "-c", example,
+                environment: ["XDG_CACHE_HOME": home.string, "PYTHONPATH": module])
+            #expect(list.output == paths(in: cache) && list.code == 0, "\(list.messages)")
+        }
+    }
+
     private static let shells = ["sh", "bash"].filter { Tool.areInstalled($0) }
 
     @Test(
@@ -112,7 +155,7 @@ struct OtherLanguagesTests {
         "find images and read lists in Python under a lease",
         .enabled(if: Tool.areInstalled("python3", "flock"), "python3 or flock is not installed"))
     func python() async throws {
-        let example = try #require(try Article("OtherLanguages").examples(in: "python").first)
+        let example = try Article("OtherLanguages").examples(in: "python")[1]
         let script = """
             \(example)
             import sys
@@ -169,7 +212,7 @@ struct OtherLanguagesTests {
         "find an image in C",
         .enabled(if: Tool.areInstalled("cc"), "cc is not installed"))
     func image() async throws {
-        let example = try #require(try Article("OtherLanguages").examples(in: "c").first)
+        let example = try Article("OtherLanguages").examples(in: "c")[1]
         try await withExampleCache { cache, home in
             guard let program = try await build(example, in: home, with: "-lcrypto", header: "openssl/sha.h") else {
                 return
@@ -188,7 +231,7 @@ struct OtherLanguagesTests {
         "read a list in C under a lease",
         .enabled(if: Tool.areInstalled("cc", "flock"), "cc or flock is not installed"))
     func list() async throws {
-        let example = try Article("OtherLanguages").examples(in: "c")[1]
+        let example = try Article("OtherLanguages").examples(in: "c")[2]
         let leases = """
             #include <stdlib.h>
             #define main list

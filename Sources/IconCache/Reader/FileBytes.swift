@@ -44,6 +44,14 @@ package enum FileBytes {
         throw notAFile
     }
 
+    /// The file, if it is a regular one; otherwise it is closed.
+    static func regular(_ file: FileDescriptor) throws(Errno) -> FileDescriptor {
+        var status = stat()
+        if fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return file }
+        try? file.close()
+        throw notAFile
+    }
+
     private static func open(_ path: FilePath, options: FileDescriptor.OpenOptions) throws(Errno) -> FileDescriptor {
         do {
             return try .open(path, .readOnly, options: options)

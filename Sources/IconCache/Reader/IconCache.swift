@@ -35,6 +35,24 @@ public struct IconCache: Sendable {
         return nil
     }
 
+    /// Opens the image of an icon for reading.
+    ///
+    /// The file stays readable while it is open, whatever becomes of its name. A link that leads out of the cache folder
+    /// is not followed.
+    ///
+    /// - Parameter url: The icon's URL, spelled exactly as in the app list.
+    /// - Returns: The file, which the caller closes; `nil` if the icon has no image yet, or no app list names it.
+    /// - Throws: ``IconCacheError/noCache(path:)`` if nothing was ever published here, and another ``IconCacheError`` if
+    ///   the image cannot be opened.
+    public func openImage(of url: IconURL) throws(IconCacheError) -> FileDescriptor? {
+        do {
+            return try openImage(at: CacheLayout.byURL(url))
+        } catch .unreadable(_, let errno) where errno.isAbsence {
+            try expectManifest()
+            return nil
+        }
+    }
+
     /// Reads the newest manifest.
     ///
     /// The files that it names stay for the grace period after it is superseded: 10 minutes by default. To use them for
@@ -119,6 +137,19 @@ extension IconCache {
             return .noCache(path: folder.string)
         }
         return .damaged(path: manifestPath.string, reason: "it is missing, although generation \(newest) is there")
+    }
+
+    /// Opens an image by its path in the folder.
+    func openImage(at path: String) throws(IconCacheError) -> FileDescriptor {
+        do {
+            return try Beneath.open(FilePath(path), in: folder)
+        } catch {
+            let path = folder.appending(path)
+            guard error == .improperLink || error == .tooManySymbolicLinkLevels else {
+                throw IconCacheError(reading: path, error)
+            }
+            throw .damaged(path: path.string, reason: "it is a link that leads out of the cache folder")
+        }
     }
 
     /// The status of a file; `nil` if there is none.

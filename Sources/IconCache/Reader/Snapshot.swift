@@ -78,6 +78,17 @@ public final class Snapshot: Sendable {
         cache.path(of: image)
     }
 
+    /// Opens an image that one of the documents names, for reading.
+    ///
+    /// The file stays readable while it is open, also after the end of the snapshot. A link that leads out of the cache
+    /// folder is not followed.
+    ///
+    /// - Returns: The file, which the caller closes.
+    /// - Throws: ``IconCacheError`` if it cannot be opened.
+    public func openImage(_ image: AppListDocument.Image) throws(IconCacheError) -> FileDescriptor {
+        try cache.openImage(at: image.path)
+    }
+
     /// Releases the lease; a second call does nothing.
     public func end() {
         lease.withLock { $0 = nil }

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cache.h"
+#include "document.h"
+#include "file.h"
+#include "report.h"
+#include "sha256.h"
+
+struct iconcache_apps {
+    const iconcache *cache;
+    unsigned char *bytes;
+    json first, next; /* the places of the first and of the next entry */
+    char *texts;      /* those of the entry that was returned last */
+    char *free;       /* the rest of them */
+    iconcache_app app;
+    iconcache_image image;
+};
+
+/* MARK: Entries, one after the other */
+
+/* Writes a text to the buffer; NULL if there is none. */
+static const char *write_text(iconcache_apps *apps, const json_text *text) {
+    if (text->start == NULL) return NULL;
+    const char *written = apps->free;
+    apps->free += json_decode(text, apps->free) + 1;
+    return written;
+}
+
+static const char *write_path(iconcache_apps *apps, const json_text *path) {
+    const char *written = apps->free;
+    memcpy(apps->free, apps->cache->prefix, apps->cache->size);
+    apps->free += apps->cache->size;
+    *apps->free++ = '/';
+    write_text(apps, path);
+    return written;
+}
+
+static const iconcache_app *write_app(iconcache_apps *apps, const struct entry *entry) {
+    apps->free = apps->texts;
+    iconcache_app *app = &apps->app;
+    memset(app, 0, sizeof *app);
+    app->name = write_text(apps, &entry->name);
+    app->id = write_text(apps, &entry->id);
+    app->icon = write_text(apps, &entry->icon);
+    app->download = write_text(apps, &entry->download);
+    char digits[SHA256_DIGITS + 1];
+    if (entry->expected.start != NULL && read_digits(&entry->expected, digits)) {
+        app->expected = write_text(apps, &entry->expected);
+    }
+    app->status = entry->state;
+    bool has_previous = entry->state == ICONCACHE_READY && entry->previous.start != NULL;
+    if (has_previous) {
+        app->previous = write_text(apps, &entry->previous);
+        bool is_known = entry->previous_since.start != NULL && is_time(&entry->previous_since);
+        if (is_known) app->previous_since = write_text(apps, &entry->previous_since);
+    }
+    if (has_previous || entry->state == ICONCACHE_FAILED) app->error = write_text(apps, &entry->error);
+    if (entry->state != ICONCACHE_READY) return app;
+
+    iconcache_image *image = &apps->image;
+    image->path = write_path(apps, &entry->path);
+    image->sha256 = write_text(apps, &entry->sha256);
+    image->type = write_text(apps, &entry->type);
+    image->bytes = (uint64_t)entry->bytes;
+    image->width = (uint32_t)entry->width;
+    image->height = (uint32_t)entry->height;
+    app->image = image;
+    return app;
+}
+
+/* Reads the next entry; false after the last one. */
+static bool read_next(iconcache_apps *apps, struct entry *entry) {
+    json parser = apps->next;
+    /* The place stays before the end, where further calls find it again. */
+    if (json_next_element(&parser) <= 0) return false;
+    entry_read_checked(&parser, entry);
+    apps->next = parser;
+    return true;
+}
+
+const iconcache_app *iconcache_apps_next(iconcache_apps *apps) {
+    struct entry entry;
+    return read_next(apps, &entry) ? write_app(apps, &entry) : NULL;
+}
+
+void iconcache_apps_rewind(iconcache_apps *apps) { apps->next = apps->first; }
+
+const iconcache_app *iconcache_apps_find(iconcache_apps *apps, const char *name) {
+    iconcache_apps_rewind(apps);
+    if (name == NULL) return NULL;
+    size_t size = strlen(name);
+    struct entry entry;
+    while (read_next(apps, &entry)) {
+        if (entry.name.start != NULL && json_text_is(&entry.name, name, size)) return write_app(apps, &entry);
+    }
+    return NULL;
+}
+
+json apps_place(const iconcache_apps *apps) { return apps->next; }
+
+void apps_return(iconcache_apps *apps, json place) { apps->next = place; }
+
+void iconcache_apps_free(iconcache_apps *apps) {
+    if (apps == NULL) return;
+    free(apps->bytes);
+    free(apps->texts);
+    free(apps);
+}
+
+/* MARK: Documents */
+
+/* Takes over the bytes. The largest entry has this size, in bytes of the text. */
+static iconcache_apps *make_apps(const iconcache *cache, unsigned char *bytes, json first, size_t largest) {
+    iconcache_apps *apps = calloc(1, sizeof *apps);
+    /* Each text is shorter than its JSON, by the quotes; the image's path gets longer. */
+    char *texts = malloc(largest + cache->size + 2);
+    if (apps == NULL || texts == NULL) {
+        free(apps);
+        free(texts);
+        free(bytes);
+        return NULL;
+    }
+    apps->cache = cache;
+    apps->bytes = bytes;
+    apps->first = apps->next = first;
+    apps->texts = texts;
+    return apps;
+}
+
+static int check_document(
+    const iconcache *cache, const iconcache_list *list, const char *path, const unsigned char *bytes, size_t size,
+    struct document *document, iconcache_error *error) {
+    unsigned char digest[SHA256_SIZE];
+    sha256(bytes, size, cache->accelerated, digest);
+    if (!sha256_is(digest, list->sha256)) {
+        return report_damaged(error, path, "its digest differs from the one in the manifest");
+    }
+    const char *reason;
+    if (!document_read(document, bytes, size, &reason)) return report_document(error, path, bytes, size, reason);
+    if (!json_text_is(&document->list, list->name, strlen(list->name))) {
+        return report_damaged(error, path, "it belongs to another list");
+    }
+    return ICONCACHE_OK;
+}
+
+static int read_list(
+    const iconcache *cache, const iconcache_list *list, iconcache_apps **apps, iconcache_error *error) {
+    size_t length = cache->size + 1 + DOCUMENT_LENGTH + 1;
+    char *path = malloc(length);
+    if (path == NULL) return report_no_memory(error);
+    snprintf(path, length, "%s/lists/%s.json", cache->prefix, list->sha256);
+    unsigned char *bytes;
+    size_t size;
+    int failure = file_read_path(path, &bytes, &size);
+    if (failure != 0) {
+        int code = report_unreadable(error, path, failure);
+        free(path);
+        return code;
+    }
+    struct document document;
+    int code = check_document(cache, list, path, bytes, size, &document, error);
+    free(path);
+    if (code != ICONCACHE_OK) {
+        free(bytes);
+        return code;
+    }
+    *apps = make_apps(cache, bytes, document.apps, document.largest);
+    return *apps == NULL ? report_no_memory(error) : ICONCACHE_OK;
+}
+
+int iconcache_apps_new(
+    const iconcache_snapshot *snapshot, const char *list, iconcache_apps **apps, iconcache_error *error) {
+    if (apps != NULL) *apps = NULL;
+    if (snapshot == NULL || list == NULL || apps == NULL) return report_invalid(error, "There is no list to read.");
+    const iconcache_list *entry = manifest_find(&snapshot->manifest, list);
+    if (entry == NULL) return report_absent(error, "There is no such list.");
+    return read_list(snapshot->cache, entry, apps, error);
+}
+
+/* MARK: The entry of a URL */
+
+/* The text of an entry. */
+struct found {
+    int rank; /* 0: there is none */
+    unsigned char *bytes;
+    size_t size;
+};
+
+/* Replaces what was found by the entry between two places, in an array of its own; false without memory. */
+static bool keep(struct found *found, int rank, const unsigned char *start, const unsigned char *end) {
+    size_t size = (size_t)(end - start);
+    unsigned char *bytes = malloc(size + 2);
+    if (bytes == NULL) return false;
+    bytes[0] = '[';
+    memcpy(bytes + 1, start, size);
+    bytes[size + 1] = ']';
+    free(found->bytes);
+    *found = (struct found){.rank = rank, .bytes = bytes, .size = size + 2};
+    return true;
+}
+
+/* Looks for a better entry than the one that was found; false without memory. */
+static bool search(iconcache_apps *apps, const char *url, struct found *found) {
+    size_t size = strlen(url);
+    struct entry entry;
+    while (found->rank < 3) {
+        json parser = apps->next;
+        if (json_next_element(&parser) <= 0) break;
+        const unsigned char *start = parser.next;
+        entry_read_checked(&parser, &entry);
+        apps->next = parser;
+        bool is_better = json_text_is(&entry.icon, url, size) && entry_rank(&entry) > found->rank;
+        if (is_better && !keep(found, entry_rank(&entry), start, parser.next)) return false;
+    }
+    return true;
+}
+
+static int search_lists(
+    const iconcache_snapshot *snapshot, const char *url, struct found *found, iconcache_error *error) {
+    for (size_t i = 0; i < snapshot->manifest.count && found->rank < 3; i++) {
+        iconcache_apps *apps;
+        int code = read_list(snapshot->cache, &snapshot->manifest.lists[i], &apps, error);
+        if (code != ICONCACHE_OK) return code;
+        bool is_searched = search(apps, url, found);
+        iconcache_apps_free(apps);
+        if (!is_searched) return report_no_memory(error);
+    }
+    return found->rank == 0 ? report_absent(error, "No list names the URL.") : ICONCACHE_OK;
+}
+
+int iconcache_apps_of_url(
+    const iconcache_snapshot *snapshot, const char *url, iconcache_apps **apps, iconcache_error *error) {
+    if (apps != NULL) *apps = NULL;
+    if (snapshot == NULL || url == NULL || apps == NULL) return report_invalid(error, "There is no URL to look for.");
+    struct found found = {0};
+    int code = search_lists(snapshot, url, &found, error);
+    if (code != ICONCACHE_OK) {
+        free(found.bytes);
+        return code;
+    }
+    json first;
+    json_begin(&first, found.bytes, found.size);
+    json_enter_array(&first);
+    *apps = make_apps(snapshot->cache, found.bytes, first, found.size);
+    return *apps == NULL ? report_no_memory(error) : ICONCACHE_OK;
+}

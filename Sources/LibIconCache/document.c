@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "document.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "cache.h"
+#include "sha256.h"
+
+/* MARK: Entries */
+
+/* The keys of an entry, in the order in which the agent writes them. */
+enum {
+    NAME, ID, ICON, DOWNLOAD, EXPECTED, STATUS, PATH, SHA256, BYTES, TYPE, WIDTH, HEIGHT, PREVIOUS, PREVIOUS_SINCE,
+    ERROR, KEYS
+};
+
+/* As they are in the text, with a colon. */
+static const struct {
+    char text[17];
+    unsigned char size; /* of the key itself */
+} keys[KEYS] = {
+    {"\"name\":", 4}, {"\"id\":", 2}, {"\"icon\":", 4}, {"\"download\":", 8}, {"\"expected\":", 8},
+    {"\"status\":", 6}, {"\"path\":", 4}, {"\"sha256\":", 6}, {"\"bytes\":", 5}, {"\"type\":", 4},
+    {"\"width\":", 5}, {"\"height\":", 6}, {"\"previous\":", 8}, {"\"previousSince\":", 13}, {"\"error\":", 5}};
+
+/*
+ * Moves to the next member, as json_next_member() does. `index` is the one of the key before, and becomes that of this
+ * one; KEYS for any other key.
+ */
+static int next_key(json *parser, unsigned *index) {
+    /* In the layout of the agent, it is one of the next keys. */
+    for (unsigned i = *index + 1; i < KEYS && i < *index + 4; i++) {
+        if (!json_take_member(parser, keys[i].text, keys[i].size + 3U)) continue;
+        *index = i;
+        return 1;
+    }
+    json_text key;
+    int result = json_next_member(parser, &key);
+    if (result <= 0) return result;
+    unsigned i = 0;
+    while (i < KEYS && !json_text_is(&key, keys[i].text + 1, keys[i].size)) i++;
+    *index = i;
+    return result;
+}
+
+static bool read_text_or_null(json *parser, json_text *text) {
+    return json_take_null(parser) || json_read_text(parser, text);
+}
+
+static bool read_number_or_null(json *parser, int64_t *number, uint32_t *numbers, unsigned bit) {
+    if (json_take_null(parser)) return true;
+    *numbers |= bit;
+    return json_read_integer(parser, number);
+}
+
+static bool read_value(json *parser, struct entry *entry, unsigned index) {
+    switch (index) {
+    case NAME: return read_text_or_null(parser, &entry->name);
+    case ID: return read_text_or_null(parser, &entry->id);
+    case ICON: return json_read_text(parser, &entry->icon);
+    case DOWNLOAD: return read_text_or_null(parser, &entry->download);
+    case EXPECTED: return read_text_or_null(parser, &entry->expected);
+    case STATUS: return json_read_text(parser, &entry->status);
+    case PATH: return read_text_or_null(parser, &entry->path);
+    case SHA256: return read_text_or_null(parser, &entry->sha256);
+    case BYTES: return read_number_or_null(parser, &entry->bytes, &entry->numbers, NUMBER_BYTES);
+    case TYPE: return read_text_or_null(parser, &entry->type);
+    case WIDTH: return read_number_or_null(parser, &entry->width, &entry->numbers, NUMBER_WIDTH);
+    case HEIGHT: return read_number_or_null(parser, &entry->height, &entry->numbers, NUMBER_HEIGHT);
+    case PREVIOUS: return read_text_or_null(parser, &entry->previous);
+    case PREVIOUS_SINCE: return read_text_or_null(parser, &entry->previous_since);
+    case ERROR: return read_text_or_null(parser, &entry->error);
+    default: return json_skip(parser);
+    }
+}
+
+/* Reads the members of an entry. */
+static bool read_members(json *parser, struct entry *entry) {
+    memset(entry, 0, sizeof *entry);
+    uint32_t seen = 0;
+    /* Before the first key. */
+    unsigned index = UINT_MAX;
+    int result;
+    if (!json_enter_object(parser)) return false;
+    while ((result = next_key(parser, &index)) > 0) {
+        bool is_skipped = index < KEYS && is_repeated(&seen, index);
+        if (!read_value(parser, entry, is_skipped ? (unsigned)KEYS : index)) return false;
+    }
+    return result == 0 && entry->icon.start != NULL && entry->status.start != NULL;
+}
+
+/* Whether a path is that of an image with this digest. */
+static bool is_image(const json_text *text, const char *digits) {
+    enum { SUFFIX = 16, FOLDER = 6 + 3, NAME_END = FOLDER + SHA256_DIGITS };
+    char path[NAME_END + 1 + SUFFIX + 1];
+    if (!json_decode_into(text, path, sizeof path)) return false;
+    size_t length = strlen(path);
+    if (length < NAME_END + 2 || memcmp(path, "icons/", 6) != 0 || memcmp(path + 6, digits, 2) != 0 || path[8] != '/'
+        || memcmp(path + FOLDER, digits, SHA256_DIGITS) != 0 || path[NAME_END] != '.') {
+        return false;
+    }
+    for (const char *p = path + NAME_END + 1; *p != '\0'; p++) {
+        bool is_allowed = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z');
+        if (!is_allowed) return false;
+    }
+    return true;
+}
+
+static bool has_image(const struct entry *entry) {
+    const uint32_t all = NUMBER_BYTES | NUMBER_WIDTH | NUMBER_HEIGHT;
+    return entry->path.start != NULL && entry->sha256.start != NULL && entry->type.start != NULL
+        && entry->numbers == all;
+}
+
+static bool set_state(struct entry *entry) {
+    if (json_text_is(&entry->status, "ready", 5)) {
+        entry->state = ICONCACHE_READY;
+    } else if (json_text_is(&entry->status, "pending", 7)) {
+        entry->state = ICONCACHE_PENDING;
+    } else if (json_text_is(&entry->status, "failed", 6)) {
+        entry->state = ICONCACHE_FAILED;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* What is wrong with the members of an entry; NULL if nothing is. */
+static const char *fault(struct entry *entry) {
+    static const char lacking[] = "an entry lacks a key that its status requires";
+    if (!set_state(entry)) return lacking;
+    if (entry->state == ICONCACHE_FAILED && entry->error.start == NULL) return lacking;
+    if (entry->state != ICONCACHE_READY) return NULL;
+    char digits[SHA256_DIGITS + 1];
+    if (!has_image(entry) || !read_digits(&entry->sha256, digits)) return lacking;
+    if (!is_image(&entry->path, digits)) return "the “path” of an entry is not one of an image with its digest";
+    bool is_in_range = entry->bytes >= 0 && entry->width >= 0 && entry->width <= UINT32_MAX && entry->height >= 0
+        && entry->height <= UINT32_MAX;
+    return is_in_range ? NULL : "a number of an entry is out of range";
+}
+
+bool entry_read(json *parser, struct entry *entry, const char **reason) {
+    if (!read_members(parser, entry)) return false;
+    const char *found = fault(entry);
+    if (found != NULL) *reason = found;
+    return found == NULL;
+}
+
+void entry_read_checked(json *parser, struct entry *entry) {
+    read_members(parser, entry);
+    set_state(entry);
+}
+
+int entry_rank(const struct entry *entry) {
+    if (entry->state != ICONCACHE_READY) return 1;
+    return entry->previous.start == NULL ? 3 : 2;
+}
+
+/* MARK: Documents */
+
+static bool read_apps(json *parser, struct document *document, const char **reason) {
+    if (!json_enter_array(parser)) return false;
+    document->apps = *parser;
+    int result;
+    while ((result = json_next_element(parser)) > 0) {
+        struct entry entry;
+        const unsigned char *start = parser->next;
+        if (!entry_read(parser, &entry, reason)) return false;
+        size_t size = (size_t)(parser->next - start);
+        if (size > document->largest) document->largest = size;
+    }
+    return result == 0;
+}
+
+static bool read_source(json *parser, const char **reason) {
+    enum { DIGEST, SIZE, MODIFIED };
+    json_text key, sha256 = {0}, modified = {0};
+    int64_t bytes;
+    char digits[SHA256_DIGITS + 1];
+    uint32_t seen = 0;
+    int result;
+    if (!json_enter_object(parser)) return false;
+    while ((result = json_next_member(parser, &key)) > 0) {
+        bool is_read;
+        if (json_text_is(&key, "sha256", 6) && !is_repeated(&seen, DIGEST)) {
+            is_read = json_read_text(parser, &sha256);
+        } else if (json_text_is(&key, "bytes", 5) && !is_repeated(&seen, SIZE)) {
+            is_read = json_read_integer(parser, &bytes);
+        } else if (json_text_is(&key, "modified", 8) && !is_repeated(&seen, MODIFIED)) {
+            is_read = json_read_text(parser, &modified);
+        } else {
+            is_read = json_skip(parser);
+        }
+        if (!is_read) return false;
+    }
+    if (result < 0 || seen != 7) return false;
+    if (read_digits(&sha256, digits) && is_time(&modified)) return true;
+    *reason = "its “source” has no valid “sha256” and “modified”";
+    return false;
+}
+
+bool document_read(struct document *document, const void *bytes, size_t size, const char **reason) {
+    enum { FORMAT, LIST, SOURCE, APPS };
+    memset(document, 0, sizeof *document);
+    *reason = "it is not JSON of this format";
+    json parser;
+    json_text key;
+    int64_t format = 0;
+    uint32_t seen = 0;
+    int result;
+    json_begin(&parser, bytes, size);
+    if (!json_enter_object(&parser)) return false;
+    while ((result = json_next_member(&parser, &key)) > 0) {
+        bool is_read;
+        if (json_text_is(&key, "format", 6) && !is_repeated(&seen, FORMAT)) {
+            is_read = json_read_integer(&parser, &format);
+        } else if (json_text_is(&key, "list", 4) && !is_repeated(&seen, LIST)) {
+            is_read = json_read_text(&parser, &document->list);
+        } else if (json_text_is(&key, "source", 6) && !is_repeated(&seen, SOURCE)) {
+            is_read = read_source(&parser, reason);
+        } else if (json_text_is(&key, "apps", 4) && !is_repeated(&seen, APPS)) {
+            is_read = read_apps(&parser, document, reason);
+        } else {
+            is_read = json_skip(&parser);
+        }
+        if (!is_read) return false;
+    }
+    return result == 0 && json_at_end(&parser) && seen == 15 && format == 1;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Fills in an `iconcache_error`, which may be NULL. Each function returns the result that it reports. */
+#ifndef ICONCACHE_REPORT_H
+#define ICONCACHE_REPORT_H
+
+#include "iconcache.h"
+
+int report_no_cache(iconcache_error *error, const char *folder);
+/* `system_error` is one of file.h's, too. */
+int report_unreadable(iconcache_error *error, const char *path, int system_error);
+/* `reason` is a clause. */
+int report_damaged(iconcache_error *error, const char *path, const char *reason);
+int report_unknown_format(iconcache_error *error, const char *path, int64_t format);
+int report_no_memory(iconcache_error *error);
+int report_invalid(iconcache_error *error, const char *sentence);
+int report_absent(iconcache_error *error, const char *sentence);
+
+#endif

@@ -1,0 +1,364 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The cache, images by URL, and snapshots of one generation."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import re
+from collections.abc import AsyncGenerator, Iterator, Mapping
+from io import FileIO
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO, Callable, Optional, TypeVar, Union
+
+from . import _documents, _files
+from ._entries import App, AppList, Change, Image, ListSummary
+from ._errors import ABSENCE, MAY_MEAN_REPLACED, Damaged, IconCacheError, NoCache, Unreadable, reading_error
+
+Folder = Union[str, "os.PathLike[str]"]
+Result = TypeVar("Result")
+
+_SYSTEM_FOLDER = "/var/cache/syncagent"
+_GENERATION = re.compile(r"(0|[1-9][0-9]{0,15})\.json")
+# On file systems without stable inode numbers, every opened file looks like a replaced one.
+_LEASE_ATTEMPTS = 100
+
+
+class IconCache:
+    """A cache folder: each call reads it as it is at that moment. Nothing is opened yet, and it need not exist.
+
+    The default is the user's own cache, $XDG_CACHE_HOME/syncagent or else ~/.cache/syncagent. If that does not exist,
+    but the system's /var/cache/syncagent does, it is that one. A relative folder is resolved now.
+    """
+
+    __slots__ = ("_folder",)
+
+    def __init__(self, folder: Optional[Folder] = None) -> None:
+        path = _default_folder() if folder is None else os.fspath(folder)
+        try:
+            path = os.path.join(os.getcwd(), path)
+        except FileNotFoundError:
+            # The current directory was removed: the relative path stays, and every call fails.
+            pass
+        self._folder = str(Path(path))
+
+    @classmethod
+    def open(cls, folder: Optional[Folder] = None) -> Snapshot:
+        """Takes a snapshot of a cache: `with IconCache.open() as cache: …`"""
+        return cls(folder).snapshot()
+
+    @property
+    def folder(self) -> Path:
+        """The cache folder, as an absolute path."""
+        return Path(self._folder)
+
+    def path(self, url: str) -> Optional[Path]:
+        """The absolute path of a URL's image; None if it has no image yet, or no list names it.
+
+        `url` is spelled exactly as in the app list. The path stays the same over every refresh, and always leads to a
+        complete image. To read several images of one state, take a snapshot.
+        """
+        path = self._at(_url_name(url))
+        if self._status(path) is not None:
+            return Path(path)
+        self._expect_manifest()
+        return None
+
+    def open_image(self, url: str) -> Optional[BinaryIO]:
+        """Opens a URL's image for reading, below the cache folder; None if there is none."""
+        name = _url_name(url)
+        try:
+            return self._open_beneath(name)
+        except Unreadable as error:
+            if error.errno not in ABSENCE:
+                raise
+        self._expect_manifest()
+        return None
+
+    def snapshot(self) -> Snapshot:
+        """Reads the newest manifest, and takes a lease on it."""
+        return Snapshot(self)
+
+    def apps(self, name: str) -> Optional[AppList]:
+        """Reads the newest entries of an app list, under a lease; None if there is no such list."""
+        return self._with_newest(lambda snapshot: snapshot.get(name))
+
+    def entry(self, url: str) -> Optional[App]:
+        """The entry of a URL in the newest generation; None if no list names it."""
+        return self._with_newest(lambda snapshot: snapshot.entry(url))
+
+    def changes(self) -> AsyncGenerator[Change, None]:
+        """The current state as if everything had just been added, then every change, in asyncio.
+
+        A publication yields at most one change for each list and each URL: removed lists, then other lists by name,
+        then images in the order of their lists, then icons that are gone. States that are superseded before they are
+        read are skipped. While there is no cache nothing changes. An IconCacheError ends the iteration.
+        """
+        from ._changes import changes
+
+        return changes(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self._folder == other._folder if isinstance(other, IconCache) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._folder)
+
+    def __repr__(self) -> str:
+        return f"IconCache({self._folder!r})"
+
+    def _at(self, name: str) -> str:
+        return os.path.join(self._folder, name)
+
+    def _status(self, path: str) -> Optional[os.stat_result]:
+        """The status of a file; None if there is none."""
+        try:
+            return os.stat(path)
+        except OSError as error:
+            if error.errno in ABSENCE:
+                return None
+            raise reading_error(path, error) from None
+
+    def _manifest_status(self) -> Optional[os.stat_result]:
+        return self._status(self._at("manifest.json"))
+
+    def _expect_manifest(self) -> None:
+        if self._manifest_status() is None:
+            raise self._absence()
+
+    def _absence(self) -> IconCacheError:
+        """The error for a missing manifest: nothing was ever published here, or it was removed."""
+        try:
+            names = os.listdir(self._at("generations"))
+        except OSError:
+            names = []
+        numbers = [int(found[1]) for found in map(_GENERATION.fullmatch, names) if found]
+        if not numbers:
+            return NoCache(self._folder)
+        return Damaged(
+            self._at("manifest.json"), f"it is missing, although generation {max(numbers)} is there"
+        )
+
+    def _open_beneath(self, name: str) -> BinaryIO:
+        path = self._at(name)
+        try:
+            return os.fdopen(_files.reopening(lambda: _files.open_beneath(self._folder, name)), "rb")
+        except OSError as error:
+            if error.errno in (errno.EXDEV, errno.ELOOP):
+                raise Damaged(path, "it is a link that leads out of the cache folder") from None
+            raise reading_error(path, error) from None
+
+    def _with_newest(self, body: Callable[[Snapshot], Result]) -> Result:
+        """Reads from the newest generation, under a lease.
+
+        Where no lease holds, as on some network file systems, a file can be removed while it is read, because newer
+        generations do not name it. Then the body runs once more, on the newest generation, if that is another one.
+        """
+        with self.snapshot() as first:
+            try:
+                return body(first)
+            except IconCacheError as error:
+                if not error.may_mean_replaced:
+                    raise
+                try:
+                    newest = self.snapshot()
+                except IconCacheError:
+                    raise error from None
+                with newest:
+                    if newest.generation == first.generation:
+                        raise
+                    return body(newest)
+
+
+class Snapshot(Mapping[str, AppList]):
+    """One generation of a cache under a lease: what its manifest names stays until it is closed.
+
+    It maps the names of app lists to their entries, and reads a list anew each time. It keeps one file open, and
+    superseded files on disk: for a day at most, then the agent removes them anyway.
+    """
+
+    __slots__ = ("_cache", "_file", "_generation", "_leased", "_lists")
+
+    def __init__(self, cache: IconCache) -> None:
+        path = cache._at("manifest.json")
+        try:
+            file, leased, json = _files.reopening(lambda: _read_leased(path))
+        except OSError as error:
+            raise (cache._absence() if error.errno in ABSENCE else reading_error(path, error)) from None
+        try:
+            self._generation, self._lists = _documents.read_manifest(json, path)
+        except BaseException:
+            file.close()
+            raise
+        self._cache = cache
+        self._file = file
+        self._leased = leased
+
+    @property
+    def cache(self) -> IconCache:
+        return self._cache
+
+    @property
+    def generation(self) -> int:
+        """The number of the generation, which grows with each publication."""
+        return self._generation
+
+    @property
+    def leased(self) -> bool:
+        """Whether the lease is held.
+
+        It is not on the few file systems without locks, or if another program has an exclusive lock on the manifest.
+        Then the files stay for the grace period after the generation is superseded: 10 minutes by default.
+        """
+        return self._leased and not self._file.closed
+
+    @property
+    def lists(self) -> tuple[ListSummary, ...]:
+        """The app lists, sorted by the bytes of their names."""
+        return tuple(self._lists.values())
+
+    def entry(self, url: str) -> Optional[App]:
+        """The entry of a URL in all lists; None if none names it.
+
+        Entries with the icon's own image come first, then those with a previous one, then those without an image; among
+        equals, the first list by name counts.
+        """
+        best: Optional[App] = None
+        for summary in self._lists.values():
+            path, json = self._read(summary)
+            found = _documents.find_entry(json, path, summary.name, self._cache._folder, url)
+            if found is not None and (best is None or found.rank > best.rank):
+                best = found
+                if found.image is not None and found.previous is None:
+                    break
+        return best
+
+    def open_image(self, of: Union[App, Image]) -> BinaryIO:
+        """Opens an image for reading, below the cache folder. It is a ValueError if the app has none."""
+        image = of.image if isinstance(of, App) else of
+        if image is None:
+            raise ValueError("the app has no image")
+        self._expect_open()
+        return self._cache._open_beneath(image.name)
+
+    def changes(self) -> AsyncGenerator[Change, None]:
+        """The changes of the cache: see IconCache.changes()."""
+        return self._cache.changes()
+
+    def close(self) -> None:
+        """Ends the lease; a second call does nothing."""
+        self._file.close()
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(
+        self,
+        kind: Optional[type[BaseException]],
+        error: Optional[BaseException],
+        traceback: Optional[TracebackType],
+    ) -> None:
+        self.close()
+
+    def __getitem__(self, name: str) -> AppList:
+        """Reads the document of a list, and checks it against its digest."""
+        summary = self._lists[name]
+        path, json = self._read(summary)
+        return AppList(name, _documents.read_document(json, path, name, self._cache._folder))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._lists)
+
+    def __len__(self) -> int:
+        return len(self._lists)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._lists
+
+    # A comparison by contents would read every list.
+    __eq__ = object.__eq__
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        return f"<Snapshot of {self._cache._folder!r}, generation {self._generation}>"
+
+    def _read(self, summary: ListSummary) -> tuple[str, bytes]:
+        self._expect_open()
+        path = self._cache._at(f"lists/{summary.sha256}.json")
+        try:
+            with _open(path) as file:
+                json = _files.read_file(file.fileno())
+        except OSError as error:
+            raise reading_error(path, error) from None
+        if hashlib.sha256(json).hexdigest() != summary.sha256:
+            raise Damaged(path, "its digest differs from the one in the manifest")
+        return path, json
+
+    def _expect_open(self) -> None:
+        if self._file.closed:
+            raise ValueError("the snapshot is closed")
+
+
+def _open(path: str) -> FileIO:
+    file = _files.open_file(path)
+    try:
+        return FileIO(file)
+    except BaseException:
+        # Of a folder, for example.
+        os.close(file)
+        raise
+
+
+def _read_leased(path: str) -> tuple[FileIO, bool, bytes]:
+    file, leased = _take_lease(path)
+    try:
+        return file, leased, _files.read_file(file.fileno())
+    except BaseException:
+        file.close()
+        raise
+
+
+def _take_lease(path: str) -> tuple[FileIO, bool]:
+    """Opens and locks the file at a path; it is still at the path when the lock is held."""
+    for _ in range(1, _LEASE_ATTEMPTS):
+        file = _open(path)
+        try:
+            leased = _lock(file)
+            # The agent releases a generation only after a newer one has the name: a file that is locked and has the
+            # name was locked in time.
+            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
+                return file, leased
+        except OSError as error:
+            if error.errno not in MAY_MEAN_REPLACED:
+                file.close()
+                raise
+        file.close()
+    return _open(path), False
+
+
+def _lock(file: FileIO) -> bool:
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        return True
+    except OSError:
+        return False
+
+
+def _url_name(url: str) -> str:
+    digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+    return f"by-url/{digest[:2]}/{digest}"
+
+
+def _default_folder() -> str:
+    # The XDG Base Directory Specification says to ignore relative paths in these variables.
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):
+        home = os.environ.get("HOME", "")
+        if not os.path.isabs(home):
+            return _SYSTEM_FOLDER
+        base = os.path.join(home, ".cache")
+    own = os.path.join(base, "syncagent")
+    return _SYSTEM_FOLDER if not os.path.exists(own) and os.path.exists(_SYSTEM_FOLDER) else own

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+import IconCache
+import Synchronization
+import SystemPackage
+
+/// The adapter of the Swift reader: it answers the questions that the article Conformance describes.
+@main
+struct SwiftReader {
+    private struct Question: Decodable {
+        let ask: String
+        var url: String?
+        var list: String?
+        var index: Int?
+        var seconds: Double?
+    }
+
+    private let cache: IconCache
+    private var held: Snapshot?
+    private var changes: GatheredChanges?
+
+    static func main() async throws {
+        let arguments = CommandLine.arguments
+        var reader = SwiftReader(cache: arguments.count > 1 ? IconCache(at: FilePath(arguments[1])) : IconCache())
+        let can = ["read", "lists", "apps", "entry", "hold", "open", "watch", "folder"]
+        try write(["reader": "Swift", "can": .array(can.map(JSON.string))])
+        while let line = readLine() {
+            let question = try JSONDecoder().decode(Question.self, from: Data(line.utf8))
+            try write(await reader.answer(question))
+        }
+    }
+
+    private static func write(_ answer: JSON) throws {
+        try FileDescriptor.standardOutput.writeAll((answer.line + "\n").utf8)
+    }
+
+    private mutating func answer(_ question: Question) async throws -> JSON {
+        do {
+            return try await found(question)
+        } catch let error as IconCacheError {
+            let code =
+                switch error {
+                case .noCache: "no-cache"
+                case .unreadable: "unreadable"
+                case .damaged: "damaged"
+                case .unknownFormat: "unknown-format"
+                }
+            return ["error": .string(code)]
+        }
+    }
+
+    private mutating func found(_ question: Question) async throws -> JSON {
+        let url = IconURL(question.url ?? "")
+        let list = ListName(question.list ?? "")
+        switch question.ask {
+        case "path": return ["path": .string(orNull: try cache.icon(for: url)?.path.string)]
+        case "read": return ["sha256": try Self.digest(of: try cache.openImage(of: url))]
+        case "folder": return ["folder": .string(cache.folder.string)]
+        case "lists":
+            let manifest = try held?.manifest ?? cache.manifest()
+            return ["generation": .number(manifest.generation), "lists": .array(Self.lists(of: manifest))]
+        case "apps":
+            let document = try held.map { try $0.document(of: list) } ?? cache.document(of: list)
+            return ["apps": document.map { .array($0.apps.map(json)) } ?? .null]
+        case "entry":
+            return ["app": try cache.entry(forIcon: url).map(json) ?? .null]
+        case "hold":
+            let snapshot = try cache.snapshot()
+            held = snapshot
+            return ["generation": .number(snapshot.manifest.generation), "leased": .bool(snapshot.isLeased)]
+        case "release":
+            held?.end()
+            held = nil
+            return [:]
+        case "open":
+            let snapshot = try held ?? cache.snapshot()
+            defer { if held == nil { snapshot.end() } }
+            guard case .ready(let image)? = try snapshot.document(of: list)?.apps[question.index ?? 0].state else {
+                return ["sha256": .null]
+            }
+            return ["sha256": try Self.digest(of: try snapshot.openImage(image))]
+        case "watch":
+            changes = GatheredChanges(of: cache)
+            return [:]
+        case "changes":
+            return ["changes": .array(try await changes?.take(within: .seconds(question.seconds ?? 0)) ?? [])]
+        default: return ["error": "unknown-question"]
+        }
+    }
+
+    private static func lists(of manifest: Manifest) -> [JSON] {
+        manifest.lists.sorted { $0.key < $1.key }.map { name, list in
+            [
+                "name": .text(name), "apps": .number(list.apps), "ready": .number(list.ready),
+                "pending": .number(list.pending), "failed": .number(list.failed),
+            ]
+        }
+    }
+
+    private static func digest(of file: FileDescriptor?) throws -> JSON {
+        guard let file else { return .null }
+        return try file.closeAfter {
+            var bytes: [UInt8] = []
+            var chunk = [UInt8](repeating: 0, count: 1 << 16)
+            while case let count = try chunk.withUnsafeMutableBytes({ try file.read(into: $0) }), count > 0 {
+                bytes += chunk[..<count]
+            }
+            return .string(Digest.of(bytes).hex)
+        }
+    }
+
+    private func json(_ app: AppListDocument.App) -> JSON {
+        var members: [(key: String, value: JSON)] = []
+        func add(_ key: String, _ text: String?) { if let text { members.append((key, .string(text))) } }
+        add("name", app.name)
+        add("id", app.id)
+        add("icon", app.icon.text)
+        add("download", app.download)
+        add("expected", app.expected?.hex)
+        switch app.state {
+        case .pending: add("status", "pending")
+        case .failed(let error):
+            add("status", "failed")
+            add("error", error)
+        case .ready(let image):
+            add("status", "ready")
+            add("path", cache.path(of: image).string)
+            add("sha256", image.sha256.hex)
+            add("type", image.type)
+            members += [
+                ("bytes", .number(image.bytes)), ("width", .number(image.width)), ("height", .number(image.height)),
+            ]
+        }
+        add("previous", app.previous?.icon.text)
+        add("previousSince", app.previous?.since?.description)
+        add("error", app.previous?.error)
+        return .object(members)
+    }
+}
+
+/// The changes since they were taken last.
+private final class GatheredChanges: Sendable {
+    private let gathered = Mutex<[JSON]>([])
+    private let news: AsyncStream<Void>
+
+    init(of cache: IconCache) {
+        let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        self.news = news
+        Task {
+            for try await change in cache.changes() {
+                gathered.withLock { $0.append(Self.json(change)) }
+                continuation.yield()
+            }
+        }
+    }
+
+    /// Waits for the first one for so long at most.
+    func take(within time: Duration) async throws -> [JSON] {
+        let waiting = Task {
+            var news = news.makeAsyncIterator()
+            while gathered.withLock(\.isEmpty), await news.next() != nil {}
+        }
+        let limit = Task {
+            try await Task.sleep(for: time)
+            waiting.cancel()
+        }
+        await waiting.value
+        limit.cancel()
+        return gathered.withLock { gathered in
+            defer { gathered = [] }
+            return gathered
+        }
+    }
+
+    private static func json(_ change: Change) -> JSON {
+        switch change {
+        case .listAdded(let list): ["listAdded", .text(list)]
+        case .listChanged(let list): ["listChanged", .text(list)]
+        case .listRemoved(let list): ["listRemoved", .text(list)]
+        case .iconReady(let url, let image): ["iconReady", .text(url), .string(image.sha256.hex)]
+        case .iconReplaced(let url, let image): ["iconReplaced", .text(url), .string(image.sha256.hex)]
+        case .iconGone(let url): ["iconGone", .text(url)]
+        }
+    }
+}

@@ -1,0 +1,642 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Tests of the Python reader: `python3 Tests/Conformance/python/test_iconcache.py`."""
+
+import asyncio
+import contextlib
+import copy
+import errno
+import fcntl
+import json
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+from unittest import mock
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+PROJECT = os.path.join(HERE, "../../..")
+PACKAGE = os.path.join(PROJECT, "Sources/PythonIconCache")
+sys.path[:0] = [os.path.join(HERE, ".."), PACKAGE]
+
+import iconcache
+from cache import Cache, digest, document_text, failed, image_path, pending, ready, url_path
+from iconcache import Change, Damaged, IconCache, IconCacheError, NoCache, UnknownFormat, Unreadable
+from iconcache import _changes, _documents, _files, _json
+
+MAIL, MAPS, GONE = (f"https://example.com/{name}.png" for name in ("mail", "maps", "gone"))
+LIST = "apps.plist"
+
+
+class CacheTest(unittest.TestCase):
+    """Has a cache folder that is removed afterwards."""
+
+    def setUp(self):
+        work = tempfile.TemporaryDirectory()
+        self.addCleanup(work.cleanup)
+        self.work = os.path.realpath(work.name)
+        self.folder = os.path.join(self.work, "cache")
+        self.published = Cache(self.folder)
+        self.cache = IconCache(self.folder)
+
+    def at(self, name):
+        return os.path.join(self.folder, name)
+
+    def publish_one(self):
+        """Publishes a list with a ready, a pending and a failed icon."""
+        self.published.publish(
+            {LIST: [ready(MAIL, "mail", name="Mail"), pending(MAPS, name="Maps"), failed(GONE)]}, [("mail", MAIL)]
+        )
+
+    def list_digest(self):
+        with self.cache.snapshot() as snapshot:
+            return snapshot.lists[0].sha256
+
+    def publish_text(self, text):
+        """Publishes a document with any text, and returns its path."""
+        self.published.publish_document(text)
+        return self.at(f"lists/{digest(text)}.json")
+
+
+class FolderTests(unittest.TestCase):
+    def test_relative_folder_is_made_absolute_at_once(self):
+        with tempfile.TemporaryDirectory() as work:
+            here = os.getcwd()
+            os.chdir(work)
+            try:
+                cache, now = IconCache("a/cache"), os.getcwd()
+            finally:
+                os.chdir(here)
+        self.assertEqual(cache.folder, Path(now, "a/cache"))
+        self.assertEqual(IconCache(Path("/x/y")).folder, Path("/x/y"))
+
+    def test_default_folder(self):
+        system = "/var/cache/syncagent"
+        for environment, existing, wanted in (
+            ({"XDG_CACHE_HOME": "/x", "HOME": "/h"}, [], "/x/syncagent"),
+            ({"XDG_CACHE_HOME": "", "HOME": "/h"}, [], "/h/.cache/syncagent"),
+            ({"XDG_CACHE_HOME": "x", "HOME": "/h"}, [], "/h/.cache/syncagent"),
+            ({"HOME": "/h"}, [system], system),
+            ({"HOME": "/h"}, [system, "/h/.cache/syncagent"], "/h/.cache/syncagent"),
+            ({"HOME": "h"}, [], system),
+            ({}, [], system),
+        ):
+            with self.subTest(environment=environment, existing=existing):
+                with mock.patch.dict(os.environ, environment, clear=True):
+                    with mock.patch("os.path.exists", existing.__contains__):
+                        self.assertEqual(str(IconCache().folder), wanted)
+
+
+class ImageTests(CacheTest):
+    def test_image_of_a_url(self):
+        self.publish_one()
+        self.assertEqual(self.cache.path(MAIL), Path(self.at(url_path(MAIL))))
+        with self.cache.open_image(MAIL) as file:
+            self.assertEqual(file.read(), b"mail")
+        for url in (MAPS, "", "\ud800", "a\0b"):
+            with self.subTest(url=url):
+                self.assertIsNone(self.cache.path(url))
+                self.assertIsNone(self.cache.open_image(url))
+
+    def test_links_out_of_the_folder_are_not_followed(self):
+        self.publish_one()
+        self.published.image("maps")
+        secret = os.path.join(self.work, "secret")
+        Path(secret).write_text("secret")
+        name = self.at(url_path(MAIL))
+        inside = os.path.relpath(self.at(image_path(digest("maps"))), os.path.dirname(name))
+        for target, is_inside in ((secret, False), ("../../../secret", False), (inside, True)):
+            os.unlink(name)
+            os.symlink(target, name)
+            with self.subTest(target=target):
+                if is_inside:
+                    with self.cache.open_image(MAIL) as file:
+                        self.assertEqual(file.read(), b"maps")
+                else:
+                    self.assertRaisesRegex(Damaged, "leads out of the cache folder", self.cache.open_image, MAIL)
+                with mock.patch.object(_files, "_openat2", lambda *_: None):
+                    self.assertRaises(Damaged, self.cache.open_image, MAIL)
+
+    def test_opening_without_openat2(self):
+        self.publish_one()
+        with mock.patch.object(_files, "_openat2", lambda *_: None):
+            with self.cache.open_image(MAIL) as file:
+                self.assertEqual(file.read(), b"mail")
+            self.assertIsNone(self.cache.open_image(MAPS))
+            os.rename(self.at("by-url"), os.path.join(self.work, "by-url"))
+            os.symlink(os.path.join(self.work, "by-url"), self.at("by-url"))
+            self.assertRaises(Damaged, self.cache.open_image, MAIL)
+
+    def test_other_files_are_no_images(self):
+        self.publish_one()
+        path = self.at(url_path(MAIL))
+        for make in (os.mkfifo, os.mkdir):
+            with self.subTest(make=make.__name__):
+                os.unlink(path)
+                make(path)
+                with self.assertRaises(Damaged) as caught:
+                    self.cache.open_image(MAIL)
+                self.assertEqual((caught.exception.path, caught.exception.reason), (path, "it is not a regular file"))
+                os.rmdir(path) if make == os.mkdir else os.unlink(path)
+                Path(path).write_text("mail")
+
+    def test_a_file_that_vanishes_is_opened_once_more(self):
+        self.publish_one()
+        for code, count, is_found in ((errno.ESTALE, 1, True), (errno.EIO, 2, False), (errno.EACCES, 1, False)):
+            errors = [OSError(code, "")] * count
+
+            def open_beneath(*arguments, really=_files.open_beneath):
+                if errors:
+                    raise errors.pop()
+                return really(*arguments)
+
+            with self.subTest(code=code), mock.patch.object(_files, "open_beneath", open_beneath):
+                if is_found:
+                    self.cache.open_image(MAIL).close()
+                else:
+                    with self.assertRaises(Unreadable) as caught:
+                        self.cache.open_image(MAIL)
+                    self.assertEqual(caught.exception.errno, code)
+
+
+class SnapshotTests(CacheTest):
+    def can_lock(self, name="generations/1.json"):
+        """Whether another process gets the lock by which the agent evicts a generation."""
+        return subprocess.run(["flock", "-n", "-x", self.at(name), "true"]).returncode == 0
+
+    @unittest.skipUnless(shutil.which("flock"), "flock is not installed")
+    def test_lease_is_seen_by_other_processes_until_the_end(self):
+        self.publish_one()
+        with IconCache.open(self.folder) as snapshot:
+            self.assertTrue(snapshot.leased)
+            self.assertFalse(self.can_lock())
+            self.published.publish({})
+            self.assertEqual(snapshot.generation, 1)
+            self.assertEqual(len(snapshot[LIST]), 3)
+            self.assertFalse(self.can_lock())
+        self.assertTrue(self.can_lock())
+        self.assertFalse(snapshot.leased)
+        snapshot.close()
+        for use in (lambda: snapshot[LIST], lambda: snapshot.entry(MAIL)):
+            self.assertRaisesRegex(ValueError, "closed", use)
+
+    def test_no_lease_if_another_program_has_an_exclusive_lock(self):
+        self.publish_one()
+        with open(self.at("manifest.json"), "rb") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            with self.cache.snapshot() as snapshot:
+                self.assertFalse(snapshot.leased)
+                self.assertEqual(len(snapshot[LIST]), 3)
+
+    def test_no_lease_where_inodes_do_not_last(self):
+        self.publish_one()
+        with mock.patch("os.path.samestat", return_value=False) as compared:
+            with self.cache.snapshot() as snapshot:
+                self.assertFalse(snapshot.leased)
+                self.assertEqual(snapshot.generation, 1)
+        self.assertEqual(compared.call_count, 99)
+
+    def test_mapping(self):
+        self.published.publish({"b": [], "é": [], "a": [pending(MAIL)], "\U0001f600": [], "\uffee": []})
+        with self.cache.snapshot() as snapshot:
+            self.assertEqual(list(snapshot), ["a", "b", "é", "\uffee", "\U0001f600"])
+            self.assertEqual(len(snapshot), 5)
+            self.assertTrue("a" in snapshot and "c" not in snapshot and None not in snapshot)
+            self.assertIsNone(snapshot.get("c"))
+            self.assertRaises(KeyError, snapshot.__getitem__, "c")
+            self.assertEqual({name: len(apps) for name, apps in snapshot.items()}["a"], 1)
+            self.assertEqual([summary.name for summary in snapshot.lists], list(snapshot))
+            first = snapshot.lists[0]
+            self.assertEqual((first.apps, first.ready, first.pending, first.failed), (1, 0, 1, 0))
+            self.assertEqual(snapshot.cache, self.cache)
+            self.assertIn("generation 1", repr(snapshot))
+            self.assertEqual(snapshot, snapshot)
+            with self.cache.snapshot() as other:
+                self.assertNotEqual(snapshot, other)
+
+    def test_entries(self):
+        self.publish_one()
+        with self.cache.snapshot() as snapshot:
+            apps = snapshot[LIST]
+            self.assertEqual(apps.name, LIST)
+            self.assertEqual([app.status for app in apps], ["ready", "pending", "failed"])
+            self.assertEqual([app.error for app in apps], [None, None, "http-404"])
+            self.assertEqual((apps[-1], apps[1:]), (list(apps)[2], list(apps)[1:]))
+            self.assertRaises(IndexError, apps.__getitem__, 3)
+            mail = apps.find("Mail")
+            self.assertIs(mail, apps[0])
+            self.assertIsNone(apps.find("mail"))
+            self.assertEqual(mail.path, Path(self.at(image_path(digest("mail")))))
+            self.assertEqual(mail.image.path, mail.path)
+            self.assertEqual((mail.image.bytes, mail.image.width, mail.image.height), (4, 64, 48))
+            self.assertEqual((mail.image.type, mail.image.sha256), ("image/png", digest("mail")))
+            self.assertIsNone(apps[1].path)
+            for of in (mail, mail.image):
+                with snapshot.open_image(of) as file:
+                    self.assertEqual(file.read(), b"mail")
+            self.assertRaises(ValueError, snapshot.open_image, apps[1])
+            os.unlink(mail.path)
+            self.assertRaises(Unreadable, snapshot.open_image, mail)
+
+    def test_entries_are_values(self):
+        self.publish_one()
+        mail = self.cache.apps(LIST)[0]
+        self.assertEqual(mail, self.cache.apps(LIST)[0])
+        self.assertEqual(len({mail, self.cache.apps(LIST)[0], self.cache.apps(LIST)[1]}), 2)
+        self.assertEqual(copy.deepcopy(mail), mail)
+        self.assertEqual(pickle.loads(pickle.dumps(mail)), mail)
+        self.assertIn("mail.png", repr(mail))
+        for name in ("name", "new"):
+            with self.subTest(name=name), self.assertRaises((AttributeError, TypeError)):
+                setattr(mail, name, "x")
+
+    def test_previous_images(self):
+        since = "2026-11-20T01:02:03Z"
+        self.published.publish(
+            {LIST: [
+                ready(MAIL, "mail", previous=MAPS, previousSince=since, error="http-503", expected=digest("x")),
+                ready(MAPS, "mail", previousSince=since, error="http-503", expected="x"),
+                ready(GONE, "mail", previous=MAPS, previousSince="2026-02-29T01:02:03Z"),
+                pending(GONE, error="http-503", previous=MAPS)]},
+            [("mail", None)])  # fmt: skip
+        found = [(app.previous, app.previous_since, app.error, app.expected) for app in self.cache.apps(LIST)]
+        none = (None, None, None, None)
+        self.assertEqual(found, [(MAPS, since, "http-503", digest("x")), none, (MAPS, None, None, None), none])
+
+    def test_entry_of_a_url(self):
+        own, old = ready(MAIL, "mail"), ready(MAIL, "old", previous=MAPS)
+        for first, second, wanted in (
+            ([pending(MAIL)], [failed(MAIL)], ("pending", None)),
+            ([failed(MAIL)], [old], ("ready", digest("old"))),
+            ([old], [own], ("ready", digest("mail"))),
+            ([pending(MAIL), own], [old], ("ready", digest("mail"))),
+            ([pending(MAPS)], [pending(MAIL, name=f'"icon": "{GONE}"')], ("pending", None)),
+        ):
+            self.published.publish({"b": second, "a": first})
+            with self.subTest(first=first, second=second):
+                app = self.cache.entry(MAIL)
+                self.assertEqual((app.status, app.image and app.image.sha256), wanted)
+                self.assertIsNone(self.cache.entry(GONE))
+                self.assertIsNone(self.cache.entry("\ud800"))
+
+    def test_entry_of_a_url_in_another_layout(self):
+        root = json.loads(document_text(LIST, [pending(MAPS), ready(MAIL, "mail"), failed("a/\u0007\"é")]))
+        for text in (json.dumps(root), json.dumps(root, indent=1), json.dumps(root).replace("/", "\\/"),
+                     document_text(LIST, root["apps"]), document_text(LIST, root["apps"]).replace("/", "\\/")):
+            self.publish_text(text)
+            with self.subTest(text=text):
+                self.assertEqual(self.cache.entry(MAIL).status, "ready")
+                self.assertEqual(self.cache.entry("a/\u0007\"é").status, "failed")
+                self.assertIsNone(self.cache.entry("a"))
+
+    def test_a_document_that_vanishes_is_read_of_the_next_generation(self):
+        self.publish_one()
+        really = _files.open_file
+        path = self.at(f"lists/{self.list_digest()}.json")
+
+        def open_file(name):
+            if name == path:
+                self.published.publish({LIST: [failed(MAIL)]})
+                raise OSError(errno.ESTALE, "")
+            return really(name)
+
+        with mock.patch.object(_files, "open_file", open_file):
+            self.assertEqual([app.status for app in self.cache.apps(LIST)], ["failed"])
+
+    def test_no_descriptor_is_lost(self):
+        self.publish_one()
+
+        def use():
+            self.cache.apps(LIST)
+            self.cache.entry(MAIL)
+            self.cache.open_image(MAIL).close()
+            self.cache.open_image(MAPS)
+
+        use()
+        before = os.listdir("/proc/self/fd")
+        for _ in range(50):
+            use()
+        self.published.put_manifest("{")
+        for _ in range(50):
+            self.assertRaises(Damaged, self.cache.snapshot)
+        self.assertEqual(os.listdir("/proc/self/fd"), before)
+
+
+class ErrorTests(CacheTest):
+    def test_no_cache(self):
+        for use in (self.cache.snapshot, lambda: self.cache.path(MAIL), lambda: self.cache.open_image(MAIL)):
+            for folder in (self.folder, os.path.join(self.work, "none")):
+                self.cache.__init__(folder)
+                with self.assertRaises(NoCache) as caught:
+                    use()
+                self.assertEqual(
+                    str(caught.exception),
+                    f"There is no icon cache at {folder}: start syncagent, or name the cache folder it uses.")
+
+    def test_manifest_that_is_missing(self):
+        self.publish_one()
+        self.publish_one()
+        os.unlink(self.at("manifest.json"))
+        with self.assertRaises(Damaged) as caught:
+            self.cache.snapshot()
+        self.assertEqual(
+            str(caught.exception),
+            f"{self.at('manifest.json')} is damaged: it is missing, although generation 2 is there. "
+            "Restart syncagent: it goes back to the newest good generation.")
+
+    def test_unreadable(self):
+        self.publish_one()
+        os.unlink(self.at("manifest.json"))
+        os.mkdir(self.at("manifest.json"))
+        with self.assertRaises(Unreadable) as caught:
+            self.cache.snapshot()
+        self.assertEqual(caught.exception.errno, errno.EISDIR)
+        self.assertEqual(str(caught.exception), f"Cannot read {self.at('manifest.json')}: Is a directory.")
+
+    def test_unknown_format(self):
+        path = self.publish_text('{ "format": 2 }')
+        with self.assertRaises(UnknownFormat) as caught:
+            self.cache.apps(LIST)
+        self.assertEqual((caught.exception.path, caught.exception.format), (path, 2))
+        self.assertEqual(
+            str(caught.exception),
+            f"{path} has format 2, and this program reads format 1: install a newer version of it.")
+
+    def test_pipes_are_damage(self):
+        self.publish_one()
+        for name in (f"lists/{self.list_digest()}.json", "manifest.json"):
+            os.unlink(self.at(name))
+            os.mkfifo(self.at(name))
+            with self.subTest(name=name):
+                self.assertRaisesRegex(Damaged, "it is not a regular file", self.cache.apps, LIST)
+
+    def test_errors_are_values(self):
+        for error in (NoCache("a"), Unreadable("a", 2), Damaged("a", "b"), UnknownFormat("a", 2)):
+            with self.subTest(error=error):
+                self.assertIsInstance(error, IconCacheError)
+                again = pickle.loads(pickle.dumps(error))
+                self.assertEqual((str(again), vars(again)), (str(error), vars(error)))
+
+    def test_foreign_text_cannot_move_the_cursor(self):
+        self.assertIn(r"a\u001bé\u202e\udb40\udc01.", str(Damaged("p", "a\x1bé\u202e\U000e0001")))
+
+
+class StrictnessTests(CacheTest):
+    good = document_text(LIST, [ready(MAIL, "mail"), pending(MAPS)])
+
+    def check(self, text, is_good):
+        path = self.publish_text(text)
+        if is_good:
+            return self.assertEqual([app.icon for app in self.cache.apps(LIST)], [MAIL, MAPS])
+        with self.assertRaises(Damaged) as caught:
+            self.cache.apps(LIST)
+        self.assertEqual(caught.exception.path, path)
+
+    def test_documents_with_one_change(self):
+        depth = 512 - 3
+        for old, new, is_good in (
+            ('"bytes": 4', '"bytes": 4.0', True), ('"bytes": 4', '"bytes": 4e0', True),
+            ('"bytes": 4', '"bytes": 4.5', False), ('"bytes": 4', '"bytes": true', False),
+            ('"bytes": 4', '"bytes": "4"', False), ('"bytes": 4', '"bytes": -4', False),
+            ('"bytes": 4', '"bytes": 04', False), ('"bytes": 4', '"bytes": NaN', False),
+            ('"bytes": 4', '"bytes": Infinity', False), ('"bytes": 4', '"bytes": 1e400', False),
+            ('"bytes": 4', '"bytes": 9223372036854775807', True),
+            ('"bytes": 4', '"bytes": 9223372036854775808', False),
+            ('"bytes": 4', f'"bytes": {"9" * 100_000}', False),
+            ('"bytes": 4', f'"bytes": 4, "x": {"9" * 100_000}', True),
+            ('"bytes": 4', '"bytes": 4, "x": NaN', False), ('"bytes": 4', '"bytes": 4, "x": 1e400', True),
+            ('"bytes": 4', '"bytes": 4, "bytes": "x"', True), ('"bytes": 4', '"bytes": "x", "bytes": 4', False),
+            ('"width": 64', '"width": null', False), ('"width": 64, ', "", False),
+            ('"status": "pending"', '"status": "pending", "width": null, "error": null', True),
+            ('"status": "pending"', '"status": "pending", "width": "64"', False),
+            ('"status": "pending"', '"status": "pending", "name": 3', False),
+            ('"status": "pending"', '"status": "pending", "expected": "x"', True),
+            ('"status": "pending"', '"status": "failed"', False), ('"status": "pending"', '"status": "x"', False),
+            ('"status": "pending"', '"status": "pending", "x": "\\ud83d"', True),
+            ('"status": "pending"', '"status": "pending", "\\ud83d": 1', False),
+            ('"status": "pending"', '"status": "pending", "name": "\\ud83d"', False),
+            ('"status": "pending"', '"status": "pending", "name": "\\ud83d\\ude00"', True),
+            ('"status": "pending"', '"status": "pending", "x": "\t"', False),
+            ('"status": "pending"', '"status": "pending",', False),
+            ('"status": "pending"', f'"status": "pending", "x": {"[" * depth}{"]" * depth}', True),
+            ('"status": "pending"', f'"status": "pending", "x": [{"[" * depth}{"]" * depth}]', False),
+            ('"status": "pending"', f'"status": "pending", "x": "{"[" * 1000}"', True),
+            ('"status": "pending"', f'"status": "pending", "x": {"[" * (8 << 20)}', False),
+            ('"status": "pending"', '"status": "pending", "x": "\\"[{"', True),
+            (' },\n  {', ' }\n  {', False), (' },\n  {', ' },\n,  {', False), ('\n] }\n', ',\n] }\n', False),
+            ('\n] }\n', '\n] }\n{}', False), ('\n] }\n', '\n], "x": [\n] }\n', True),
+            ('"source"', '"apps": {}, "source"', False),
+            ('"bytes": 183', '"bytes": -183', False), (":50Z", ":60Z", False), ("2026-11-21", "2026-11-31", False),
+            ("2026-11-21", "0000-02-29", True), ("{ ", "\ufeff{ ", False),
+        ):  # fmt: skip
+            text = self.good.replace(old, new, 1)
+            with self.subTest(old=old, new=new[:100]):
+                self.assertNotEqual(text, self.good)
+                if new.startswith("\ufeff"):
+                    self.check(text, True)
+                    continue
+                self.check(text, is_good)
+                # The same in another layout.
+                self.check("\n" + text, is_good)
+
+    def test_other_documents(self):
+        for text in ("", "[]", "null", "{}", '{ "format": true }', '{ "format": "1" }', self.good + self.good,
+                     self.good[:-3], self.good.encode("utf-16"), self.good.encode().replace(b"mail.", b"\xff."),
+                     self.good.encode().replace(b"mail.", b"\xed\xa0\x80."), b"\0" + self.good.encode()):
+            with self.subTest(text=text[:40]):
+                self.check(text, False)
+
+    def test_damaged_bytes_are_noticed_by_their_digest(self):
+        path = self.publish_text(self.good)
+        Path(path).write_text(self.good.replace("mail.png", "evil.png"))
+        self.assertRaisesRegex(Damaged, "its digest differs", self.cache.apps, LIST)
+        self.assertRaisesRegex(Damaged, "its digest differs", self.cache.entry, MAIL)
+
+    def test_document_of_another_list(self):
+        self.published.publish_document(self.good, name="other.plist")
+        self.assertRaisesRegex(Damaged, "another list than other.plist", self.cache.apps, "other.plist")
+
+    def test_manifests(self):
+        self.publish_one()
+        good = Path(self.at("manifest.json")).read_text()
+        sha256 = self.list_digest()
+        for old, new, is_good in (
+            ('"generation": 1', '"generation": 9007199254740992', True),
+            ('"generation": 1', '"generation": 9007199254740993', False),
+            ('"generation": 1', '"generation": 1.0', True), ('"generation": 1', '"generation": -1', False),
+            ('"generation": 1', '"generation": true', False), ('"format": 1', '"format": true', False),
+            ('"apps": 3', '"apps": -3', False), ('"apps": 3', '"apps": 3, "private": 1', False),
+            ('"apps": 3', '"apps": 3, "private": true', True), ('"apps": 3', '"apps": null', False),
+            (f'"document": "lists/{sha256}.json", ', "", True), (f"lists/{sha256}", "../secret", False),
+            (f"lists/{sha256}", f"/lists/{sha256}", False), (f'"sha256": "{sha256}"', '"sha256": "x"', False),
+            ("} }\n", ', "x": ' + "[" * (8 << 20), False), ("} }\n", "}", False), ("{ ", '{ "lists": [], ', False),
+        ):  # fmt: skip
+            text = good.replace(old, new, 1)
+            self.published.put_manifest(text)
+            with self.subTest(old=old, new=new[:100]):
+                self.assertNotEqual(text, good)
+                if is_good:
+                    with self.cache.snapshot() as snapshot:
+                        self.assertEqual(list(snapshot), [LIST])
+                else:
+                    self.assertRaises(Damaged, self.cache.snapshot)
+
+    def test_parsed_quickly_or_slowly_the_entries_are_the_same(self):
+        apps = [ready(f"https://example.com/{number}", str(number), name=f'"\\\n[{{,\n  {{é{number}')
+                if number % 3 else pending(str(number)) for number in range(1000)]
+        for count in (0, 1, 2, 1000):
+            text = document_text(LIST, apps[:count]).encode()
+            with self.subTest(count=count):
+                with mock.patch.object(_documents, "_PART", 1000):
+                    quickly = _documents.read_document(text, "p", LIST, "/f")
+                self.assertEqual(len(quickly), count)
+                self.assertEqual(_documents.read_document(b"\n" + text, "p", LIST, "/f"), quickly)
+
+    def test_deep_nesting_does_not_depend_on_the_recursion_limit(self):
+        limit = sys.getrecursionlimit()
+        sys.setrecursionlimit(1 << 30)
+        try:
+            for text in (b"[" * (8 << 20), b'{"a":' * (1 << 20), b'{"a":[' * (1 << 20)):
+                self.assertRaises(_json.NotJSON, _json.parse, text)
+        finally:
+            sys.setrecursionlimit(limit)
+
+
+class ChangesTests(CacheTest):
+    """Changes in asyncio. Polling is much faster than usual, or so slow that only inotify can have reported."""
+
+    def run_async(self, test, interval):
+        with mock.patch.object(_changes, "_POLLING_INTERVAL", interval):
+            asyncio.run(asyncio.wait_for(test(), 60))
+
+    async def expect(self, changes, *wanted):
+        for change in wanted:
+            found = await changes.__anext__()
+            sha256 = found.image and found.image.sha256
+            self.assertEqual((found.kind, found.list or found.url, sha256), change)
+
+    async def follow(self):
+        """Everything at first, then what is different."""
+        self.publish_one()
+        async with contextlib.AsyncExitStack() as stack:
+            changes = self.cache.changes()
+            stack.push_async_callback(changes.aclose)
+            await self.expect(changes, ("list_added", LIST, None), ("icon_ready", MAIL, digest("mail")))
+            self.published.publish({LIST: [ready(MAIL, "mail"), ready(MAPS, "maps")], "b": []}, [("maps", None)])
+            await self.expect(
+                changes, ("list_changed", LIST, None), ("list_added", "b", None), ("icon_ready", MAPS, digest("maps")))
+            self.published.publish({LIST: [ready(MAIL, "new")], "c": [ready(MAPS, "maps")]}, [("new", None)])
+            await self.expect(
+                changes, ("list_removed", "b", None), ("list_changed", LIST, None), ("list_added", "c", None),
+                ("icon_replaced", MAIL, digest("new")))
+            self.published.publish({})
+            await self.expect(
+                changes, ("list_removed", LIST, None), ("list_removed", "c", None), ("icon_gone", MAIL, None),
+                ("icon_gone", MAPS, None))
+
+    def test_changes_by_inotify(self):
+        self.run_async(self.follow, 3600)
+
+    def test_changes_by_polling_alone(self):
+        with mock.patch.object(_changes._Inotify, "create", return_value=None):
+            self.run_async(self.follow, 0.01)
+
+    def test_cache_that_appears_later_and_vanishes_for_a_while(self):
+        async def test():
+            self.published.remove()
+            changes = self.cache.changes()
+            first = asyncio.ensure_future(changes.__anext__())
+            await asyncio.wait([first], timeout=0.05)
+            self.assertFalse(first.done())
+            self.published.make()
+            self.published.publish({LIST: [ready(MAIL, "mail")]}, [("mail", None)])
+            self.assertEqual(await first, Change("list_added", LIST, None, None))
+            await self.expect(changes, ("icon_ready", MAIL, digest("mail")))
+            self.published.remove()
+            self.published.make()
+            self.published.publish({LIST: [ready(MAIL, "mail")], "b": []}, [("mail", None)])
+            await self.expect(changes, ("list_added", "b", None))
+            await changes.aclose()
+
+        self.run_async(test, 0.01)
+
+    def test_damage_ends_the_iteration(self):
+        async def test():
+            self.publish_one()
+            changes = self.cache.changes()
+            await self.expect(changes, ("list_added", LIST, None), ("icon_ready", MAIL, digest("mail")))
+            self.published.put_manifest("{")
+            with self.assertRaises(Damaged):
+                await changes.__anext__()
+            with self.assertRaises(StopAsyncIteration):
+                await changes.__anext__()
+
+        self.run_async(test, 3600)
+
+    def test_nothing_stays_open(self):
+        async def use(how):
+            changes = self.cache.changes()
+            await changes.__anext__()
+            await changes.__anext__()
+            if how == "closed":
+                return await changes.aclose()
+            waiting = asyncio.ensure_future(changes.__anext__())
+            await asyncio.wait([waiting], timeout=0.01)
+            waiting.cancel()
+            with self.assertRaises(asyncio.CancelledError):
+                await waiting
+
+        async def test():
+            self.publish_one()
+            await use("closed")
+            before = os.listdir("/proc/self/fd")
+            for how in ("closed", "cancelled"):
+                for _ in range(20):
+                    await use(how)
+                with self.subTest(how=how):
+                    self.assertEqual(os.listdir("/proc/self/fd"), before)
+            loop = asyncio.get_running_loop()
+            timers = [timer for timer in loop._scheduled if "_Watch" in repr(timer) and not timer.cancelled()]
+            self.assertEqual(timers, [])
+
+        self.run_async(test, 3600)
+
+    def test_a_break_frees_everything_too(self):
+        async def test():
+            self.publish_one()
+            before = len(os.listdir("/proc/self/fd"))
+            async for change in self.cache.changes():
+                self.assertEqual(change.kind, "list_added")
+                break
+            while len(os.listdir("/proc/self/fd")) > before:
+                await asyncio.sleep(0)
+
+        self.run_async(test, 3600)
+
+
+class PackageTests(unittest.TestCase):
+    def test_version_is_that_of_the_project(self):
+        with open(os.path.join(PROJECT, "Packaging/debian/changelog")) as file:
+            self.assertEqual(iconcache.__version__, re.match(r"syncagent \(([^)]+)\)", file.readline())[1])
+
+    def test_import_is_quick(self):
+        code = "import sys, iconcache; print(*{'asyncio', 'ctypes', 'unicodedata', 'subprocess'} & {*sys.modules})"
+        found = subprocess.run(
+            [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path[:0] = [{PACKAGE!r}]; {code}"],
+            stdout=subprocess.PIPE, check=True)
+        self.assertEqual(found.stdout, b"\n")
+
+    def test_every_name_is_there(self):
+        for name in iconcache.__all__:
+            self.assertTrue(hasattr(iconcache, name), name)
+        self.assertTrue(os.path.exists(os.path.join(PACKAGE, "iconcache/py.typed")))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,657 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of the suite: what happens to a cache folder, and what a reader has to answer."""
+import json, os, shutil, socket, subprocess, threading, time
+
+from cache import (
+    Cache, digest, document_text, failed, image_path, manifest_text, pending, quoted, ready, summary, url_path)
+
+MAIL, MAPS, GONE = (f"https://example.com/{name}.png" for name in ("mail", "maps", "gone"))
+ODD = 'https://example.com/ü?a="b c"&%25\\'
+LIST = "apps.plist"
+ROWS = []
+
+
+class Wrong(Exception):
+    """The reader's answer is not the expected one."""
+
+
+def row(title, *needs):
+    """Registers a row, for readers that can do what it needs."""
+    def register(body):
+        ROWS.append((body.__name__.replace("_", "-"), title, set(needs), body))
+        return body
+    return register
+
+
+def expect(found, *allowed):
+    """The answer is one of those."""
+    if found not in allowed:
+        raise Wrong(f"expected {shown(allowed[0])}, found {shown(found)}")
+
+
+def error(*codes):
+    return [{"error": code} for code in codes]
+
+
+def shown(value):
+    text = json.dumps(value, ensure_ascii=False)
+    return text if len(text) <= 600 else text[:300] + " … " + text[-300:]
+
+
+def absolute(app, folder):
+    return {**app, **({"path": os.path.join(folder, app["path"])} if "path" in app else {})}
+
+
+class Stage:
+    """A cache folder in a temporary one, and the reader that is looking at it."""
+
+    def __init__(self, work, start):
+        self.work, self.start = work, start
+        self.folder = os.path.join(work, "cache")
+        self._cache = self._reader = None
+
+    @property
+    def cache(self):
+        self._cache = self._cache or Cache(self.folder)
+        return self._cache
+
+    @property
+    def reader(self):
+        self._reader = self._reader or self.start(self.folder)
+        return self._reader
+
+    def ask(self, question, **members):
+        return self.reader.ask(question, **members)
+
+    def apps(self, name=LIST):
+        return self.ask("apps", list=name)
+
+    def expect_apps(self, apps, name=LIST, folder=None):
+        expect(self.apps(name), {"apps": [absolute(app, folder or self.folder) for app in apps]})
+
+    def end(self):
+        if self._reader:
+            self._reader.end()
+
+
+# What is there
+
+@row("the image of a URL", "read")
+def by_url(stage):
+    data = "data:image/png;base64," + "A" * 65000
+    stage.cache.publish(
+        {LIST: [ready(MAIL, "mail"), ready(ODD, "odd"), ready(data, "data"), pending(MAPS)]},
+        [("mail", MAIL), ("odd", ODD), ("data", data)])
+    for url, contents in ((MAIL, "mail"), (ODD, "odd"), (data, "data")):
+        expect(stage.ask("path", url=url), {"path": stage.cache.at(url_path(url))})
+        expect(stage.ask("read", url=url), {"sha256": digest(contents)})
+    for url in (MAPS, "https://EXAMPLE.com/mail.png", ""):
+        expect(stage.ask("path", url=url), {"path": None})
+        expect(stage.ask("read", url=url), {"sha256": None})
+    # A refresh is seen at once.
+    stage.cache.publish({LIST: [ready(MAIL, "mail 2")]}, [("mail 2", MAIL)])
+    expect(stage.ask("read", url=MAIL), {"sha256": digest("mail 2")})
+
+
+@row("the lists, by the bytes of their names", "lists")
+def lists(stage):
+    names = ["é.plist", "a b.plist", "pins", "Z.plist", "\U0001f600.plist", "\uffee.plist", 'quo"te\\.plist']
+    found = {name: [ready(MAIL, "mail"), pending(MAPS), failed(GONE), failed(ODD)][:len(name)] for name in names}
+    stage.cache.publish(found, [("mail", MAIL)])
+    counts = [
+        {"name": name, **{key: summary("", found[name])[key] for key in ("apps", "ready", "pending", "failed")}}
+        for name in sorted(names, key=lambda name: name.encode())]
+    expect(stage.ask("lists"), {"generation": 1, "lists": counts})
+    stage.cache.publish({})
+    expect(stage.ask("lists"), {"generation": 2, "lists": []})
+
+
+@row("every state of an entry", "apps")
+def states(stage):
+    apps = [
+        ready(MAIL, "mail", name="Mail", id="com.example.mail", download="1.2M", expected=digest("mail")),
+        pending(MAPS, name="Maps"), failed(GONE, "http-404", name='"ü\\\n\t\u0001\U0001f600'),
+        ready(ODD, "odd"), pending("data:,x"), failed(MAIL + "?", "auth-refused", id="", name="")]
+    stage.cache.publish({LIST: apps, "empty.plist": []}, [("mail", MAIL), ("odd", ODD)])
+    stage.expect_apps(apps)
+    stage.expect_apps([], "empty.plist")
+    expect(stage.apps("other.plist"), {"apps": None})
+
+
+@row("previous images", "apps")
+def previous(stage):
+    since = "2026-11-20T01:02:03Z"
+    apps = [
+        ready(MAIL + "?2", "mail", name="Mail", previous=MAIL + "?1", previousSince=since, error="http-503"),
+        ready(MAPS, "maps", previous=MAPS + "?1", previousSince=since), ready(ODD, "odd", previous=MAPS)]
+    stage.cache.publish({LIST: apps}, [("mail", MAIL + "?2"), ("maps", None), ("odd", None)])
+    stage.expect_apps(apps)
+
+
+@row("the entry that counts for a URL", "entry")
+def entry(stage):
+    own, other = ready(MAIL, "mail"), ready(MAIL, "old", previous=MAPS)
+    cases = [
+        ([pending(MAIL)], [failed(MAIL)], pending(MAIL)), ([failed(MAIL)], [other], other), ([other], [own], own),
+        ([pending(MAIL), own], [other], own), ([own], [ready(MAIL, "mail", name="B")], own),
+        ([pending(MAPS)], [pending(ODD)], None), ([pending(MAIL, name=f'"icon": "{MAPS}"')], [], "first")]
+    for first, second, wanted in cases:
+        stage.cache.publish(
+            {"b.plist": second, "a.plist": first}, [("mail", None), ("old", None)])
+        wanted = first[0] if wanted == "first" else wanted
+        expect(stage.ask("entry", url=MAIL), {"app": wanted and absolute(wanted, stage.folder)})
+    expect(stage.ask("entry", url=MAPS), {"app": None})
+
+
+@row("images are read by way of their entries", "open")
+def images(stage):
+    stage.cache.publish(
+        {LIST: [pending(MAPS), ready(MAIL, "mail"), ready(ODD, "odd", previous=MAIL)]}, [("mail", None), ("odd", None)])
+    for index, wanted in enumerate((None, digest("mail"), digest("odd"))):
+        expect(stage.ask("open", list=LIST, index=index), {"sha256": wanted})
+
+
+@row("100,000 apps", "apps")
+def large(stage):
+    names = [f"App {number}" for number in range(100_000)]
+    apps = [ready(f"https://example.com/{name}.png", name, name=name, download="1.2M") for name in names]
+    for index in range(0, 100_000, 7):
+        apps[index] = pending(apps[index]["icon"], name=names[index])
+    stage.cache.publish({LIST: apps})
+    stage.expect_apps(apps)
+
+
+# Leases, and what changes
+
+@row("a lease keeps what its generation names", "hold", "apps", "open")
+def lease(stage):
+    stage.cache.publish({LIST: [ready(MAIL, "one")]}, [("one", MAIL)])
+    expect(stage.ask("hold"), {"generation": 1, "leased": True})
+    expect(stage.cache.is_leased(1), True)
+    for number in range(2, 5):
+        stage.cache.publish({LIST: [ready(MAIL, f"image {number}")]}, [(f"image {number}", MAIL)])
+        stage.cache.evict()
+    stage.expect_apps([ready(MAIL, "one")])
+    expect(stage.ask("open", list=LIST, index=0), {"sha256": digest("one")})
+    expect(stage.ask("release"), {})
+    expect(stage.cache.is_leased(1), False)
+    stage.expect_apps([ready(MAIL, "image 4")])
+    stage.cache.evict()
+    expect(os.path.exists(stage.cache.at(image_path(digest("one")))), False)
+    expect(stage.ask("hold"), {"generation": 4, "leased": True})
+    expect(stage.ask("release"), {})
+
+
+@row("an exclusive lock of another program: no lease, and no waiting", "hold", "apps")
+def locked(stage):
+    import fcntl
+    stage.cache.publish({LIST: [pending(MAIL)]})
+    with open(stage.cache.at("manifest.json"), "rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        expect(stage.ask("hold"), {"generation": 1, "leased": False})
+        stage.expect_apps([pending(MAIL)])
+    expect(stage.ask("release"), {})
+
+
+@row("a manifest that is replaced 1,000 times a second, beside an evictor", "apps")
+def replaced(stage):
+    stage.cache.publish({LIST: [ready(MAIL, "image 0", name="0")]}, [("image 0", MAIL)])
+    stop = threading.Event()
+    failures = []
+
+    def publish():
+        try:
+            start, count = time.monotonic(), 0
+            while not stop.is_set():
+                count += 1
+                stage.cache.publish({LIST: [ready(MAIL, f"image {count}", name=str(count))]}, [(f"image {count}", MAIL)])
+                if count % 4 == 0:
+                    stage.cache.evict()
+                time.sleep(max(0, start + count / 1000 - time.monotonic()))
+        except Exception as exception:
+            failures.append(exception)
+
+    thread = threading.Thread(target=publish)
+    stage.reader
+    thread.start()
+    try:
+        last, end = 0, time.monotonic() + 3
+        while time.monotonic() < end:
+            answer = stage.apps()
+            apps = answer.get("apps")
+            if not apps or len(apps) != 1:
+                raise Wrong(f"an answer without its entry: {shown(answer)}")
+            number = int(apps[0]["name"])
+            expect(answer, {"apps": [absolute(ready(MAIL, f"image {number}", name=str(number)), stage.folder)]})
+            if number < last:
+                raise Wrong(f"generation {number} after {last}")
+            last = number
+            if "read" in stage.reader.can:
+                found = stage.ask("read", url=MAIL)["sha256"]
+                if found is None:
+                    raise Wrong("no image of a URL that always has one")
+    finally:
+        stop.set()
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+@row("a held generation stays whole meanwhile", "hold", "apps", "open")
+def held(stage):
+    stop = threading.Event()
+    stage.cache.publish({LIST: [ready(MAIL, "image 0")]}, [("image 0", MAIL)])
+    failures = []
+
+    def publish():
+        try:
+            count = 0
+            while not stop.is_set():
+                count += 1
+                stage.cache.publish({LIST: [ready(MAIL, f"image {count}")]}, [(f"image {count}", MAIL)])
+                stage.cache.evict()
+        except Exception as exception:
+            failures.append(exception)
+
+    stage.reader
+    thread = threading.Thread(target=publish)
+    thread.start()
+    try:
+        end = time.monotonic() + 2
+        while time.monotonic() < end:
+            generation = stage.ask("hold")["generation"]
+            for _ in range(3):
+                apps = [absolute(ready(MAIL, f"image {generation - 1}"), stage.folder)]
+                expect(stage.apps(), {"apps": apps})
+                expect(stage.ask("open", list=LIST, index=0), {"sha256": apps[0]["sha256"]})
+            expect(stage.ask("release"), {})
+    finally:
+        stop.set()
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+@row("changes: everything at first, then what differs", "watch")
+def changes(stage):
+    one, two, three = (ready(url, url) for url in (MAIL, MAPS, ODD))
+    stage.cache.publish({"b.plist": [one, pending(MAPS)], "a.plist": [three]}, [(MAIL, None), (ODD, None)])
+    expect(stage.ask("watch"), {})
+
+    def gather(*wanted):
+        found, end = [], time.monotonic() + 20
+        while len(found) < len(wanted) and time.monotonic() < end:
+            found += stage.ask("changes", seconds=5)["changes"]
+        expect(found, [list(change) for change in wanted])
+
+    gather(("listAdded", "a.plist"), ("listAdded", "b.plist"), ("iconReady", ODD, digest(ODD)),
+           ("iconReady", MAIL, digest(MAIL)))
+    stage.cache.publish({"b.plist": [one, two], "a.plist": [three]}, [(MAPS, None)])
+    gather(("listChanged", "b.plist"), ("iconReady", MAPS, digest(MAPS)))
+    new = ready(MAIL, "another")
+    stage.cache.publish({"b.plist": [new, two], "a.plist": [three]}, [("another", None)])
+    gather(("listChanged", "b.plist"), ("iconReplaced", MAIL, digest("another")))
+    stage.cache.publish({"b.plist": [two], "c.plist": [two]})
+    gather(("listRemoved", "a.plist"), ("listChanged", "b.plist"), ("listAdded", "c.plist"), ("iconGone", ODD),
+           ("iconGone", MAIL))
+    stage.cache.publish({"c.plist": [two]})
+    gather(("listRemoved", "b.plist"))
+    expect(stage.ask("changes", seconds=0)["changes"], [])
+
+
+@row("a cache that vanishes and comes back", "apps", "read")
+def vanished(stage):
+    for number in range(3):
+        stage.cache.make()
+        stage.cache.publish({LIST: [ready(MAIL, f"image {number}")]}, [(f"image {number}", MAIL)])
+        stage.expect_apps([ready(MAIL, f"image {number}")])
+        expect(stage.ask("read", url=MAIL), {"sha256": digest(f"image {number}")})
+        stage.cache.remove()
+        expect(stage.apps(), *error("no-cache"))
+        expect(stage.ask("read", url=MAIL), *error("no-cache"))
+        expect(stage.ask("path", url=MAIL), *error("no-cache"))
+    # Another folder takes its place.
+    stage.cache.make()
+    stage.cache.publish({LIST: [pending(MAIL)]})
+    other = Cache(stage.folder + ".other")
+    other.publish({LIST: [failed(MAIL)]})
+    os.rename(stage.folder, stage.folder + ".old")
+    os.rename(stage.folder + ".other", stage.folder)
+    stage.expect_apps([failed(MAIL)])
+
+
+@row("changes of a cache that comes, vanishes and comes back", "watch")
+def watched_absence(stage):
+    expect(stage.ask("watch"), {})
+    expect(stage.ask("changes", seconds=0), {"changes": []})
+
+    def gather(count):
+        found, end = [], time.monotonic() + 20
+        while len(found) < count and time.monotonic() < end:
+            found += stage.ask("changes", seconds=5)["changes"]
+        return found
+
+    stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", None)])
+    expect(gather(2), [["listAdded", LIST], ["iconReady", MAIL, digest("mail")]])
+    stage.cache.remove()
+    expect(stage.ask("changes", seconds=0), {"changes": []})
+    stage.cache.make()
+    stage.cache.publish({LIST: [ready(MAIL, "mail")], "b.plist": []}, [("mail", None)])
+    expect(gather(1), [["listAdded", "b.plist"]])
+
+
+@row("no descriptor is lost", "apps", "read")
+def descriptors(stage):
+    stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
+
+    def use():
+        stage.expect_apps([ready(MAIL, "mail")])
+        expect(stage.ask("read", url=MAIL), {"sha256": digest("mail")})
+        expect(stage.ask("read", url=MAPS), {"sha256": None})
+        if {"hold", "open"} <= stage.reader.can:
+            stage.ask("hold")
+            stage.ask("open", list=LIST, index=0)
+            stage.ask("release")
+
+    use()
+    before = stage.reader.descriptors()
+    for _ in range(100):
+        use()
+    stage.cache.publish_document("{")
+    for _ in range(100):
+        expect(stage.apps(), *error("damaged"))
+    if stage.reader.descriptors() > before:
+        raise Wrong(f"{stage.reader.descriptors()} descriptors, and {before} before")
+
+
+# Places
+
+@row("the default folder", "folder")
+def default_folder(stage):
+    home, cache = os.path.join(stage.work, "home"), os.path.join(stage.work, "xdg")
+    os.makedirs(home)
+    system = "/var/cache/syncagent"
+
+    def folder(**environment):
+        reader = stage.start(None, environment=environment)
+        try:
+            return reader.ask("folder")["folder"]
+        finally:
+            reader.end()
+
+    def wanted(own):
+        return system if not os.path.exists(own) and os.path.exists(system) else own
+
+    expect(folder(XDG_CACHE_HOME=cache, HOME=home), wanted(f"{cache}/syncagent"))
+    expect(folder(XDG_CACHE_HOME="", HOME=home), wanted(f"{home}/.cache/syncagent"))
+    expect(folder(XDG_CACHE_HOME="relative", HOME=home), wanted(f"{home}/.cache/syncagent"))
+    os.makedirs(f"{cache}/syncagent")
+    expect(folder(XDG_CACHE_HOME=cache, HOME=home), f"{cache}/syncagent")
+
+
+@row("a relative folder is that of the beginning", "folder", "apps")
+def relative_folder(stage):
+    stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
+    reader = stage.start("cache", directory=stage.work)
+    try:
+        expect(reader.ask("apps", list=LIST), {"apps": [absolute(ready(MAIL, "mail"), stage.folder)]})
+    finally:
+        reader.end()
+
+
+@row("no cache, and one without its manifest", "lists")
+def no_cache(stage):
+    expect(stage.ask("lists"), *error("no-cache"))
+    expect(stage.ask("path", url=MAIL), *error("no-cache"))
+    stage.cache
+    expect(stage.ask("lists"), *error("no-cache"))
+    stage.cache.publish({LIST: []})
+    expect(stage.ask("path", url=MAIL), {"path": None})
+    os.unlink(stage.cache.at("manifest.json"))
+    expect(stage.ask("lists"), *error("damaged"))
+    expect(stage.ask("path", url=MAIL), *error("damaged"))
+
+
+@row("a copy, or an export: no generations, no names of URLs", "apps", "open")
+def copy(stage):
+    apps = [ready(MAIL, "mail"), pending(MAPS)]
+    stage.cache.publish({LIST: apps}, [("mail", MAIL)])
+    for name in ("generations", "by-url"):
+        shutil.rmtree(stage.cache.at(name))
+    stage.expect_apps(apps)
+    expect(stage.ask("open", list=LIST, index=0), {"sha256": digest("mail")})
+    expect(stage.ask("path", url=MAIL), {"path": None})
+
+
+@row("a read-only folder, which stays as it is", "apps", "read")
+def read_only(stage):
+    stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
+
+    def state():
+        return sorted(
+            (path, os.lstat(path).st_mtime_ns, os.lstat(path).st_ino)
+            for folder, _, files in os.walk(stage.folder) for path in [folder, *(f"{folder}/{name}" for name in files)])
+
+    # Root may write in spite of modes, and may mount.
+    bound = os.geteuid() == 0 and subprocess.run(
+        ["mount", "--bind", "-o", "ro", stage.folder, stage.folder], stderr=subprocess.DEVNULL).returncode == 0
+    folders = [folder for folder, _, _ in os.walk(stage.folder)]
+    if not bound:
+        for folder in folders:
+            os.chmod(folder, 0o555)
+    try:
+        before = state()
+        stage.expect_apps([ready(MAIL, "mail")])
+        expect(stage.ask("read", url=MAIL), {"sha256": digest("mail")})
+        if "hold" in stage.reader.can:
+            expect(stage.ask("hold"), {"generation": 1, "leased": True})
+            stage.ask("release")
+        expect(state(), before)
+    finally:
+        if bound:
+            subprocess.run(["umount", stage.folder], check=True)
+        else:
+            for folder in folders:
+                os.chmod(folder, 0o755)
+
+
+# Documents of others
+
+@row("a later format is refused by name", "apps", "lists")
+def later_format(stage):
+    stage.cache.publish_document(document_text(LIST, []).replace('"format": 1', '"format": 2'))
+    expect(stage.apps(), *error("unknown-format"))
+    stage.cache.put_manifest(
+        '{"format": 2, "generation": 9, "published": "2026-11-21T02:44:52Z", "lists": {"a": {"shards": []}}}')
+    expect(stage.apps(), *error("unknown-format"))
+    expect(stage.ask("lists"), *error("unknown-format"))
+
+
+@row("unknown keys", "apps", "lists")
+def unknown_keys(stage):
+    more = {"renditions": {"64": {"path": "x", "n": [1, -2.5e-3, True, None]}}, "x": "y", "": []}
+    app = {**ready(MAIL, "mail"), **more}
+    text = document_text(LIST, [app], **{"later": more}).replace('"bytes": 183', '"bytes": 183, "more": [{}]', 1)
+    stage.cache.image("mail")
+    stage.cache.publish_document(text, **more)
+    stage.expect_apps([ready(MAIL, "mail")])
+    count = {"name": LIST, "apps": 1, "ready": 1, "pending": 0, "failed": 0}
+    expect(stage.ask("lists"), {"generation": 1, "lists": [count]})
+
+
+@row("any layout: other orders, spaces and escapes", "apps", "lists")
+def any_layout(stage):
+    apps = [ready(MAIL, "mail", name="Ünï \U0001f600/\u2028"), pending(MAPS, name="a\"b\\c"), failed(GONE)]
+    root = json.loads(document_text(LIST, apps))
+
+    def turned(value):
+        if isinstance(value, dict):
+            return {key: turned(value[key]) for key in reversed(value)}
+        return [turned(item) for item in value] if isinstance(value, list) else value
+
+    for text in (
+            json.dumps(turned(root)), json.dumps(root, indent="\t \r\n"), json.dumps(turned(root), separators=(",", ":")),
+            "\n \t" + json.dumps(turned(root)).replace("/", "\\/") + "\r\n"):
+        stage.cache.publish_document(text)
+        stage.expect_apps(apps)
+    manifest = json.loads(manifest_text(9, {LIST: summary(document_text(LIST, apps), apps)}))
+    stage.cache.write(f"lists/{digest(document_text(LIST, apps))}.json", document_text(LIST, apps))
+    stage.cache.put_manifest(json.dumps(turned(manifest), indent=3))
+    stage.expect_apps(apps)
+
+
+def damages():
+    """Texts of documents that are none, by name."""
+    good = document_text(LIST, [ready(MAIL, "mail"), pending(MAPS)])
+    yield "cut short", good[:-5]
+    yield "cut in an entry", good[:len(good) // 2]
+    yield "empty", ""
+    yield "something after it", good + "{}"
+    yield "no object", "[1, 2]"
+    yield "no JSON", "<plist/>"
+    yield "no UTF-8", good.encode().replace(b"mail.png", b"\xff\xfe.png")
+    yield "half a surrogate", good.replace("mail.png", "\\ud83d.png")
+    yield "a control character", good.replace("mail.png", "ma\nil.png")
+    yield "no apps", '{"format": 1, "list": "apps.plist"}'
+    yield "apps that are none", '{"format": 1, "list": "apps.plist", "apps": {}}'
+    yield "an entry without icon", good.replace('"icon": "https://example.com/maps.png", ', "")
+    yield "an unknown status", good.replace('"pending"', '"perhaps"')
+    yield "a ready entry without image", good.replace('"pending"', '"ready"')
+    yield "a number as icon", good.replace('"https://example.com/maps.png"', "3")
+    yield "a number as name", good.replace('"status": "pending"', '"name": 3, "status": "pending"')
+    yield "another list", good.replace('"list": "apps.plist"', '"list": "other.plist"')
+    for value in ("-1", "99999999999999999999", "1e400", "1.5", '"64"', "true", "null"):
+        for key in ("bytes", "width"):
+            before = f'"{key}": {4 if key == "bytes" else 64}'
+            yield f"{key}: {value}", good.replace(before, f'"{key}": {value}')
+    for opening, closing in (("[", "]"), ('{"a":', "}")):
+        deep = opening * (8 << 20 if opening == "[" else 1 << 20)
+        yield "8 MiB of " + opening, deep
+        yield "nesting of " + opening, good.replace('"status": "pending"', f'"x": {deep}')
+
+
+@row("damaged documents", "apps")
+def damaged(stage):
+    stage.cache.image("mail")
+    for name, text in damages():
+        stage.cache.publish_document(text)
+        answer = stage.apps()
+        if answer not in error("damaged"):
+            raise Wrong(f"{name}: {shown(answer)}")
+    text = document_text(LIST, [ready(MAIL, "mail")])
+    stage.cache.publish_document(text)
+    stage.cache.write(f"lists/{digest(text)}.json", text.replace("mail.png", "evil.png"))
+    expect(stage.apps(), *error("damaged"))
+    os.unlink(stage.cache.at(f"lists/{digest(text)}.json"))
+    expect(stage.apps(), *error("damaged", "unreadable"))
+
+
+@row("damaged manifests", "lists")
+def damaged_manifests(stage):
+    entry = summary(document_text(LIST, []), [])
+    good = manifest_text(7, {LIST: entry})
+    for name, text in (
+            ("cut short", good[:-4]), ("empty", ""), ("no object", "[]"), ("no UTF-8", b"\xff\xfe"),
+            ("no generation", good.replace('"generation": 7, ', "")),
+            ("a negative generation", good.replace('"generation": 7', '"generation": -7')),
+            ("a generation out of range", good.replace('"generation": 7', '"generation": 99999999999999999999')),
+            ("a fraction", good.replace('"generation": 7', '"generation": 7.5')),
+            ("a count out of range", good.replace('"apps": 0', '"apps": 99999999999999999999')),
+            ("a negative count", good.replace('"apps": 0', '"apps": -1')),
+            ("no digest", good.replace(entry["sha256"], entry["sha256"][1:])),
+            ("no format", good.replace('"format": 1, ', "")), ("lists that are none", '{"format": 1, "lists": []}'),
+            ("8 MiB of [", "[" * (8 << 20)), ("nesting", good[:-4] + ', "x": ' + "[" * (8 << 20))):
+        stage.cache.put_manifest(text)
+        answer = stage.ask("lists")
+        if answer not in error("damaged"):
+            raise Wrong(f"{name}: {shown(answer)}")
+
+
+@row("paths that lead out of the folder, or are of another form", "apps")
+def paths(stage):
+    secret = os.path.join(stage.work, "secret")
+    text = document_text(LIST, [pending(MAIL)])
+    with open(secret, "w") as file:
+        file.write(text)
+    for name in ("../../etc/passwd", "/etc/passwd", "../secret", secret, "lists/../../secret", "", ".", "lists/",
+                 f"lists/{digest(text)}", f"lists/{digest('x')}.json", f"./lists/{digest(text)}.json",
+                 f"lists//{digest(text)}.json", f"lists/{digest(text).upper()}.json", f"lists/{digest(text)}.json\0"):
+        stage.cache.write(f"lists/{digest(text)}.json", text)
+        stage.cache.publish_document(text, path=name)
+        answer = stage.apps()
+        if answer not in error("damaged"):
+            raise Wrong(f"document {name}: {shown(answer)}")
+    sha256 = digest("mail")
+    stage.cache.image("mail")
+    for name in ("../../etc/passwd", "/etc/passwd", "../../x", secret, f"icons/../icons/{sha256[:2]}/{sha256}.png", "",
+                 f"icons/{sha256[:2]}/{sha256}", f"icons/{sha256[:2]}/{sha256}.", f"icons/{digest('x')[:2]}/{sha256}.png",
+                 f"icons/{sha256[:2]}/{digest('x')}.png", f"icons/{sha256[:2]}/{sha256}.PNG",
+                 f"icons/{sha256[:2]}/{sha256}.p/g", f"icons/{sha256[:2]}/{sha256}.{'x' * 17}",
+                 f"icons/{sha256[:2]}/{sha256}.png/", f"./icons/{sha256[:2]}/{sha256}.png",
+                 f"icons/{sha256[:2]}/{sha256}.png\0"):
+        stage.cache.publish_document(document_text(LIST, [{**ready(MAIL, "mail"), "path": name}]))
+        answer = stage.apps()
+        if answer not in error("damaged"):
+            raise Wrong(f"image {name}: {shown(answer)}")
+
+
+@row("links that lead out of the folder are not followed", "open", "read")
+def links(stage):
+    outside = os.path.join(stage.work, "outside")
+    os.makedirs(outside)
+    path = stage.cache.at(image_path(digest("secret")))
+
+    def refused(answer):
+        if answer not in error("damaged", "unreadable"):
+            raise Wrong(f"what a link led to: {shown(answer)}")
+
+    with open(f"{outside}/file", "w") as file:
+        file.write("secret")
+    stage.cache.publish({LIST: [ready(MAIL, "secret")]}, [("secret", MAIL)])
+    for target in (f"{outside}/file", "../../../outside/file"):
+        for name in (path, stage.cache.at(url_path(MAIL))):
+            os.unlink(name)
+            os.symlink(target, name)
+        refused(stage.ask("open", list=LIST, index=0))
+        refused(stage.ask("read", url=MAIL))
+    # A folder of images elsewhere.
+    shutil.rmtree(stage.cache.at("icons"))
+    os.makedirs(f"{outside}/icons/{digest('secret')[:2]}")
+    os.rename(f"{outside}/file", f"{outside}/{image_path(digest('secret'))}")
+    os.symlink(f"{outside}/icons", stage.cache.at("icons"))
+    refused(stage.ask("open", list=LIST, index=0))
+    # The folder itself may be a link.
+    os.unlink(stage.cache.at("icons"))
+    os.rename(f"{outside}/icons", stage.cache.at("icons"))
+    os.rename(stage.folder, f"{outside}/cache")
+    os.symlink(f"{outside}/cache", stage.folder)
+    expect(stage.ask("open", list=LIST, index=0), {"sha256": digest("secret")})
+
+
+@row("pipes, sockets and folders in place of files", "apps", "open", "read", "lists")
+def special_files(stage):
+    stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
+    text = document_text(LIST, [ready(MAIL, "mail")])
+
+    def bound(path):
+        here = os.getcwd()
+        os.chdir(os.path.dirname(path))
+        with socket.socket(socket.AF_UNIX) as sock:
+            sock.bind(os.path.basename(path))
+        os.chdir(here)
+
+    for make in (os.mkfifo, bound, os.mkdir):
+        for name, question in (
+                (image_path(digest("mail")), dict(question="open", list=LIST, index=0)),
+                (url_path(MAIL), dict(question="read", url=MAIL)),
+                (f"lists/{digest(text)}.json", dict(question="apps", list=LIST)),
+                ("manifest.json", dict(question="lists"))):
+            path = stage.cache.at(name)
+            os.rename(path, path + ".away")
+            make(path)
+            answer = stage.ask(**question)
+            if answer not in error("damaged", "unreadable"):
+                raise Wrong(f"{make.__name__} {name}: {shown(answer)}")
+            os.rmdir(path) if make == os.mkdir else os.unlink(path)
+            os.rename(path + ".away", path)
+    stage.expect_apps([ready(MAIL, "mail")])
