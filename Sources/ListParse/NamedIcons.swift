@@ -7,7 +7,8 @@ struct NamedIcons {
     private var draft: ListDraft
     /// Whether a value is an absolute URL; any word can be a relative one.
     private var hasURL = false
-    private var images: Set<String> = []
+    private var images: Set<IconURL> = []
+    private var hasDigest = false
     /// The values that are no digests, as problems.
     private var imagesDraft: ListDraft
 
@@ -24,8 +25,10 @@ struct NamedIcons {
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
         if Digest(hex: value.asciiLowercased) == nil {
             imagesDraft.addProblem(ListPath.key(name), ListDraft.noDigest)
-        } else if isNamed {
-            images.insert(name)
+        } else {
+            hasDigest = true
+            let url = draft.limits.iconBase?.url(ofFile: name)
+            if let url, AppEntry.flaw(inIcon: url) == nil { images.insert(IconURL(url)) }
         }
         switch draft.limits.icon(value) {
         case .failure(let flaw):
@@ -52,7 +55,7 @@ struct NamedIcons {
             let isTooLong = draft.entries.count + draft.problemCount > limit
             return isTooLong ? .failure(.tooManyEntries(limit: limit)) : .success(draft.list)
         }
-        guard !images.isEmpty else { return .failure(.noKnownShape) }
+        guard hasDigest else { return .failure(.noKnownShape) }
         guard draft.limits.iconBase != nil else { return .failure(.noIconBase) }
         guard images.count + imagesDraft.problemCount <= limit else { return .failure(.tooManyEntries(limit: limit)) }
         var list = imagesDraft.list

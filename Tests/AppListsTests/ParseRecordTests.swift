@@ -18,7 +18,7 @@ struct ParseRecordTests {
     @Test(
         "a verdict is the same after its way through records",
         arguments: [
-            .success(list), .success(AppList()), .success(AppList(images: ["A.png", "b/Ü 1.png"])),
+            .success(list), .success(AppList()), .success(AppList(images: ["u:A.png", "u:b/%C3%9C%201.png"])),
             .failure(.emptyFile), .failure(.unreadable("Input/output error")),
             .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
             .failure(.tooDeep(limit: 32)), .failure(.tooManyValues(limit: 8 << 20)), .failure(.noKnownShape),
@@ -59,8 +59,8 @@ struct ParseRecordTests {
             "E3:u:1---\n.\n",
             "E4:u:1----\n.\n", "E03:u:1----.\n", "E:----\n.\n", "E3 :u:1----\n.\n", "E-3:u:1----\n.\n",
             "E9999999999999999999:u:1----\n.\n",
-            "I-\n.\n", "I1:a1:b\n.\n", "I1:a\nI1:b\nI1:c\nI1:d\n.\n", "I1:a\nR8:too-deep2:32\n.\n",
-            "R8:too-deep2:32\nI1:a\n.\n",
+            "I-\n.\n", "I1:a\n.\n", "I3:u:a1:b\n.\n", "I3:u:a\nI3:u:b\nI3:u:c\nI3:u:d\n.\n",
+            "I3:u:a\nR8:too-deep2:32\n.\n", "R8:too-deep2:32\nI3:u:a\n.\n",
             "E3:u 1----\n.\n", "E3:rel----\n.\n", "P1:a-\n.\n",
             "R8:too-deep2:32\nR8:too-deep2:32\n.\n", "R8:TOO-DEEP2:32\n.\n", "R0:\n.\n",
             "R12:no-such-code\n.\n", "R-\n.\n", "R8:too-deep\n.\n", "R8:too-deep-\n.\n", "R8:too-deep2:321:1\n.\n",

@@ -100,9 +100,9 @@ struct MunkiTests {
         let other = Digest.of("y").hex.uppercased()
         #expect(
             try parse("{\"A.png\" = \(Self.hash); \"b/C 1.png\" = \(other);}")
-                == .success(AppList(images: ["A.png", "b/C 1.png"])))
+                == .success(AppList(images: ["https://e.org/icons/A.png", "https://e.org/icons/b/C%201.png"])))
         let mixed = try parse("{\"A.png\" = \(Self.hash); B = word; C = (a);}").get()
-        #expect(mixed.images == ["A.png"])
+        #expect(mixed.images == ["https://e.org/icons/A.png"])
         #expect(mixed.entries.isEmpty)
         #expect(
             mixed.problems.map(\.description) == ["B: not a SHA-256 digest in hexadecimal digits", "C: not a string"])

@@ -38,11 +38,11 @@ package struct AppList: Equatable, Sendable {
     package var entries: [AppEntry]
     /// What was ignored, in the list's order: at most ``maxProblems`` problems, then one that counts the rest.
     package var problems: [EntryProblem]
-    /// The paths of all images in the folder `lists.iconBaseURL`, if the file names those in place of apps, as Munki's
-    /// `_icon_hashes.plist` does.
-    package var images: Set<String>?
+    /// All images in the folder `lists.iconBaseURL`, as ``IconBase/url(ofFile:)`` spells them, if the file names those in
+    /// place of apps, as Munki's `_icon_hashes.plist` does.
+    package var images: Set<IconURL>?
 
-    package init(entries: [AppEntry] = [], problems: [EntryProblem] = [], images: Set<String>? = nil) {
+    package init(entries: [AppEntry] = [], problems: [EntryProblem] = [], images: Set<IconURL>? = nil) {
         self.entries = entries
         self.problems = problems
         self.images = images

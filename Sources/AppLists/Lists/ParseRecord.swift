@@ -21,7 +21,7 @@ package enum ParseRecord {
     private enum Kind: UInt8 {
         /// Icon, name, download, expected digest, app identity.
         case entry = 0x45  // E
-        /// The path of an image in the folder of relative icon names.
+        /// The URL of an image in the folder of relative icon names.
         case image = 0x49  // I
         case problem = 0x50  // P
         /// Code and facts; excludes all other records.
@@ -39,7 +39,7 @@ package enum ParseRecord {
                     .entry, [entry.icon.text, entry.name, entry.download, entry.expected?.hex, entry.id], to: &output)
                 guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
             }
-            for image in list.images.map({ $0.sorted() }) ?? [] { append(.image, [image], to: &output) }
+            for image in list.images.map({ $0.sorted() }) ?? [] { append(.image, [image.text], to: &output) }
             for problem in list.problems {
                 append(.problem, [problem.keyPath, problem.reason], to: &output)
             }
@@ -90,10 +90,11 @@ package enum ParseRecord {
                 list.entries.append(
                     AppEntry(name: name, id: id, icon: IconURL(icon), download: download, expected: expected))
             case .image:
-                let image = try cursor.text(atMost: AppEntry.maxTextBytes)
-                guard rejection == nil, list.images?.count ?? 0 < maxEntries else { throw Malformed(offset: start) }
+                let image = try cursor.text(atMost: FetchTarget.maxLength)
+                guard rejection == nil, list.images?.count ?? 0 < maxEntries, AppEntry.flaw(inIcon: image) == nil
+                else { throw Malformed(offset: start) }
                 if list.images == nil { list.images = [] }
-                list.images?.insert(image)
+                list.images?.insert(IconURL(image))
             case .problem:
                 let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
                 let reason = try cursor.text(atMost: AppEntry.maxTextBytes)

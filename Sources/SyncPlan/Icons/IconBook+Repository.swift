@@ -7,10 +7,12 @@ import HTTPRules
 /// The images in the folder `lists.iconBaseURL`, as Munki's `_icon_hashes.plist` names them.
 struct IconRepository: Equatable, Sendable {
     let base: IconBase
-    let images: Set<String>
+    let images: Set<IconURL>
 
     /// Whether a URL is in the folder, and not one of its images.
-    func lacks(_ url: IconURL) -> Bool { base.file(of: url.text).map { !images.contains($0) } ?? false }
+    func lacks(_ url: IconURL) -> Bool {
+        base.file(of: url.text).map { !images.contains(IconURL(base.url(ofFile: $0))) } ?? false
+    }
 }
 
 extension IconBook {

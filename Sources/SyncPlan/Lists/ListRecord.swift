@@ -19,7 +19,7 @@ package struct ListRecord: Sendable {
     /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
     /// The images that it names in place of apps; such a list is not published.
-    package var images: Set<String>?
+    package var images: Set<IconURL>?
     /// Whether the file itself was read by the current rules, not only its document.
     package var isRead = false
     /// Its entry in the newest manifest; `nil` if the manifest does not name it.

@@ -134,9 +134,9 @@ struct AgentScenario {
     }
 
     /// Drops a file that names the images in the folder of relative icon names.
-    mutating func drop(_ name: ListName, images: Set<String>) throws {
+    mutating func drop(_ name: ListName, images: Set<IconURL>) throws {
         lists[name] = []
-        let source = Sample.source(images.sorted().map { IconURL($0) })
+        let source = Sample.source(images.sorted())
         let reading = ListReading(source: source, verdict: .success(AppList(images: images)))
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }

@@ -19,7 +19,7 @@ struct RepositoryScenarioTests {
     @Test("icons in the folder that are not named are not requested, until they are")
     func unnamed() throws {
         var agent = Self.agent()
-        try agent.drop(Self.hashes, images: ["A.png", "B 1.png"])
+        try agent.drop(Self.hashes, images: [Self.a, Self.b])
         try agent.drop(["1.plist": [Self.a, Self.b, Self.c, Self.elsewhere]])
         #expect(Set(agent.downloads.keys) == [Self.a, Self.b, Self.elsewhere])
         for url in [Self.a, Self.b, Self.elsewhere] { try agent.finish(url, with: url) }
@@ -33,7 +33,7 @@ struct RepositoryScenarioTests {
         try agent.handle(.request([Self.c], isRefresh: false))
         try agent.drop(["2.plist": [Self.c]])
         #expect(agent.downloads.isEmpty)
-        try agent.drop(Self.hashes, images: ["A.png", "B 1.png", "C.png"])
+        try agent.drop(Self.hashes, images: [Self.a, Self.b, Self.c])
         #expect(Set(agent.downloads.keys) == [Self.c])
         try agent.finish(Self.c, with: Self.c)
         try agent.finishJobs()
@@ -43,24 +43,24 @@ struct RepositoryScenarioTests {
     @Test("an image that is there stays when its file is no longer named, and is not asked for")
     func kept() throws {
         var agent = Self.agent()
-        try agent.drop(Self.hashes, images: ["A.png"])
+        try agent.drop(Self.hashes, images: [Self.a])
         try agent.drop(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: Self.a)
         try agent.finishJobs()
-        try agent.drop(Self.hashes, images: ["C.png"])
+        try agent.drop(Self.hashes, images: [Self.c])
         try agent.pass(.seconds(90 * 86_400))
         #expect(agent.downloads.isEmpty)
         #expect(agent.plan.status.icons.ready == 1)
         #expect(agent.plan.status.refreshFailures?.map(\.code) == ["not-in-repository"])
         #expect(agent.isOnDisk(Self.a.text))
-        try agent.drop(Self.hashes, images: ["A.png"])
+        try agent.drop(Self.hashes, images: [Self.a])
         #expect(Set(agent.downloads.keys) == [Self.a])
     }
 
     @Test("a file that is no good keeps the last version in force; one that is gone lets all icons be requested")
     func lost() throws {
         var agent = Self.agent()
-        try agent.drop(Self.hashes, images: ["A.png"])
+        try agent.drop(Self.hashes, images: [Self.a])
         try agent.spoil(Self.hashes)
         #expect(agent.plan.status.lists.map(\.state) == ["last-good"])
         try agent.drop(["1.plist": [Self.c]])
