@@ -12,6 +12,7 @@ extension IconBook {
         var previous: [Int: PreviousImage]
         /// Entries whose last URL's image is being published, with that URL.
         var heirs: [Int: IconURL]
+        var standIns: [Int: PreviousImage]
     }
 
     /// Images of apps that are gone from their lists.
@@ -34,7 +35,7 @@ extension IconBook {
         guard let list = catalog.lists[name], list.source != nil else { return nil }
         return ReplacedList(
             entries: list.entries, previous: catalog.previous.entries[name] ?? [:],
-            heirs: publishing.inFlight?.heirs[name] ?? [:])
+            heirs: publishing.inFlight?.heirs[name] ?? [:], standIns: standIns[name] ?? [:])
     }
 
     /// Keeps the images of apps that remain in a new version of a list; returns those of apps that are gone.
@@ -45,34 +46,70 @@ extension IconBook {
         let match = AppMatch(from: old.entries, to: entries)
         var kept: [Int: PreviousImage] = [:]
         var heirs: [Int: IconURL] = [:]
+        var standIns: [Int: PreviousImage] = [:]
+        for (index, image) in old.standIns { if let place = match.unchanged(index) { standIns[place] = image } }
         for (index, image) in old.previous { if let place = match.unchanged(index) { kept[place] = image } }
         for (index, url) in old.heirs { if let place = match.unchanged(index) { heirs[place] = url } }
         var replaced: [PreviousImage] = []
         var begun: [(icon: IconURL, previous: IconURL)] = []
         for (new, counterpart) in match.counterparts {
             let (icon, last) = (entries[new].icon, old.entries[counterpart].icon)
+            standIns[new] = old.standIns[counterpart]
             guard catalog.icons[icon]?.hasImage != true else {
                 if let last = old.previous[counterpart] { replaced.append(last) }
+                if icon != last, standIns[new] == nil {
+                    standIns[new] = old.previous[counterpart] ?? previousImage(of: last, at: turn.now)
+                }
                 continue
             }
-            kept[new] = old.previous[counterpart]
+            kept[new] = old.previous[counterpart] ?? old.standIns[counterpart]
             heirs[new] = old.heirs[counterpart]
             guard icon != last else { continue }
             if publishing.inFlight?.stagedURLs.contains(last) == true { heirs[new] = last }
-            guard let record = catalog.icons[last], record.hasImage else {
+            guard let image = previousImage(of: last, at: turn.now) else {
                 if let image = kept[new] { begun.append((icon, image.url)) }
                 continue
             }
-            kept[new] = PreviousImage(last, record.boxedImage, since: turn.now.inWholeSeconds)
+            kept[new] = image
             begun.append((icon, last))
         }
         publishing.setHeirs(heirs, in: name)
+        self.standIns[name] = standIns.isEmpty ? nil : standIns
         returnImages(to: diff.added, from: old.previous.values, in: &turn)
         catalog.setPrevious(kept, in: name)
         emitKept(begun.sorted { ($0.icon, $0.previous) < ($1.icon, $1.previous) }, in: &turn)
         return LostApps(
             icons: diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)),
             previous: match.gone.compactMap { old.previous[$0] }, replaced: replaced)
+    }
+
+    private func previousImage(of url: IconURL, at now: Timestamp) -> PreviousImage? {
+        guard let icon = catalog.icons[url], icon.hasImage else { return nil }
+        return PreviousImage(url, icon.boxedImage, since: now.inWholeSeconds)
+    }
+
+    /// Shows the last images that apps had in a manifest, where damage took those that came since; returns the lists.
+    mutating func showStandIns(besides damaged: Set<Digest>, in turn: inout Turn) -> Set<ListName> {
+        var lists: Set<ListName> = []
+        for (list, images) in standIns {
+            let entries = catalog.lists[list]?.entries ?? []
+            let shown = images.filter { entry, image in
+                guard let digest = image.image.digest, !damaged.contains(digest), retention.ledger.isOnDisk(digest)
+                else { return false }
+                return entries.indices.contains(entry) && catalog.icons[entries[entry].icon]?.hasImage != true
+                    && catalog.previous.of(entry, in: list) == nil
+            }
+            guard !shown.isEmpty else { continue }
+            lists.insert(list)
+            catalog.setPrevious(shown, in: list)
+            emitKept(shown.sorted { $0.key < $1.key }.map { (entries[$0.key].icon, $0.value.url) }, in: &turn)
+        }
+        return lists
+    }
+
+    /// Forgets the stand-ins of lists whose newest version is published: its images were looked at before.
+    mutating func forgetStandIns() {
+        standIns = standIns.filter { publishing.isToBePublished($0.key) }
     }
 
     /// Retires previous images, unless something still shows them.

@@ -20,6 +20,9 @@ struct IconBook: Sendable {
     var admission = Admission()
     var keyGroups = KeyGroups()
     var repository: IconRepository?
+    /// By list and index of the entry, the images that apps had until their icons got others that no manifest names yet:
+    /// those may be found to be missing.
+    var standIns: [ListName: [Int: PreviousImage]] = [:]
     /// Icons whose downloads began under other settings.
     var outdated: Set<IconURL> = []
 
@@ -207,6 +210,7 @@ struct IconBook: Sendable {
 
     mutating func forgetDocument(of list: ListName) {
         space.forgetDocument(of: list)
+        standIns[list] = nil
         if publishing.forget(list) { markStagedLists() }
     }
 

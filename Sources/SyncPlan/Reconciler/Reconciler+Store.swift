@@ -79,6 +79,7 @@ extension Reconciler {
             moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
+        book.forgetStandIns()
         // Names of other URLs may still lead to the replaced files.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
     }
@@ -223,6 +224,7 @@ extension Reconciler {
         book.catalog.forgetOrphans(of: images)
         let dropped = book.dropPrevious(images, in: &turn)
         lists.formUnion(dropped.lists)
+        lists.formUnion(book.showStandIns(besides: images, in: &turn))
         found.formUnion(dropped.images)
         let outdated = book.publishing.recordDamage(
             of: images, shownBy: lists, in: book.catalog, book.retention.ledger, at: turn.now)
