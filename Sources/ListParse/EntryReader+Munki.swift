@@ -71,7 +71,7 @@ extension EntryReader {
         let text = try? item.decode(String.self, forKey: key)
         guard text != "" else { return nil }
         guard let digest = text.flatMap({ Digest(hex: $0.asciiLowercased) }) else {
-            draft.addProblem(place.key(key), ListDraft.noDigest)
+            draft.addProblem(place.key(key), "not a SHA-256 digest in hexadecimal digits")
             return nil
         }
         let first = expected[url] ?? digest

@@ -4,8 +4,6 @@ import CacheFormat
 
 /// The entries and problems of a list, as far as it is read.
 struct ListDraft {
-    static let noDigest = "not a SHA-256 digest in hexadecimal digits"
-
     let limits: ListLimits
     private(set) var entries: [AppEntry] = []
     /// Only the first ones.

@@ -8,13 +8,11 @@ struct NamedIcons {
     /// Whether a value is an absolute URL; any word can be a relative one.
     private var hasURL = false
     private var images: Set<IconURL> = []
-    private var hasDigest = false
-    /// The values that are no digests, as problems.
-    private var imagesDraft: ListDraft
+    /// Whether all values are digests.
+    private var hasDigests = true
 
     init(limits: ListLimits) {
         draft = ListDraft(limits)
-        imagesDraft = ListDraft(limits)
     }
 
     var rejection: ListRejection? { draft.rejection }
@@ -23,12 +21,9 @@ struct NamedIcons {
         draft.count(value)
         draft.count(name)
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
-        if Digest(hex: value.asciiLowercased) == nil {
-            imagesDraft.addProblem(ListPath.key(name), ListDraft.noDigest)
-        } else {
-            hasDigest = true
-            let url = draft.limits.iconBase?.url(ofFile: name)
-            if let url, AppEntry.flaw(inIcon: url) == nil { images.insert(IconURL(url)) }
+        hasDigests = hasDigests && Digest(hex: value.asciiLowercased) != nil
+        if hasDigests, let url = draft.limits.iconBase?.url(ofFile: name), AppEntry.flaw(inIcon: url) == nil {
+            images.insert(IconURL(url))
         }
         switch draft.limits.icon(value) {
         case .failure(let flaw):
@@ -45,21 +40,18 @@ struct NamedIcons {
     /// Records a value that is not a string as a problem.
     mutating func addOther(for name: String) {
         draft.addProblem(ListPath.key(name), "not a string")
-        imagesDraft.addProblem(ListPath.key(name), "not a string")
+        hasDigests = false
     }
 
-    /// The list, if a value is an absolute URL; the images, if none is, and some are digests.
+    /// The list, if a value is an absolute URL; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
         if hasURL {
             let isTooLong = draft.entries.count + draft.problemCount > limit
             return isTooLong ? .failure(.tooManyEntries(limit: limit)) : .success(draft.list)
         }
-        guard hasDigest else { return .failure(.noKnownShape) }
+        guard hasDigests, draft.entries.count + draft.problemCount > 0 else { return .failure(.noKnownShape) }
         guard draft.limits.iconBase != nil else { return .failure(.noIconBase) }
-        guard images.count + imagesDraft.problemCount <= limit else { return .failure(.tooManyEntries(limit: limit)) }
-        var list = imagesDraft.list
-        list.images = images
-        return .success(list)
+        return images.count > limit ? .failure(.tooManyEntries(limit: limit)) : .success(AppList(images: images))
     }
 }

@@ -43,7 +43,10 @@ struct IconBaseTests {
         "a URL in the folder is that of a file, however its path is encoded",
         arguments: [
             ("https://e.org/icons/a/b%20c.png", "a/b c.png"), ("https://e.org/icons/%41.png?v=2#x", "A.png"),
-            ("https://e.org/icons/%C3%A9.png", "é.png"), ("https://e.org/icons/", ""),
+            ("https://e.org/icons/%C3%A9.png", "é.png"), ("https://e.org/icons/", nil),
+            ("https://e.org/icons/../a.png", nil),
+            ("https://e.org/icons/%2E/a.png", nil), ("https://e.org/icons//a.png", nil),
+            ("https://e.org/icons/a/", nil),
             ("https://e.org/icons/%zz.png", nil), ("https://e.org/icons/%FF.png", nil), ("https://e.org/icons", nil),
             ("https://e.org/other/a.png", nil), ("http://e.org/icons/a.png", nil),
         ] as [(String, String?)])

@@ -101,11 +101,10 @@ struct MunkiTests {
         #expect(
             try parse("{\"A.png\" = \(Self.hash); \"b/C 1.png\" = \(other);}")
                 == .success(AppList(images: ["https://e.org/icons/A.png", "https://e.org/icons/b/C%201.png"])))
-        let mixed = try parse("{\"A.png\" = \(Self.hash); B = word; C = (a);}").get()
-        #expect(mixed.images == ["https://e.org/icons/A.png"])
-        #expect(mixed.entries.isEmpty)
-        #expect(
-            mixed.problems.map(\.description) == ["B: not a SHA-256 digest in hexadecimal digits", "C: not a string"])
+        // A package that names neither its icon nor its catalogs.
+        #expect(try parse("{name = A; installer_item_hash = \(Self.hash);}") == .failure(.noKnownShape))
+        #expect(try parse("{\"A.png\" = \(Self.hash); C = (a);}") == .failure(.noKnownShape))
+        #expect(try parse("{}") == .failure(.noKnownShape))
         #expect(ListParser().parse("{\"A.png\" = \(Self.hash);}") == .failure(.noIconBase))
         #expect(try parse("{\"A.png\" = \(Self.hash); B = \"u:1\";}").get().images == nil)
         let base = try #require(IconBase("https://e.org/icons"))

@@ -23,11 +23,13 @@ package struct IconBase: Hashable, Sendable {
         url + PercentEncoding.encode(path, keeping: "/")
     }
 
-    /// The path of a file in or below the folder, decoded; `nil` for any other URL.
+    /// The path of a file in or below the folder, decoded; `nil` for any other URL, and for a path that is not plain.
     package func file(of url: String) -> String? {
         guard url.starts(withBytes: self.url) else { return nil }
         let path = url.utf8.dropFirst(self.url.utf8.count).prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
-        return PercentEncoding.decode(path).flatMap { String(utf8: $0[...]) }
+        guard let file = PercentEncoding.decode(path).flatMap({ String(utf8: $0[...]) }) else { return nil }
+        let components = file.split(atByte: "/", omittingEmpty: false)
+        return components.contains { ["", ".", ".."].contains($0) } ? nil : file
     }
 
     /// Resolves a relative URL (RFC 3986, section 5.2); `nil` if the text is not one.

@@ -84,6 +84,7 @@ extension IconBook {
         switch icon.phase {
         case .queued(_, let origin): return downloads.queue.isHeld(origin: origin)
         case .fetching, .staged, .blocked: return false
+        case .idle where absence(of: url) != nil: return false
         case .idle: return icon.hasFailed || sources.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline
         }
     }

@@ -16,10 +16,10 @@ struct IconRepository: Equatable, Sendable {
 }
 
 extension IconBook {
-    /// Why an icon is not requested from its origin; `nil` if it may be.
+    /// Why an icon is not requested from its origin; `nil` if it may be, as one whose image was damaged.
     func absence(of url: IconURL) -> FetchFailure? {
-        guard let repository, repository.lacks(url) else { return nil }
-        return FetchFailure(.notInRepository, "no list of the images in \(repository.base.url) names it")
+        guard let repository, repository.lacks(url), catalog.icons[url]?.wasMissing != true else { return nil }
+        return FetchFailure(.notInRepository, "no _icon_hashes.plist in the lists folder names it")
     }
 
     /// Takes over the images that lists name, and requests the icons that were not named until now.

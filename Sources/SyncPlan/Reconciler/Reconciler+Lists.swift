@@ -92,12 +92,13 @@ extension Reconciler {
     private mutating func accept(
         _ name: ListName, _ list: AppList, _ reading: ListReading, _ changes: inout ListChanges
     ) {
+        guard list.images == nil else { return acceptImages(of: list, in: name, &changes) }
         let old = book.catalog.lists[name]
         let replaced = book.replaceable(name)
         let record = ListRecord(
-            state: .ok, source: list.images == nil ? reading.source : nil, entries: list.entries,
-            problems: list.problems, images: list.images, isRead: true, published: old?.published)
-        if old?.images != record.images { changes.images = true }
+            state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
+            published: old?.published)
+        if old?.images != nil { changes.images = true }
         let diff = book.catalog.setList(name, record)
         book.addKeys(of: diff.added, in: &turn)
         if let replaced {
@@ -106,9 +107,7 @@ extension Reconciler {
         book.showAgain(in: name, &turn)
         if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }
         // The file was only touched.
-        let isUnchanged =
-            old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
-            && old?.images == record.images
+        let isUnchanged = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
         if forgetRejection(of: name) || !isUnchanged {
             turn.emit(.listAccepted(name, apps: list.entries.count, problems: list.problems.count))
         }
@@ -123,6 +122,19 @@ extension Reconciler {
         changes.added.formUnion(diff.added)
         changes.expected.formUnion(diff.expected.keys)
         changes.removed.formUnion(diff.removed)
+    }
+
+    /// Accepts a file that names images in place of apps: it is not published.
+    private mutating func acceptImages(of list: AppList, in name: ListName, _ changes: inout ListChanges) {
+        // It was a list of apps until now.
+        if book.catalog.lists[name]?.source != nil { remove(name, &changes) }
+        let isUnchanged = book.catalog.lists[name]?.images == list.images
+        let record = ListRecord(state: .ok, problems: list.problems, images: list.images, isRead: true)
+        _ = book.catalog.setList(name, record)
+        if forgetRejection(of: name) || !isUnchanged {
+            turn.emit(.listAccepted(name, apps: 0, problems: list.problems.count))
+        }
+        if !isUnchanged { changes.images = true }
     }
 
     /// Whether an icon must be downloaded, for this list only.

@@ -68,4 +68,36 @@ struct RepositoryScenarioTests {
         try agent.drop([Self.hashes: nil])
         #expect(Set(agent.downloads.keys) == [Self.c])
     }
+
+    @Test("a list of apps whose file names images instead is published no more")
+    func replaced() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a], "2.plist": [Self.b]])
+        for url in [Self.a, Self.b] { try agent.finish(url, with: url) }
+        try agent.finishJobs()
+        try agent.drop("1.plist", images: [Self.b])
+        try agent.finishJobs()
+        #expect(agent.disk.current?.lists.keys.sorted() == ["2.plist"])
+        #expect(agent.plan.syncReport(of: []).isDone)
+        try agent.drop(["2.plist": [Self.b, Self.elsewhere]])
+        try agent.finish(Self.elsewhere, with: Self.elsewhere)
+        try agent.finishJobs()
+        #expect(agent.disk.current?.lists.keys.sorted() == ["2.plist"])
+        // The same file again publishes nothing.
+        let generation = agent.disk.current?.generation
+        try agent.drop("1.plist", images: [Self.b])
+        try agent.finishJobs()
+        #expect(agent.disk.current?.generation == generation)
+    }
+
+    @Test("an image that was damaged is requested again, although no file names it")
+    func damaged() throws {
+        var agent = Self.agent()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: Self.a)
+        try agent.finishJobs()
+        try agent.drop(Self.hashes, images: [Self.b])
+        try agent.handle(.damaged([Sample.image(Self.a.text).sha256]))
+        #expect(Set(agent.downloads.keys) == [Self.a])
+    }
 }
