@@ -48,6 +48,16 @@ struct KnownStateTests {
 
     private static let steps: [(String, before: [AppListDocument], after: [AppListDocument], [Change])] = [
         ("nothing", [document("a", ["u": "1"])], [document("a", ["u": "1"])], []),
+        (
+            "the first of two lists with different images goes",
+            [document("a", ["u": "1", "v": "1"]), document("b", ["u": "2", "v": "1"])],
+            [document("b", ["u": "2", "v": "1"])], [.listRemoved("a"), replaced("u", "2")]
+        ),
+        (
+            "the second of two lists gets another image for an icon of the first",
+            [document("a", ["u": "1"]), document("b", ["u": "1"])],
+            [document("a", ["u": "1"]), document("b", ["u": "2"])], [.listChanged("b")]
+        ),
         ("a list comes", [], [document("a", ["u": "1"])], [.listAdded("a"), ready("u", "1")]),
         ("a list goes", [document("a", ["u": "1"])], [], [.listRemoved("a"), .iconGone(url: "u")]),
         ("an empty list goes", [document("a", [:])], [], [.listRemoved("a")]),

@@ -56,11 +56,11 @@ static inline int exchange_names(const char *one, const char *other)
     return syscall(SYS_renameat2, -100 /* AT_FDCWD */, one, -100, other, 2);
 }
 
-// Opens a file for reading, without waiting, that is below a folder even if links are followed (openat2(2)).
-static inline int open_beneath(int folder, const char *path)
+// Opens a file that is below a folder even if links are followed, for reading (openat2(2)).
+static inline int open_beneath(int folder, const char *path, int flags)
 {
     struct { unsigned long long flags, mode, resolve; } how = {
-        00 /* O_RDONLY */ | 04000 /* O_NONBLOCK */ | 02000000 /* O_CLOEXEC */, 0,
+        flags | 02000000 /* O_CLOEXEC */, 0,
         0x02 /* RESOLVE_NO_MAGICLINKS */ | 0x08 /* RESOLVE_BENEATH */ };
     return syscall(437 /* SYS_openat2 */, folder, path, &how, sizeof how);
 }

@@ -8,9 +8,35 @@ package struct KnownState: Sendable {
         var ready: [IconURL]
     }
 
-    private struct Icon {
+    /// The image that a list has for an icon, with its precedence among those of other lists.
+    private struct Holding {
+        var list: ListName
+        var rank: Int
         var image: AppListDocument.Image
-        var lists: Int
+    }
+
+    private struct Icon {
+        /// The digest of the image that was reported.
+        var reported: Digest?
+        /// Most icons are in one list.
+        var first: Holding?
+        var others: [Holding] = []
+
+        mutating func add(_ holding: Holding) {
+            if first == nil { first = holding } else { others.append(holding) }
+        }
+
+        mutating func remove(_ list: ListName) {
+            if first?.list == list { first = others.popLast() } else { others.removeAll { $0.list == list } }
+        }
+
+        /// The image of the entry that counts: see ``IconCache/entry(forIcon:)``.
+        var image: AppListDocument.Image? {
+            guard let first else { return nil }
+            return others.reduce(first) { best, other in
+                other.rank > best.rank || other.rank == best.rank && other.list < best.list ? other : best
+            }.image
+        }
     }
 
     private var lists: [ListName: List] = [:]
@@ -28,8 +54,9 @@ package struct KnownState: Sendable {
     /// - Parameters:
     ///   - manifest: The manifest of the generation.
     ///   - documents: The documents of its ``unknownLists(of:)``, in that order.
-    /// - Returns: The changes: removed lists, then added and changed lists, each by name; then icons that have a new
-    ///   image, in the order of their lists, then icons that have no image any more.
+    /// - Returns: The changes: removed lists, then added and changed lists, each by name; then icons that have another
+    ///   image, in the order of the lists that changed, then others of those lists' old versions; then icons that have no
+    ///   image any more.
     /// - Complexity: O(*m* + *n*), where *m* is the number of lists and *n* the number of entries in old and new
     ///   versions of those that changed.
     package mutating func advance(to manifest: Manifest, documents: [AppListDocument]) -> [Change] {
@@ -43,38 +70,51 @@ package struct KnownState: Sendable {
             changes.append(lists[document.list] == nil ? .listAdded(document.list) : .listChanged(document.list))
             left += forget(document.list)
         }
+        var touched: [IconURL] = []
         for document in documents {
             guard let sha256 = manifest.lists[document.list]?.sha256 else { continue }
-            var list = List(sha256: sha256, ready: [])
-            var seen: Set<IconURL> = []
-            for case (let url, .ready(let image)) in document.apps.lazy.map({ ($0.icon, $0.state) })
-            where seen.insert(url).inserted {
-                list.ready.append(url)
-                if let change = hold(url, image) { changes.append(change) }
+            let ready = hold(document)
+            lists[document.list] = List(sha256: sha256, ready: ready)
+            touched += ready
+        }
+        var gone: [Change] = []
+        for url in touched + left {
+            guard let icon = icons[url] else { continue }
+            guard let image = icon.image else {
+                icons[url] = nil
+                gone.append(.iconGone(url: url))
+                continue
             }
-            lists[document.list] = list
+            guard icon.reported != image.sha256 else { continue }
+            changes.append(
+                icon.reported == nil ? .iconReady(url: url, image: image) : .iconReplaced(url: url, image: image))
+            icons[url]?.reported = image.sha256
         }
-        for url in left where icons[url]?.lists == 0 {
-            icons[url] = nil
-            changes.append(.iconGone(url: url))
-        }
-        return changes
+        return changes + gone
     }
 
-    /// Adds an icon of a list.
-    private mutating func hold(_ url: IconURL, _ image: AppListDocument.Image) -> Change? {
-        guard let icon = icons[url] else {
-            icons[url] = Icon(image: image, lists: 1)
-            return .iconReady(url: url, image: image)
+    /// Takes over the images of a list; returns its ready icons in order.
+    private mutating func hold(_ document: AppListDocument) -> [IconURL] {
+        var ready: [IconURL] = []
+        var places: [IconURL: Holding] = [:]
+        for app in document.apps {
+            guard case .ready(let image) = app.state else { continue }
+            let holding = Holding(list: document.list, rank: app.rank, image: image)
+            guard let other = places[app.icon] else {
+                places[app.icon] = holding
+                ready.append(app.icon)
+                continue
+            }
+            if holding.rank > other.rank { places[app.icon] = holding }
         }
-        icons[url] = Icon(image: image, lists: icon.lists + 1)
-        return icon.image == image ? nil : .iconReplaced(url: url, image: image)
+        for url in ready { if let holding = places[url] { icons[url, default: Icon()].add(holding) } }
+        return ready
     }
 
     /// Removes the known version of a list; returns the URLs of its icons.
     private mutating func forget(_ name: ListName) -> [IconURL] {
         let urls = lists.removeValue(forKey: name)?.ready ?? []
-        for url in urls { icons[url]?.lists -= 1 }
+        for url in urls { icons[url]?.remove(name) }
         return urls
     }
 }

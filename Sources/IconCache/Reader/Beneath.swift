@@ -13,10 +13,17 @@ enum Beneath {
     static func open(_ path: FilePath, in folder: FilePath) throws(Errno) -> FileDescriptor {
         let root = try descriptor(folder.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         defer { try? root.close() }
-        var file = path.withPlatformString { open_beneath(root.rawValue, $0) }
-        // The kernel asks for another try if a name was moved meanwhile, and another process may hold a lease on the file.
+        var file = path.withPlatformString { open_beneath(root.rawValue, $0, O_NONBLOCK) }
+        // The kernel asks for another try if a name was moved meanwhile.
         for _ in 0..<10 where file < 0 && errno == EAGAIN {
-            file = path.withPlatformString { open_beneath(root.rawValue, $0) }
+            file = path.withPlatformString { open_beneath(root.rawValue, $0, O_NONBLOCK) }
+        }
+        if file < 0, errno == EAGAIN {
+            // Another process holds a lease of the kernel on the file (`F_SETLEASE`, fcntl(2)), and gives it up in a moment.
+            var status = stat()
+            let isFile = path.withPlatformString { fstatat(root.rawValue, $0, &status, 0) } == 0
+            guard isFile, status.st_mode & S_IFMT == S_IFREG else { throw .wouldBlock }
+            file = path.withPlatformString { open_beneath(root.rawValue, $0, 0) }
         }
         if file < 0, [ENOSYS, EPERM, EINVAL].contains(errno) { return try openWithoutLinks(path, in: root) }
         return try FileBytes.regular(descriptor(file))

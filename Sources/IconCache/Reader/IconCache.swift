@@ -142,7 +142,7 @@ extension IconCache {
     /// Opens an image by its path in the folder.
     func openImage(at path: String) throws(IconCacheError) -> FileDescriptor {
         do {
-            return try Beneath.open(FilePath(path), in: folder)
+            return try FileBytes.reopening { () throws(Errno) in try Beneath.open(FilePath(path), in: folder) }
         } catch {
             let path = folder.appending(path)
             guard error == .improperLink || error == .tooManySymbolicLinkLevels else {

@@ -142,31 +142,17 @@ struct SwiftReader {
 /// The changes since they were taken last.
 private final class GatheredChanges: Sendable {
     private let gathered = Mutex<[JSON]>([])
-    private let news: AsyncStream<Void>
 
     init(of cache: IconCache) {
-        let (news, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        self.news = news
         Task {
-            for try await change in cache.changes() {
-                gathered.withLock { $0.append(Self.json(change)) }
-                continuation.yield()
-            }
+            for try await change in cache.changes() { gathered.withLock { $0.append(Self.json(change)) } }
         }
     }
 
     /// Waits for the first one for so long at most.
     func take(within time: Duration) async throws -> [JSON] {
-        let waiting = Task {
-            var news = news.makeAsyncIterator()
-            while gathered.withLock(\.isEmpty), await news.next() != nil {}
-        }
-        let limit = Task {
-            try await Task.sleep(for: time)
-            waiting.cancel()
-        }
-        await waiting.value
-        limit.cancel()
+        let end = ContinuousClock.now + time
+        while gathered.withLock(\.isEmpty), .now < end { try await Task.sleep(for: .milliseconds(5)) }
         return gathered.withLock { gathered in
             defer { gathered = [] }
             return gathered
