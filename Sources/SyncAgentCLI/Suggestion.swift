@@ -25,7 +25,15 @@ enum Suggestion {
 
     /// The same among published lists and those in the lists folder; a name without `.plist` is near.
     static func list(for list: ListName, in folders: AgentFolders) -> String {
-        let names = Set(folders.droppedLists + folders.publishedLists).map(\.text).sorted()
+        self.list(for: list, among: folders.droppedLists + folders.publishedLists)
+    }
+
+    static func list(for list: ListName, among snapshot: Snapshot) -> String {
+        self.list(for: list, among: Array(snapshot.manifest.lists.keys))
+    }
+
+    private static func list(for list: ListName, among lists: [ListName]) -> String {
+        let names = Set(lists).map(\.text).sorted()
         if names.contains(list.text + ".plist") { return " Did you mean \(ShellWord.quoted(list.text + ".plist"))?" }
         return text(for: list.text, among: names)
     }

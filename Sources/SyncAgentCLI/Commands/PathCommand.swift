@@ -80,12 +80,7 @@ struct PathCommand: AsyncParsableCommand {
     /// The entry that is asked for.
     private func entry(in cache: IconCache) throws -> AppListDocument.App {
         if let name = app {
-            guard let entry = try cache.entry(forApp: name, in: list) else {
-                let place = list.map { "in \($0)" } ?? "in any app list"
-                throw Exit.because(
-                    "No app \(place) is named “\(name)”. To see all: "
-                        + configuration.command("syncagent list" + (list.map { " \(ShellWord.list($0))" } ?? "")))
-            }
+            guard let entry = try cache.entry(forApp: name, in: list) else { throw try missing(name, in: cache) }
             return entry
         }
         guard let url else { throw Exit.with(.usage) }
@@ -95,5 +90,19 @@ struct PathCommand: AsyncParsableCommand {
             throw Exit.because("No app list names \(shown(whole)).\(Suggestion.icon(for: whole, in: cache.folder))")
         }
         return entry
+    }
+
+    /// That there is no app with this name, with what may be meant.
+    private func missing(_ name: String, in cache: IconCache) throws -> ExitCode {
+        let snapshot = try cache.snapshot()
+        defer { snapshot.end() }
+        if let list, snapshot.manifest.lists[list] == nil {
+            return Exit.because("There is no published list \(list).\(Suggestion.list(for: list, among: snapshot))")
+        }
+        let documents = try list.map { [try snapshot.document(of: $0)].compactMap(\.self) } ?? snapshot.documents()
+        let names = Set(documents.flatMap(\.apps).compactMap(\.name)).sorted()
+        let place = list.map { "in \($0)" } ?? "in any list"
+        let shown = name.utf8.count <= 100 ? name : String(decoding: name.utf8.prefix(100), as: UTF8.self) + "…"
+        return Exit.because("No app \(place) is named “\(shown)”.\(Suggestion.text(for: shown, among: names))")
     }
 }
