@@ -31,6 +31,7 @@ extension AppListDocument {
         guard let sha256 = Digest(hex: root.source.sha256), let modified = Timestamp(root.source.modified) else {
             throw .damaged("its “source” has no valid “sha256” and “modified”")
         }
+        guard root.source.bytes >= 0 else { throw .damaged("“bytes” of its “source” is negative") }
         var apps: [App] = []
         apps.reserveCapacity(root.apps.count)
         for (index, app) in root.apps.enumerated() {

@@ -65,8 +65,8 @@ static const iconcache_app *write_app(iconcache_apps *apps, const struct entry *
     image->sha256 = write_text(apps, &entry->sha256);
     image->type = write_text(apps, &entry->type);
     image->bytes = (uint64_t)entry->bytes;
-    image->width = (uint32_t)entry->width;
-    image->height = (uint32_t)entry->height;
+    image->width = entry->width < UINT32_MAX ? (uint32_t)entry->width : UINT32_MAX;
+    image->height = entry->height < UINT32_MAX ? (uint32_t)entry->height : UINT32_MAX;
     app->image = image;
     return app;
 }
@@ -83,14 +83,16 @@ static bool read_next(iconcache_apps *apps, struct entry *entry) {
 
 const iconcache_app *iconcache_apps_next(iconcache_apps *apps) {
     struct entry entry;
-    return read_next(apps, &entry) ? write_app(apps, &entry) : NULL;
+    return apps != NULL && read_next(apps, &entry) ? write_app(apps, &entry) : NULL;
 }
 
-void iconcache_apps_rewind(iconcache_apps *apps) { apps->next = apps->first; }
+void iconcache_apps_rewind(iconcache_apps *apps) {
+    if (apps != NULL) apps->next = apps->first;
+}
 
 const iconcache_app *iconcache_apps_find(iconcache_apps *apps, const char *name) {
     iconcache_apps_rewind(apps);
-    if (name == NULL) return NULL;
+    if (apps == NULL || name == NULL) return NULL;
     size_t size = strlen(name);
     struct entry entry;
     while (read_next(apps, &entry)) {

@@ -135,9 +135,8 @@ static const char *fault(struct entry *entry) {
     char digits[SHA256_DIGITS + 1];
     if (!has_image(entry) || !read_digits(&entry->sha256, digits)) return lacking;
     if (!is_image(&entry->path, digits)) return "the “path” of an entry is not one of an image with its digest";
-    bool is_in_range = entry->bytes >= 0 && entry->width >= 0 && entry->width <= UINT32_MAX && entry->height >= 0
-        && entry->height <= UINT32_MAX;
-    return is_in_range ? NULL : "a number of an entry is out of range";
+    bool is_negative = entry->bytes < 0 || entry->width < 0 || entry->height < 0;
+    return is_negative ? "a number of an entry is negative" : NULL;
 }
 
 bool entry_read(json *parser, struct entry *entry, const char **reason) {
@@ -176,7 +175,7 @@ static bool read_apps(json *parser, struct document *document, const char **reas
 static bool read_source(json *parser, const char **reason) {
     enum { DIGEST, SIZE, MODIFIED };
     json_text key, sha256 = {0}, modified = {0};
-    int64_t bytes;
+    int64_t bytes = 0;
     char digits[SHA256_DIGITS + 1];
     uint32_t seen = 0;
     int result;
@@ -195,6 +194,10 @@ static bool read_source(json *parser, const char **reason) {
         if (!is_read) return false;
     }
     if (result < 0 || seen != 7) return false;
+    if (bytes < 0) {
+        *reason = "“bytes” of its “source” is negative";
+        return false;
+    }
     if (read_digits(&sha256, digits) && is_time(&modified)) return true;
     *reason = "its “source” has no valid “sha256” and “modified”";
     return false;

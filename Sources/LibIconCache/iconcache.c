@@ -107,7 +107,7 @@ void iconcache_free(iconcache *cache) {
     free(cache);
 }
 
-const char *iconcache_folder(const iconcache *cache) { return cache->folder; }
+const char *iconcache_folder(const iconcache *cache) { return cache == NULL ? NULL : cache->folder; }
 
 /* MARK: A missing manifest */
 
@@ -158,7 +158,9 @@ static int report_no_image(const iconcache *cache, iconcache_error *error) {
 
 static const char by_url[] = "/by-url/ab/";
 
-size_t iconcache_path_size(const iconcache *cache) { return cache->size + sizeof by_url + SHA256_DIGITS; }
+size_t iconcache_path_size(const iconcache *cache) {
+    return cache == NULL ? 0 : cache->size + sizeof by_url + SHA256_DIGITS;
+}
 
 /* Writes the path for a URL to a buffer of at least iconcache_path_size(). */
 static void write_path(const iconcache *cache, const char *url, char *path) {

@@ -5,6 +5,10 @@
  * Reading needs no running agent, no network and no write permission. The library starts no thread, keeps no global
  * state, prints nothing, and never ends the program. Different threads may use one `iconcache` at once; each of the
  * other objects is for one thread at a time. Texts are UTF-8; U+0000 in one is given as U+FFFD.
+ *
+ * Every function accepts NULL in place of any pointer. Those that return a result return ICONCACHE_INVALID then, unless
+ * NULL means something: for `folder`, and for `error`. The others do nothing, or return NULL, false, 0, or -1 for a
+ * number that can be 0. If a function fails, the pointer that it would set becomes NULL.
  */
 #ifndef ICONCACHE_H
 #define ICONCACHE_H
@@ -23,7 +27,7 @@ extern "C" {
 #define ICONCACHE_API
 #endif
 
-/* Results of functions that return `int`: 0, or one of these. */
+/* Results of functions that return `int`: 0, a descriptor, or one of these, which are below 0. */
 enum {
     ICONCACHE_OK = 0,
     ICONCACHE_ABSENT = -1,         /* there is none: no image, no such list, no further entry or change */
@@ -35,7 +39,7 @@ enum {
     ICONCACHE_INVALID = -7         /* an argument is not usable */
 };
 
-/* Why a call failed. Functions that take one accept NULL, and set it only if they return another result than 0. */
+/* Why a call failed. Functions that take one accept NULL, and set it only if the result is below 0. */
 typedef struct iconcache_error {
     int code;           /* the result */
     int system_error;   /* errno(3) of ICONCACHE_UNREADABLE, otherwise 0 */
@@ -68,7 +72,9 @@ ICONCACHE_API const char *iconcache_folder(const iconcache *cache);
  * take a snapshot.
  *
  * `url` is spelled exactly as in the app list. `size` is that of the buffer; iconcache_path_size() is always enough.
- * Results: ICONCACHE_ABSENT if the icon has no image yet, or no app list names it.
+ * Results: ICONCACHE_ABSENT if the icon has no image yet, or no app list names it; ICONCACHE_NO_CACHE, or
+ * ICONCACHE_DAMAGED if only the manifest is missing; ICONCACHE_UNREADABLE; ICONCACHE_INVALID, also if the buffer is too
+ * small. `path` is empty then.
  */
 ICONCACHE_API int iconcache_path(
     const iconcache *cache, const char *url, char *path, size_t size, iconcache_error *error);
@@ -84,7 +90,8 @@ ICONCACHE_API int iconcache_path_or(
 /*
  * Opens a URL's image for reading, below the cache folder: a link that leads out of it is not followed.
  *
- * Returns a descriptor, which the caller closes, or a result below 0.
+ * Returns a descriptor, which the caller closes, or a result below 0: one of iconcache_path(), or ICONCACHE_DAMAGED if
+ * there is such a link, or no regular file.
  */
 ICONCACHE_API int iconcache_open(const iconcache *cache, const char *url, iconcache_error *error);
 
@@ -133,7 +140,7 @@ typedef struct iconcache_image {
     const char *sha256; /* in hexadecimal */
     const char *type;   /* such as image/png */
     uint64_t bytes;
-    uint32_t width, height; /* in pixels */
+    uint32_t width, height; /* in pixels; UINT32_MAX also stands for more */
 } iconcache_image;
 
 /* An entry of a list. Texts are NULL if there is none. Later versions of the library may add members at the end. */
@@ -182,9 +189,11 @@ ICONCACHE_API void iconcache_apps_rewind(iconcache_apps *apps);
 ICONCACHE_API const iconcache_app *iconcache_apps_find(iconcache_apps *apps, const char *name);
 
 /*
- * Opens an image of an entry for reading, below the cache folder: a link that leads out of it is not followed.
+ * Opens the image of an entry or of a change for reading, below the cache folder: a link that leads out of it is not
+ * followed. It need not be one of this snapshot, but of the same cache: otherwise the result is ICONCACHE_INVALID.
  *
- * Returns a descriptor, which the caller closes, or a result below 0.
+ * Returns a descriptor, which the caller closes, or a result below 0: ICONCACHE_UNREADABLE with ENOENT if the file was
+ * removed, because no lease keeps it.
  */
 ICONCACHE_API int iconcache_snapshot_open(
     const iconcache_snapshot *snapshot, const iconcache_image *image, iconcache_error *error);
@@ -208,7 +217,12 @@ typedef struct iconcache_change {
     const iconcache_image *image; /* of an icon that has one, otherwise NULL */
 } iconcache_change;
 
-/* The changes of a cache. The first ones describe its state as if everything had just been added. */
+/*
+ * The changes of a cache. The first ones describe its state as if everything had just been added.
+ *
+ * It holds no lease. The image of a change stays for the grace period after the last generation that names it was
+ * superseded: 10 minutes by default.
+ */
 typedef struct iconcache_watch iconcache_watch;
 
 /* Watches a cache, which must outlive the watch, and need not exist yet. */
@@ -216,8 +230,9 @@ ICONCACHE_API int iconcache_watch_new(const iconcache *cache, iconcache_watch **
 ICONCACHE_API void iconcache_watch_free(iconcache_watch *watch);
 
 /*
- * A descriptor to be polled for input, which the library closes: when it is readable, call iconcache_watch_next() until
- * it returns ICONCACHE_ABSENT. At first, too: the state at the beginning does not make it readable.
+ * A descriptor to be polled for input, which the library closes. Call iconcache_watch_next() as long as it returns
+ * ICONCACHE_OK; then poll, and begin again. Call it before the first poll(2), too: the state at the beginning does not
+ * make the descriptor readable.
  *
  * It is readable at once after a publication, by inotify(7), and otherwise every two seconds: some file systems report
  * nothing.
@@ -228,9 +243,13 @@ ICONCACHE_API int iconcache_watch_descriptor(const iconcache_watch *watch);
  * Gives the next change, without waiting; it is valid until the next call with this watch.
  *
  * A publication yields at most one change for each list and each URL: removed lists, then other lists by name, then
- * images in the order of their lists, then icons that are gone. States that were superseded before they were read are
- * left out. While there is no cache nothing changes. Results: ICONCACHE_ABSENT if there is no further change for now.
- * After another error the next call tries again.
+ * images in the order of their lists, then icons that are gone. If lists give one icon different images, its image is
+ * that of the entry that counts: see iconcache_apps_of_url(). States that were superseded before they were read are
+ * left out. While there is no cache nothing changes.
+ *
+ * Results: ICONCACHE_ABSENT if there is no further change for now. Another error is returned once; then the result is
+ * ICONCACHE_ABSENT until there is another manifest, or two seconds have passed, and the next call tries again. No change
+ * is lost by an error.
  */
 ICONCACHE_API int iconcache_watch_next(
     iconcache_watch *watch, const iconcache_change **change, iconcache_error *error);

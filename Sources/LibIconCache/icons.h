@@ -9,12 +9,16 @@
 
 #include "sha256.h"
 
+struct claim;
+
 struct icon {
     struct icon *next; /* in its bucket */
     uint64_t hash;
-    uint64_t document, batch; /* the last ones that named it */
-    size_t lists;             /* how many lists name it */
-    bool is_left;             /* a list that named it was removed or changed */
+    struct claim *claims; /* what lists say of it */
+    size_t lists;         /* how many lists have a claim, also one that is not among `claims` yet */
+    uint64_t mark;        /* the last document or batch that came across it */
+    size_t index;         /* of its claim in that document, or of its change in that batch */
+    bool has_image;       /* whether an image was reported */
     unsigned char image[SHA256_SIZE];
     char url[];
 };

@@ -307,7 +307,7 @@ static bool skip_number(json *parser) {
 /* Multiplies by a power of ten; false if the result is out of range. */
 static bool scale(uint64_t *value, uint64_t power) {
     for (; power > 0 && *value != 0; power--) {
-        if (*value > INT64_MAX / 10) return false;
+        if (*value > (UINT64_C(1) << 63) / 10) return false;
         *value *= 10;
     }
     return true;
@@ -320,6 +320,7 @@ bool json_read_integer(json *parser, int64_t *number) {
     const unsigned char *end = parser->next;
     bool is_negative = *p == '-';
     if (is_negative) p++;
+    uint64_t limit = (uint64_t)INT64_MAX + is_negative;
 
     /* The digits up to the last one that is not 0, and the number of zeros after it. */
     uint64_t value = 0, zeros = 0, fraction = 0;
@@ -336,7 +337,7 @@ bool json_read_integer(json *parser, int64_t *number) {
         }
         if (!scale(&value, zeros + 1)) return false;
         value += (uint64_t)(*p - '0');
-        if (value > INT64_MAX) return false;
+        if (value > limit) return false;
         zeros = 0;
     }
     if (value != 0) {
@@ -351,9 +352,9 @@ bool json_read_integer(json *parser, int64_t *number) {
             if (is_small) exponent = -exponent;
         }
         power += exponent;
-        if (power < 0 || !scale(&value, (uint64_t)power)) return false;
+        if (power < 0 || !scale(&value, (uint64_t)power) || value > limit) return false;
     }
-    *number = is_negative ? -(int64_t)value : (int64_t)value;
+    *number = is_negative ? (int64_t)(0 - value) : (int64_t)value;
     return true;
 }
 

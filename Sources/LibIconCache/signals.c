@@ -2,7 +2,6 @@
 #include "signals.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/inotify.h>
@@ -20,14 +19,18 @@ static int add(const struct signals *signals, int file) {
     return epoll_ctl(signals->any, EPOLL_CTL_ADD, file, &event);
 }
 
+static int start(int timer) {
+    const struct itimerspec times = {{SECONDS, 0}, {SECONDS, 0}};
+    return timerfd_settime(timer, 0, &times, NULL);
+}
+
 int signals_begin(struct signals *signals, const char *folder) {
     *signals = (struct signals){-1, -1, -1, -1};
     signals->any = epoll_create1(EPOLL_CLOEXEC);
     signals->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     /* Without an instance, the timer remains. */
     signals->events = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-    const struct itimerspec times = {{SECONDS, 0}, {SECONDS, 0}};
-    bool fails = signals->any < 0 || signals->timer < 0 || timerfd_settime(signals->timer, 0, &times, NULL) != 0
+    bool fails = signals->any < 0 || signals->timer < 0 || start(signals->timer) != 0
         || add(signals, signals->timer) != 0 || (signals->events >= 0 && add(signals, signals->events) != 0);
     if (fails) {
         int error = errno;
@@ -38,18 +41,21 @@ int signals_begin(struct signals *signals, const char *folder) {
     return 0;
 }
 
-void signals_renew(struct signals *signals, const char *folder) {
+bool signals_renew(struct signals *signals, const char *folder) {
     uint64_t ticks;
-    while (read(signals->timer, &ticks, sizeof ticks) > 0) {}
-    if (signals->events < 0) return;
+    bool is_over = read(signals->timer, &ticks, sizeof ticks) > 0;
+    if (signals->events < 0) return is_over;
     _Alignas(struct inotify_event) char buffer[4096];
     while (read(signals->events, buffer, sizeof buffer) > 0) {}
     const uint32_t mask = IN_CREATE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR;
     int newest = inotify_add_watch(signals->events, folder, mask);
-    if (newest < 0) return;
+    if (newest < 0) return is_over;
     if (signals->watch >= 0 && signals->watch != newest) inotify_rm_watch(signals->events, signals->watch);
     signals->watch = newest;
+    return is_over;
 }
+
+void signals_wait(const struct signals *signals) { start(signals->timer); }
 
 void signals_end(struct signals *signals) {
     close_if_open(signals->any);

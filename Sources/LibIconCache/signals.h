@@ -8,6 +8,8 @@
 #ifndef ICONCACHE_SIGNALS_H
 #define ICONCACHE_SIGNALS_H
 
+#include <stdbool.h>
+
 struct signals {
     int any; /* an epoll(7) instance, readable if one of the others is */
     int events, timer;
@@ -16,8 +18,10 @@ struct signals {
 
 /* Returns 0, or an errno(3) number. The folder need not exist. */
 int signals_begin(struct signals *signals, const char *folder);
-/* Clears what there is. Watches the folder that is at the path now. */
-void signals_renew(struct signals *signals, const char *folder);
+/* Clears what there is. Watches the folder that is at the path now. Returns whether the time was over. */
+bool signals_renew(struct signals *signals, const char *folder);
+/* Begins the two seconds again. */
+void signals_wait(const struct signals *signals);
 void signals_end(struct signals *signals);
 
 #endif

@@ -94,14 +94,20 @@ void iconcache_snapshot_free(iconcache_snapshot *snapshot) {
     free(snapshot);
 }
 
-int64_t iconcache_snapshot_generation(const iconcache_snapshot *snapshot) { return snapshot->manifest.generation; }
+int64_t iconcache_snapshot_generation(const iconcache_snapshot *snapshot) {
+    return snapshot == NULL ? -1 : snapshot->manifest.generation;
+}
 
-bool iconcache_snapshot_is_leased(const iconcache_snapshot *snapshot) { return snapshot->is_leased; }
+bool iconcache_snapshot_is_leased(const iconcache_snapshot *snapshot) {
+    return snapshot != NULL && snapshot->is_leased;
+}
 
-size_t iconcache_snapshot_lists(const iconcache_snapshot *snapshot) { return snapshot->manifest.count; }
+size_t iconcache_snapshot_lists(const iconcache_snapshot *snapshot) {
+    return snapshot == NULL ? 0 : snapshot->manifest.count;
+}
 
 const iconcache_list *iconcache_snapshot_list(const iconcache_snapshot *snapshot, size_t index) {
-    return index < snapshot->manifest.count ? &snapshot->manifest.lists[index] : NULL;
+    return index < iconcache_snapshot_lists(snapshot) ? &snapshot->manifest.lists[index] : NULL;
 }
 
 int iconcache_snapshot_open(

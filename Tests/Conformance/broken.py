@@ -18,11 +18,12 @@ BROKEN = {
     "locked": ("_cache", "fcntl.LOCK_SH | fcntl.LOCK_NB", "fcntl.LOCK_SH"),
     "replaced": (
         "_cache", "if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):",
-        "fcntl.flock(file, fcntl.LOCK_UN); __import__('time').sleep(0.02)\n            if True:"),
+        "fcntl.flock(file, fcntl.LOCK_UN); __import__('time').sleep(0.2)\n            if True:"),
     "held": (
         "_cache", "if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):",
         "fcntl.flock(file, fcntl.LOCK_UN)\n            if True:"),
-    "changes": ("_changes", "if before == image else", "if before else"),
+    "changes": ("_changes", "if before == image.sha256:", "if before:"),
+    "two-images": ("_changes", "key=lambda name: (-self._lists[name].ready[url][0], name)", "key=str"),
     "vanished": ("_cache", "return os.path.join(self._folder, name)", "return _kept(self._folder, name)"),
     "watched-absence": ("_changes", "            self._inotify.renew()\n        self._hinted.set()\n", "            pass\n"),
     "descriptors": ("_cache", "with _open(path) as file:", "os.open(path, os.O_RDONLY)\n            with _open(path) as file:"),
@@ -34,7 +35,7 @@ BROKEN = {
     "later-format": ("_documents", "if version != FORMAT:", "if version < FORMAT:"),
     "unknown-keys": ("_documents", "kind = _KINDS.get(key)", "kind = _KINDS[key]"),
     "any-layout": ("_documents", "    root = _root(json, path)\n    _check_head", "    raise Damaged(path, '')\n    _check_head"),
-    "damaged": ("_documents", "not 0 <= value <= LARGEST", "not value <= LARGEST"),
+    "damaged": ("_documents", "if size < 0 or width < 0 or height < 0:", "if width < 0 or height < 0:"),
     "damaged-manifests": ("_documents", "if apps is None or", "if False and apps is None or"),
     "paths": ("_documents", "or not _SUFFIX.fullmatch(suffix)", "or not suffix"),
     "links": ("_files", "_RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)", "0)"),

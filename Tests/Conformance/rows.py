@@ -272,31 +272,96 @@ def held(stage):
         raise failures[0]
 
 
+def expect_changes(stage, *wanted):
+    """The next changes are these, and there is no other one with them."""
+    found, end = [], time.monotonic() + 20
+    while len(found) < len(wanted) and time.monotonic() < end:
+        answer = stage.ask("changes", seconds=5)
+        if "changes" not in answer:
+            raise Wrong(f"no changes: {shown(answer)}")
+        found += answer["changes"]
+    expect(found, [list(change) for change in wanted])
+
+
 @row("changes: everything at first, then what differs", "watch")
 def changes(stage):
     one, two, three = (ready(url, url) for url in (MAIL, MAPS, ODD))
     stage.cache.publish({"b.plist": [one, pending(MAPS)], "a.plist": [three]}, [(MAIL, None), (ODD, None)])
     expect(stage.ask("watch"), {})
-
-    def gather(*wanted):
-        found, end = [], time.monotonic() + 20
-        while len(found) < len(wanted) and time.monotonic() < end:
-            found += stage.ask("changes", seconds=5)["changes"]
-        expect(found, [list(change) for change in wanted])
-
-    gather(("listAdded", "a.plist"), ("listAdded", "b.plist"), ("iconReady", ODD, digest(ODD)),
-           ("iconReady", MAIL, digest(MAIL)))
+    expect_changes(stage, ("listAdded", "a.plist"), ("listAdded", "b.plist"), ("iconReady", ODD, digest(ODD)),
+                   ("iconReady", MAIL, digest(MAIL)))
     stage.cache.publish({"b.plist": [one, two], "a.plist": [three]}, [(MAPS, None)])
-    gather(("listChanged", "b.plist"), ("iconReady", MAPS, digest(MAPS)))
+    expect_changes(stage, ("listChanged", "b.plist"), ("iconReady", MAPS, digest(MAPS)))
     new = ready(MAIL, "another")
     stage.cache.publish({"b.plist": [new, two], "a.plist": [three]}, [("another", None)])
-    gather(("listChanged", "b.plist"), ("iconReplaced", MAIL, digest("another")))
+    expect_changes(stage, ("listChanged", "b.plist"), ("iconReplaced", MAIL, digest("another")))
     stage.cache.publish({"b.plist": [two], "c.plist": [two]})
-    gather(("listRemoved", "a.plist"), ("listChanged", "b.plist"), ("listAdded", "c.plist"), ("iconGone", ODD),
-           ("iconGone", MAIL))
+    expect_changes(stage, ("listRemoved", "a.plist"), ("listChanged", "b.plist"), ("listAdded", "c.plist"),
+                   ("iconGone", ODD), ("iconGone", MAIL))
     stage.cache.publish({"c.plist": [two]})
-    gather(("listRemoved", "b.plist"))
+    expect_changes(stage, ("listRemoved", "b.plist"))
     expect(stage.ask("changes", seconds=0)["changes"], [])
+
+
+@row("one icon with different images in two lists", "watch")
+def two_images(stage):
+    own, no, maps, odd = ready(MAIL, "own"), pending(MAIL), ready(MAPS, "maps"), ready(ODD, "odd")
+
+    def old(contents):
+        return ready(MAIL, contents, previous=GONE)
+
+    def publish(**lists):
+        images = [(contents, None) for contents in ("own", "maps", "odd", "1", "2", "3", "4", "5")]
+        stage.cache.publish({f"{name}.plist": apps for name, apps in lists.items()}, images)
+
+    def expect_news(lists, *icons):
+        """Changes of lists, such as "+a -b", then those of icons."""
+        kinds = {"+": "listAdded", "*": "listChanged", "-": "listRemoved"}
+        expect_changes(stage, *((kinds[word[0]], word[1:] + ".plist") for word in lists.split()), *(
+            (kind, url, *map(digest, contents)) for kind, url, *contents in icons))
+
+    publish(a=[old("1")], b=[old("2")])
+    expect(stage.ask("watch"), {})
+    expect_news("+a +b", ("iconReady", MAIL, "1"))
+    # The list that counts goes, and comes back.
+    publish(b=[old("2")])
+    expect_news("-a", ("iconReplaced", MAIL, "2"))
+    publish(a=[old("1")], b=[old("2")])
+    expect_news("+a", ("iconReplaced", MAIL, "1"))
+    # What another list says is no change.
+    publish(a=[old("1")], b=[old("3")])
+    expect_news("*b")
+    publish(a=[old("1")], b=[no])
+    expect_news("*b")
+    # Its own image counts in any list.
+    publish(a=[old("1")], b=[own])
+    expect_news("*b", ("iconReplaced", MAIL, "own"))
+    publish(a=[old("4")], b=[own])
+    expect_news("*a")
+    publish(a=[old("4")], b=[no])
+    expect_news("*b", ("iconReplaced", MAIL, "4"))
+    # Both change at once, with one change of the icon.
+    publish(a=[old("5")], b=[old("1")])
+    expect_news("*a *b", ("iconReplaced", MAIL, "5"))
+    publish(a=[no], b=[old("5")])
+    expect_news("*a *b")
+    # In one list, too.
+    publish(a=[no, old("2"), own], b=[old("5")])
+    expect_news("*a", ("iconReplaced", MAIL, "own"))
+    publish(a=[old("2"), old("3")], b=[old("5")])
+    expect_news("*a", ("iconReplaced", MAIL, "2"))
+    # Images of changed lists, then those that other lists have left, then icons that are gone.
+    publish(a=[odd, old("2")], b=[old("5")])
+    expect_news("*a", ("iconReady", ODD, "odd"))
+    publish(a=[maps], b=[old("5")])
+    expect_news("*a", ("iconReady", MAPS, "maps"), ("iconReplaced", MAIL, "5"), ("iconGone", ODD))
+    # An icon is at its first place, with the image that counts.
+    publish(a=[old("1"), odd], b=[own, maps])
+    expect_news("*a *b", ("iconReplaced", MAIL, "own"), ("iconReady", ODD, "odd"))
+    publish(c=[old("1"), old("2")])
+    expect_news("-a -b +c", ("iconReplaced", MAIL, "1"), ("iconGone", ODD), ("iconGone", MAPS))
+    publish()
+    expect_news("-c", ("iconGone", MAIL))
 
 
 @row("a cache that vanishes and comes back", "apps", "read")
@@ -524,6 +589,10 @@ def damages():
         for key in ("bytes", "width"):
             before = f'"{key}": {4 if key == "bytes" else 64}'
             yield f"{key}: {value}", good.replace(before, f'"{key}": {value}')
+    for value in ("-1", "-1.0", "99999999999999999999", "1.5", '"183"', "true", "null"):
+        yield f"source, bytes: {value}", good.replace('"bytes": 183', f'"bytes": {value}')
+    for value in ("99999999999999999999", "1.5", '"64"', "true"):
+        yield f"pending, width: {value}", good.replace('"status": "pending"', f'"status": "pending", "width": {value}')
     for opening, closing in (("[", "]"), ('{"a":', "}")):
         deep = opening * (8 << 20 if opening == "[" else 1 << 20)
         yield "8 MiB of " + opening, deep
@@ -538,6 +607,12 @@ def damaged(stage):
         answer = stage.apps()
         if answer not in error("damaged"):
             raise Wrong(f"{name}: {shown(answer)}")
+    # The numbers of an image that is none do no harm.
+    for value in ("-4", "-4.0", "4", "null"):
+        numbers = f'"bytes": {value}, "width": {value}'
+        text = document_text(LIST, [pending(MAIL)]).replace('"pending"', f'"pending", {numbers}')
+        stage.cache.publish_document(text)
+        stage.expect_apps([pending(MAIL)])
     text = document_text(LIST, [ready(MAIL, "mail")])
     stage.cache.publish_document(text)
     stage.cache.write(f"lists/{digest(text)}.json", text.replace("mail.png", "evil.png"))
@@ -634,11 +709,11 @@ def special_files(stage):
     text = document_text(LIST, [ready(MAIL, "mail")])
 
     def bound(path):
-        here = os.getcwd()
-        os.chdir(os.path.dirname(path))
+        # The path of a socket has at most 107 bytes.
+        folder = os.open(os.path.dirname(path), os.O_PATH)
         with socket.socket(socket.AF_UNIX) as sock:
-            sock.bind(os.path.basename(path))
-        os.chdir(here)
+            sock.bind(f"/proc/self/fd/{folder}/{os.path.basename(path)}")
+        os.close(folder)
 
     for make in (os.mkfifo, bound, os.mkdir):
         for name, question in (

@@ -67,7 +67,7 @@ extension AppListDocument {
             guard let entry else { return best }
             if entry.rank > best?.rank ?? 0 { best = entry }
             // Without an image, another app can have a previous one for the same URL.
-            if case .ready = entry.state { break }
+            if entry.ownImage != nil { break }
             start = position + member.count
         }
         return best

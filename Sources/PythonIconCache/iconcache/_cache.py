@@ -8,15 +8,18 @@ import fcntl
 import hashlib
 import os
 import re
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from io import FileIO
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO, Callable, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, TypeVar, Union
 
 from . import _documents, _files
-from ._entries import App, AppList, Change, Image, ListSummary
+from ._entries import BEST_RANK, App, AppList, Image, ListSummary, expect_text
 from ._errors import ABSENCE, MAY_MEAN_REPLACED, Damaged, IconCacheError, NoCache, Unreadable, reading_error
+
+if TYPE_CHECKING:
+    from ._changes import Changes
 
 Folder = Union[str, "os.PathLike[str]"]
 Result = TypeVar("Result")
@@ -31,13 +34,17 @@ class IconCache:
     """A cache folder: each call reads it as it is at that moment. Nothing is opened yet, and it need not exist.
 
     The default is the user's own cache, $XDG_CACHE_HOME/syncagent or else ~/.cache/syncagent. If that does not exist,
-    but the system's /var/cache/syncagent does, it is that one. A relative folder is resolved now.
+    but the system's /var/cache/syncagent does, it is that one. A relative folder is resolved now; an empty one is a
+    ValueError.
     """
 
     __slots__ = ("_folder",)
 
     def __init__(self, folder: Optional[Folder] = None) -> None:
         path = _default_folder() if folder is None else os.fspath(folder)
+        expect_text("folder", path)
+        if not path:
+            raise ValueError("the cache folder has no name")
         try:
             path = os.path.join(os.getcwd(), path)
         except FileNotFoundError:
@@ -84,22 +91,35 @@ class IconCache:
 
     def apps(self, name: str) -> Optional[AppList]:
         """Reads the newest entries of an app list, under a lease; None if there is no such list."""
+        expect_text("name", name)
         return self._with_newest(lambda snapshot: snapshot.get(name))
 
     def entry(self, url: str) -> Optional[App]:
-        """The entry of a URL in the newest generation; None if no list names it."""
+        """The entry of a URL in the newest generation: see Snapshot.entry(). None if no list names it."""
+        expect_text("url", url)
         return self._with_newest(lambda snapshot: snapshot.entry(url))
 
-    def changes(self) -> AsyncGenerator[Change, None]:
+    def changes(self) -> Changes:
         """The current state as if everything had just been added, then every change, in asyncio.
 
-        A publication yields at most one change for each list and each URL: removed lists, then other lists by name,
-        then images in the order of their lists, then icons that are gone. States that are superseded before they are
-        read are skipped. While there is no cache nothing changes. An IconCacheError ends the iteration.
-        """
-        from ._changes import changes
+            async with contextlib.aclosing(cache.changes()) as changes:
+                async for change in changes:
+                    ...
 
-        return changes(self)
+        A publication yields at most one change for each list and each URL: removed lists, then other lists by name,
+        then images in the order of their lists, then icons that are gone. If lists give one icon different images, its
+        image is that of the entry that counts: see entry(). States that are superseded before they are read are
+        skipped. While there is no cache nothing changes.
+
+        An IconCacheError ends the iteration; a new one begins with the whole current state again. A wait that is
+        cancelled does not end it, and loses nothing: `await asyncio.wait_for(anext(changes), 5)`. The iteration holds
+        no lease: the image of a change stays for the grace period after the last generation that names it was
+        superseded, 10 minutes by default. There are no changes without asyncio: other programs compare
+        `snapshot().generation` from time to time.
+        """
+        from ._changes import Changes
+
+        return Changes(self)
 
     def __eq__(self, other: object) -> bool:
         return self._folder == other._folder if isinstance(other, IconCache) else NotImplemented
@@ -226,25 +246,28 @@ class Snapshot(Mapping[str, AppList]):
         Entries with the icon's own image come first, then those with a previous one, then those without an image; among
         equals, the first list by name counts.
         """
+        expect_text("url", url)
         best: Optional[App] = None
         for summary in self._lists.values():
             path, json = self._read(summary)
             found = _documents.find_entry(json, path, summary.name, self._cache._folder, url)
             if found is not None and (best is None or found.rank > best.rank):
                 best = found
-                if found.image is not None and found.previous is None:
+                if found.rank == BEST_RANK:
                     break
         return best
 
     def open_image(self, of: Union[App, Image]) -> BinaryIO:
         """Opens an image for reading, below the cache folder. It is a ValueError if the app has none."""
+        if not isinstance(of, (App, Image)):
+            raise TypeError(f"only the image of an App, or an Image, can be opened, not {type(of).__name__}")
         image = of.image if isinstance(of, App) else of
         if image is None:
             raise ValueError("the app has no image")
         self._expect_open()
         return self._cache._open_beneath(image.name)
 
-    def changes(self) -> AsyncGenerator[Change, None]:
+    def changes(self) -> Changes:
         """The changes of the cache: see IconCache.changes()."""
         return self._cache.changes()
 
@@ -265,6 +288,7 @@ class Snapshot(Mapping[str, AppList]):
 
     def __getitem__(self, name: str) -> AppList:
         """Reads the document of a list, and checks it against its digest."""
+        expect_text("name", name)
         summary = self._lists[name]
         path, json = self._read(summary)
         return AppList(name, _documents.read_document(json, path, name, self._cache._folder))
@@ -348,6 +372,7 @@ def _lock(file: FileIO) -> bool:
 
 
 def _url_name(url: str) -> str:
+    expect_text("url", url)
     digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
     return f"by-url/{digest[:2]}/{digest}"
 

@@ -6,13 +6,13 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import os
-from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable
 from typing import Optional
 
 from . import _files
 from ._cache import IconCache, Snapshot
-from ._entries import Change, Image
+from ._entries import App, Change, Image
 from ._errors import IconCacheError
 
 # How often to look, in seconds, if inotify reports nothing.
@@ -23,16 +23,84 @@ _IN_MOVED_TO = 0x80
 _IN_ONLYDIR = 0x0100_0000
 
 
-async def changes(cache: IconCache) -> AsyncGenerator[Change, None]:
-    # The watch starts first, so that a publication while the current state is read leaves a hint.
-    watch = _Watch(cache._folder)
+class Changes(AsyncIterator[Change]):
+    """The changes of a cache, for one task at a time: see IconCache.changes().
+
+    A wait that is cancelled, as by asyncio.wait_for(), loses nothing: the next one goes on. What is open is closed by
+    aclose(), at an error, when the event loop ends, or when the object is collected.
+    """
+
+    def __init__(self, cache: IconCache) -> None:
+        self._reader = _Reader(cache)
+        self._folder = cache._folder
+        self._news: deque[Change] = deque()
+        self._watching: Optional[AsyncGenerator[_Watch, None]] = None
+        self._watch: Optional[_Watch] = None
+        self._reading: Optional[asyncio.Future[list[Change]]] = None
+        self._is_waiting = False
+        self._is_closed = False
+
+    def __aiter__(self) -> Changes:
+        return self
+
+    async def __anext__(self) -> Change:
+        if self._is_waiting:
+            raise RuntimeError("another task is waiting for these changes: call changes() once for each task")
+        self._is_waiting = True
+        try:
+            return await self._next()
+        finally:
+            self._is_waiting = False
+
+    async def aclose(self) -> None:
+        """Ends the iteration, and closes what it keeps open; a second call does nothing."""
+        self._is_closed = True
+        self._news.clear()
+        if self._watching:
+            await self._watching.aclose()
+
+    async def _next(self) -> Change:
+        if self._watch is None and not self._is_closed:
+            # The watch starts first, so that a publication while the current state is read leaves a hint.
+            self._watching = _watching(self._folder)
+            self._watch = await self._watching.__anext__()
+            self._begin_reading()
+        while not self._news:
+            if self._watch is None or self._watch.is_closed:
+                raise StopAsyncIteration
+            if self._reading:
+                await self._end_reading(self._reading)
+            else:
+                await self._watch.hint()
+                self._begin_reading()
+        return self._news.popleft()
+
+    def _begin_reading(self) -> None:
+        # Documents take long to parse.
+        self._reading = asyncio.get_running_loop().run_in_executor(None, self._reader.news)
+
+    async def _end_reading(self, reading: asyncio.Future[list[Change]]) -> None:
+        try:
+            # Its result is for the next iteration if this one is cancelled.
+            news = await asyncio.shield(reading)
+        except asyncio.CancelledError:
+            raise
+        except BaseException:
+            await self.aclose()
+            raise
+        self._reading = None
+        if not self._is_closed:
+            self._news.extend(news)
+
+
+async def _watching(folder: str) -> AsyncGenerator[_Watch, None]:
+    """Yields a watch, and closes it at the end.
+
+    The event loop closes asynchronous generators that are collected, and at its end those that are left.
+    """
+    watch = _Watch(folder)
     try:
-        reader = _Reader(cache)
-        while True:
-            # Documents take long to parse.
-            for change in await asyncio.to_thread(reader.news):
-                yield change
-            await watch.hint()
+        yield watch
     finally:
         watch.close()
 
@@ -45,6 +113,7 @@ class _Watch:
     """
 
     def __init__(self, folder: str) -> None:
+        self.is_closed = False
         self._loop = asyncio.get_running_loop()
         self._hinted = asyncio.Event()
         self._inotify = _Inotify.create(folder)
@@ -57,11 +126,13 @@ class _Watch:
         self._timer = self._loop.call_later(_POLLING_INTERVAL, self._on_time)
 
     async def hint(self) -> None:
-        """Waits for the next hint; several are merged into one."""
+        """Waits for the next hint, or for the end; several hints are merged into one."""
         await self._hinted.wait()
         self._hinted.clear()
 
     def close(self) -> None:
+        self.is_closed = True
+        self._hinted.set()
         self._timer.cancel()
         if self._inotify:
             if not self._loop.is_closed():
@@ -120,7 +191,13 @@ class _Inotify:
             pass
 
     def close(self) -> None:
-        os.close(self.file)
+        if self.file >= 0:
+            os.close(self.file)
+        self.file = -1
+
+    def __del__(self) -> None:
+        # The event loop was closed without an end of its generators.
+        self.close()
 
 
 class _Reader:
@@ -153,63 +230,85 @@ class _Reader:
         return None if status is None else _files.identity(status)
 
 
-@dataclass
 class _Icon:
-    image: Image
-    lists: int
+    """What is known of an icon: the image that was reported, and the lists that have one."""
+
+    __slots__ = ("lists", "sha256")
+
+    def __init__(self) -> None:
+        self.sha256: Optional[str] = None
+        self.lists: tuple[str, ...] = ()
+
+
+class _List:
+    """What is known of a list: the digest of its document, and its ready icons in order, with rank and image."""
+
+    __slots__ = ("ready", "sha256")
+
+    def __init__(self, sha256: str, apps: Iterable[App]) -> None:
+        self.sha256 = sha256
+        self.ready: dict[str, tuple[int, Image]] = {}
+        for app in apps:
+            if app.image is not None and (app.icon not in self.ready or self.ready[app.icon][0] < app.rank):
+                self.ready[app.icon] = (app.rank, app.image)
 
 
 class KnownState:
-    """What is known of a cache, with which the next generation is compared."""
+    """What is known of a cache, with which the next generation is compared.
+
+    The image of an icon is that of the entry that counts among all lists: see Snapshot.entry().
+    """
 
     def __init__(self) -> None:
-        # The digest of each list's document, and its ready icons in order.
-        self._lists: dict[str, tuple[str, tuple[str, ...]]] = {}
+        self._lists: dict[str, _List] = {}
         self._icons: dict[str, _Icon] = {}
 
     def advance(self, snapshot: Snapshot) -> list[Change]:
         """The changes that lead to a generation. If a document cannot be read, what is known stays as it is."""
-        documents: list[tuple[str, str, dict[str, Image]]] = []
-        for summary in snapshot.lists:
-            if summary.name in self._lists and self._lists[summary.name][0] == summary.sha256:
-                continue
-            ready: dict[str, Image] = {}
-            for app in snapshot[summary.name]:
-                if app.image is not None:
-                    ready.setdefault(app.icon, app.image)
-            documents.append((summary.name, summary.sha256, ready))
-
+        lists = {
+            summary.name: _List(summary.sha256, snapshot[summary.name])
+            for summary in snapshot.lists
+            if summary.name not in self._lists or self._lists[summary.name].sha256 != summary.sha256
+        }
         changes: list[Change] = []
         left: list[str] = []
         for name in sorted(name for name in self._lists if name not in snapshot):
             changes.append(Change("list_removed", name, None, None))
             left += self._forget(name)
-        for name, _, _ in documents:
+        for name in lists:
             changes.append(Change("list_changed" if name in self._lists else "list_added", name, None, None))
             left += self._forget(name)
-        for name, sha256, ready in documents:
-            for url, image in ready.items():
-                changes += self._hold(url, image)
-            self._lists[name] = (sha256, tuple(ready))
+        for name, known in lists.items():
+            self._lists[name] = known
+            for url in known.ready:
+                self._icons.setdefault(url, _Icon()).lists += (name,)
+        for known in lists.values():
+            for url in known.ready:
+                changes += self._compare(url)
+        gone = [url for url in left if not self._icons[url].lists]
         for url in left:
-            if url in self._icons and self._icons[url].lists == 0:
-                del self._icons[url]
+            if self._icons[url].lists:
+                changes += self._compare(url)
+        for url in gone:
+            if self._icons.pop(url, None):
                 changes.append(Change("icon_gone", None, url, None))
         return changes
 
-    def _hold(self, url: str, image: Image) -> list[Change]:
-        """Adds an icon of a list."""
-        icon = self._icons.get(url)
-        if icon is None:
-            self._icons[url] = _Icon(image, 1)
-            return [Change("icon_ready", None, url, image)]
-        before, icon.image = icon.image, image
-        icon.lists += 1
-        return [] if before == image else [Change("icon_replaced", None, url, image)]
+    def _compare(self, url: str) -> list[Change]:
+        """The change of an icon that has an image, if that is another one than was reported."""
+        icon = self._icons[url]
+        name = min(icon.lists, key=lambda name: (-self._lists[name].ready[url][0], name))
+        _, image = self._lists[name].ready[url]
+        before, icon.sha256 = icon.sha256, image.sha256
+        if before == image.sha256:
+            return []
+        return [Change("icon_ready" if before is None else "icon_replaced", None, url, image)]
 
-    def _forget(self, name: str) -> tuple[str, ...]:
+    def _forget(self, name: str) -> Iterable[str]:
         """Removes the known version of a list; returns the URLs of its icons."""
-        _, urls = self._lists.pop(name, ("", ()))
+        known = self._lists.pop(name, None)
+        urls = known.ready if known else {}
         for url in urls:
-            self._icons[url].lists -= 1
+            icon = self._icons[url]
+            icon.lists = tuple(other for other in icon.lists if other != name)
         return urls

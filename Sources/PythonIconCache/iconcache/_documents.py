@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, Optional
 
 from . import _json
-from ._entries import App, Image, ListSummary, Status
+from ._entries import BEST_RANK, App, Image, ListSummary, Status
 from ._errors import FORMAT, Damaged, UnknownFormat
-from ._json import LARGEST, integer
+from ._json import LARGEST, SMALLEST, integer, natural
 
 _MAX_GENERATION = 1 << 53
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -38,7 +38,7 @@ _RARE_ESCAPE = re.compile(rb'\\[^"\\nrt]')
 def read_manifest(json: bytes, path: str) -> tuple[int, dict[str, ListSummary]]:
     """The generation and the app lists, sorted by the bytes of their names."""
     root = _root(json, path)
-    generation = integer(root.get("generation"))
+    generation = natural(root.get("generation"))
     if generation is None or generation > _MAX_GENERATION:
         raise Damaged(path, "“generation” is out of range")
     if not _is_time(root.get("published")):
@@ -61,7 +61,7 @@ def read_document(json: bytes, path: str, name: str, folder: str) -> list[App]:
 
 
 def find_entry(json: bytes, path: str, name: str, folder: str, url: str) -> Optional[App]:
-    """The first entry of a URL, or the first one with an image; None if there is none."""
+    """The entry of a URL with the highest rank, the first one among equals; None if there is none."""
     entries: Iterable[App]
     if _is_searchable(json):
         entries = _entries_on_lines(json, path, folder, url)
@@ -69,11 +69,10 @@ def find_entry(json: bytes, path: str, name: str, folder: str, url: str) -> Opti
         entries = read_document(json, path, name, folder)
     best = None
     for app in entries:
-        if app.icon != url:
-            continue
-        if app.image is not None:
-            return app
-        best = best or app
+        if app.icon == url and (best is None or app.rank > best.rank):
+            best = app
+            if best.rank == BEST_RANK:
+                break
     return best
 
 
@@ -83,10 +82,8 @@ def _root(json: bytes, path: str) -> dict[str, Any]:
         root = _json.parse(json)
     except _json.NotJSON:
         raise Damaged(path, _OTHER) from None
-    version = root.get("format") if type(root) is dict else None
-    if type(version) is float and version.is_integer():
-        version = int(version)
-    if type(version) is not int:
+    version = integer(root.get("format")) if type(root) is dict else None
+    if version is None:
         raise Damaged(path, _OTHER)
     if version != FORMAT:
         raise UnknownFormat(path, version)
@@ -103,7 +100,7 @@ def _summary(name: str, entry: object, path: str) -> ListSummary:
     # Rule 8 of the format: no path has another form.
     if entry.get("document", f"lists/{sha256}.json") != f"lists/{sha256}.json":
         raise Damaged(path, f"“document” of {name} is not the path of a document with its digest")
-    counts = [integer(entry.get(key)) for key in _COUNTS]
+    counts = [natural(entry.get(key)) for key in _COUNTS]
     apps, ready, pending, failed = counts
     if apps is None or ready is None or pending is None or failed is None:
         raise Damaged(path, _OTHER)
@@ -119,7 +116,7 @@ def _check_head(root: dict[str, Any], path: str, name: str) -> None:
         raise Damaged(path, _OTHER)
     if type(source.get("sha256")) is not str or type(source.get("modified")) is not str:
         raise Damaged(path, _OTHER)
-    if integer(source.get("bytes")) is None:
+    if natural(source.get("bytes")) is None:
         raise Damaged(path, _OTHER)
     if _digest(source["sha256"]) is None or not _is_time(source["modified"]):
         raise Damaged(path, "its “source” has no valid “sha256” and “modified”")
@@ -202,7 +199,7 @@ class _AppParser:
             if kind is str:
                 if type(value) is not str and value is not None:
                     self._fail(_OTHER)
-            elif kind is int and (type(value) is not int or not 0 <= value <= LARGEST) and value is not None:
+            elif kind is int and (type(value) is not int or not SMALLEST <= value <= LARGEST) and value is not None:
                 members[key] = integer(value)
                 if members[key] is None:
                     self._fail(_OTHER)
@@ -244,6 +241,8 @@ class _AppParser:
         size, width, height = get("bytes"), get("width"), get("height")
         if path is None or sha256 is None or kind is None or size is None or width is None or height is None:
             self._lacks_key(index)
+        if size < 0 or width < 0 or height < 0:
+            self._fail(f"a number of “apps[{index}]” is negative")
         start = f"icons/{sha256[:2]}/{sha256}."
         suffix = path[len(start) :]
         if not path.startswith(start) or not _SUFFIX.fullmatch(suffix):

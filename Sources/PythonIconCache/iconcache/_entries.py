@@ -8,8 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, Optional, Union, overload
 
+# That of an entry with its own image.
+BEST_RANK = 3
+
 Status = Literal["ready", "pending", "failed"]
 ChangeKind = Literal["list_added", "list_changed", "list_removed", "icon_ready", "icon_replaced", "icon_gone"]
+
+
+def expect_text(what: str, value: object) -> None:
+    """Checks an argument whose other types would not be noticed, or be found nowhere."""
+    if not isinstance(value, str):
+        raise TypeError(f"{what} must be str, not {type(value).__name__}")
 
 
 class _Value:
@@ -23,23 +32,27 @@ class _Value:
 
 @dataclass(frozen=True, repr=False)
 class Image(_Value):
-    """An image on disk, which never changes."""
+    """An image on disk, which never changes.
+
+    folder: the cache folder, as an absolute path
+    sha256: the digest of its bytes, in hexadecimal
+    suffix: that of the file's name, such as png
+    bytes: the size of the file
+    type: the media type, such as image/png
+    width, height: in pixels
+    path: the absolute path
+    name: the path, relative to the cache folder
+    """
 
     __slots__ = ("folder", "sha256", "suffix", "bytes", "type", "width", "height")
 
     folder: str
-    """The cache folder, as an absolute path."""
     sha256: str
-    """The digest of its bytes, in hexadecimal."""
     suffix: str
     bytes: int
-    """The size of the file."""
     type: str
-    """The media type, such as image/png."""
     width: int
-    """In pixels."""
     height: int
-    """In pixels."""
 
     @property
     def path(self) -> Path:
@@ -60,7 +73,20 @@ class Image(_Value):
 
 @dataclass(frozen=True)
 class App(_Value):
-    """An entry of an app list. What the list or the document does not have is None."""
+    """An entry of an app list. What the list or the document does not have is None.
+
+    name, download: as in the list
+    id: what tells the app from others of the list
+    icon: the URL, spelled as in the list
+    expected: the digest that the list gives for the image
+    status: "ready", "pending" (not downloaded yet) or "failed"
+    image: the Image; None unless the icon is ready
+    previous: the URL that the image came from, if the icon itself has none yet
+    previous_since: since when it has none, as in RFC 3339
+    error: why there is no image of the icon's URL, such as http-404
+    path: the absolute path of the image; None unless the icon is ready
+    rank: the precedence among entries of one URL: 3 with its own image, 2 with a previous one, 1 with none
+    """
 
     __slots__ = (
         "name", "id", "icon", "download", "expected", "status", "image", "previous", "previous_since", "error",
@@ -68,21 +94,14 @@ class App(_Value):
 
     name: Optional[str]
     id: Optional[str]
-    """What tells the app from others of the list."""
     icon: str
-    """The URL, spelled as in the list."""
     download: Optional[str]
     expected: Optional[str]
-    """The digest that the list gives for the image."""
     status: Status
     image: Optional[Image]
-    """None unless the icon is ready."""
     previous: Optional[str]
-    """The URL that the image came from, if the icon itself has none yet."""
     previous_since: Optional[str]
-    """Since when it has none, as in RFC 3339."""
     error: Optional[str]
-    """Why there is no image of the icon's URL, such as http-404."""
 
     @property
     def path(self) -> Optional[Path]:
@@ -94,7 +113,7 @@ class App(_Value):
         """The precedence among entries of one URL; the highest counts."""
         if self.image is None:
             return 1
-        return 3 if self.previous is None else 2
+        return BEST_RANK if self.previous is None else 2
 
 
 class AppList(Sequence[App]):
@@ -129,14 +148,18 @@ class AppList(Sequence[App]):
 
 @dataclass(frozen=True)
 class ListSummary(_Value):
-    """What a manifest says of an app list."""
+    """What a manifest says of an app list.
+
+    name: its file name
+    sha256: the digest of its document: another one if any entry differs
+    apps: the number of its entries
+    ready, pending, failed: how many of them are in each state
+    """
 
     __slots__ = ("name", "sha256", "apps", "ready", "pending", "failed")
 
     name: str
-    """Its file name."""
     sha256: str
-    """The digest of its document: another one if any entry differs."""
     apps: int
     ready: int
     pending: int
@@ -145,14 +168,23 @@ class ListSummary(_Value):
 
 @dataclass(frozen=True)
 class Change(_Value):
-    """A difference between two states of a cache."""
+    """A difference between two states of a cache.
+
+    kind: one of these, others may come with later versions
+        "list_added"
+        "list_changed": its entries, their order, or the state of one
+        "list_removed"
+        "icon_ready": it had no image, and has one now
+        "icon_replaced": it has another image
+        "icon_gone": no list names it any more, or it lost its image
+    list: the name of the list; None if an icon changed
+    url: the URL of the icon; None if a list changed
+    image: the new Image of the icon, if it has one
+    """
 
     __slots__ = ("kind", "list", "url", "image")
 
     kind: ChangeKind
     list: Optional[str]
-    """The name of the list; None if an icon changed."""
     url: Optional[str]
-    """The URL of the icon; None if a list changed."""
     image: Optional[Image]
-    """The new image of the icon, if it has one."""

@@ -16,6 +16,7 @@ _MAX_DEPTH = 512
 # More digits fit no 64-bit integer; int() takes long for very many.
 _MAX_DIGITS = 19
 LARGEST = (1 << 63) - 1
+SMALLEST = -(1 << 63)
 _HALF_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _HALF = re.compile("[\ud800-\udfff]")
 _NOT_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'"[]{}')
@@ -48,11 +49,17 @@ def quoted(text: str) -> bytes:
     return json.dumps(text, ensure_ascii=False).encode("utf-8", "surrogatepass")
 
 
+def natural(value: object) -> Optional[int]:
+    """A number of 64 bits that is not negative, also one that is written as 64.0; otherwise None."""
+    number = integer(value)
+    return None if number is None or number < 0 else number
+
+
 def integer(value: object) -> Optional[int]:
-    """A natural number of 64 bits, also one that is written as 64.0; otherwise None."""
+    """A number of 64 bits, also one that is written as 64.0; otherwise None."""
     if type(value) is int:
-        return value if 0 <= value <= LARGEST else None
-    if type(value) is float and 0 <= value < 1 << 53 and value.is_integer():
+        return value if SMALLEST <= value <= LARGEST else None
+    if type(value) is float and -(1 << 53) < value < 1 << 53 and value.is_integer():
         return int(value)
     return None
 
@@ -72,7 +79,7 @@ def _check_depth(data: bytes, limit: int) -> None:
 
 
 def _integer(digits: str) -> Any:
-    return int(digits) if len(digits) <= _MAX_DIGITS else _UNUSABLE
+    return int(digits) if len(digits) <= _MAX_DIGITS + digits.startswith("-") else _UNUSABLE
 
 
 def _constant(name: str) -> Any:

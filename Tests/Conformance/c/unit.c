@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "cache.h"
+#include "document.h"
 #include "file.h"
 #include "sha256.h"
 
@@ -123,7 +125,8 @@ static void test_numbers(void) {
     } right[] = {
         {"0", 0}, {"-0", 0}, {"-0.0", 0}, {"7", 7}, {"-7", -7}, {"1.0", 1}, {"1e2", 100}, {"1E+2", 100}, {"0.5e1", 5},
         {"10e-1", 1}, {"120.00", 120}, {"1.25e2", 125}, {"0e99999999999999999999", 0},
-        {"9223372036854775807", INT64_MAX}, {"9007199254740993.0", INT64_C(9007199254740993)}, {" 42 ", 42}};
+        {"9223372036854775807", INT64_MAX}, {"-9223372036854775808", INT64_MIN},
+        {"-922337203685477580.8e1", INT64_MIN}, {"9007199254740993.0", INT64_C(9007199254740993)}, {" 42 ", 42}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         json parser;
         int64_t number;
@@ -134,7 +137,7 @@ static void test_numbers(void) {
     static const char *const wrong[] = {
         "", "-", "01", "+1", ".5", "1.", "1e", "1e+", "1.5", "1e-1", "1e19", "1e99999999999999999999",
         "1e-99999999999999999999",
-        "9223372036854775808", "0x1", "true", "\"1\"", "1 2", "--1"};
+        "9223372036854775808", "-9223372036854775809", "922337203685477580.8e1", "0x1", "true", "\"1\"", "1 2", "--1"};
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         json parser;
         int64_t number;
@@ -192,6 +195,38 @@ static void test_times(void) {
         json_text text;
         json_begin(&parser, times[i].source, strlen(times[i].source));
         check(json_read_text(&parser, &text) && is_time(&text) == times[i].is_time, "time", times[i].source);
+    }
+}
+
+/* Whether a document is one with these numbers: that of its source, and the width of a pending and of a ready entry. */
+static bool is_document(const char *source, const char *pending, const char *ready) {
+    const char *digits = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad", *reason;
+    char text[1024];
+    struct document document;
+    int size = snprintf(text, sizeof text,
+        "{\"format\":1,\"list\":\"a\",\"source\":{\"sha256\":\"%s\",\"bytes\":%s,"
+        "\"modified\":\"2026-11-21T02:44:50Z\"},\"apps\":[{\"icon\":\"u\",\"status\":\"pending\",\"width\":%s},"
+        "{\"icon\":\"u\",\"status\":\"ready\",\"path\":\"icons/ba/%s.png\",\"sha256\":\"%s\",\"bytes\":1,"
+        "\"type\":\"image/png\",\"width\":%s,\"height\":1}]}",
+        digits, source, pending, digits, digits, ready);
+    return document_read(&document, text, (size_t)size, &reason);
+}
+
+static void test_numbers_of_documents(void) {
+    static const struct {
+        const char *source, *pending, *ready;
+        bool is_document;
+    } rows[] = {
+        {"0", "0", "0", true}, {"-1", "0", "0", false}, {"-0", "0", "0", true}, {"null", "0", "0", false},
+        {"9223372036854775807", "9223372036854775807", "9223372036854775807", true},
+        {"9223372036854775808", "0", "0", false}, {"0", "-1", "0", true}, {"0", "null", "0", true},
+        {"0", "-9223372036854775808", "0", true}, {"0", "-9223372036854775809", "0", false},
+        {"0", "9223372036854775808", "0", false}, {"0", "1.5", "0", false}, {"0", "0", "-1", false},
+        {"0", "0", "null", false}, {"0", "0", "9223372036854775808", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char text[128];
+        snprintf(text, sizeof text, "%s, %s, %s", rows[i].source, rows[i].pending, rows[i].ready);
+        check(is_document(rows[i].source, rows[i].pending, rows[i].ready) == rows[i].is_document, "document", text);
     }
 }
 
@@ -328,6 +363,130 @@ static void test_paths(const char *folder) {
     if (!is_removed || remove(name) != 0) exit(1);
 }
 
+/* MARK: Arguments and results */
+
+static void test_nulls(const char *folder) {
+    iconcache_error error = {.code = 42};
+    char path[8] = "x";
+    check(iconcache_new("/", NULL, &error) == ICONCACHE_INVALID && error.code == ICONCACHE_INVALID, "NULL", "new");
+    check(iconcache_folder(NULL) == NULL && iconcache_path_size(NULL) == 0, "NULL", "folder and size");
+    check(iconcache_path(NULL, "a", path, sizeof path, NULL) == ICONCACHE_INVALID && path[0] == '\0', "NULL", "path");
+    check(iconcache_path_or(NULL, "a", "b", path, sizeof path, NULL) == ICONCACHE_INVALID, "NULL", "path_or");
+    check(strcmp(path, "b") == 0, "NULL", "placeholder");
+    check(iconcache_path_or(NULL, "a", NULL, NULL, 0, NULL) == ICONCACHE_INVALID, "NULL", "path_or");
+    check(iconcache_open(NULL, "a", NULL) == ICONCACHE_INVALID, "NULL", "open");
+    iconcache_snapshot *snapshot = (iconcache_snapshot *)path;
+    check(iconcache_snapshot_new(NULL, &snapshot, NULL) == ICONCACHE_INVALID && snapshot == NULL, "NULL", "snapshot");
+    check(iconcache_snapshot_generation(NULL) == -1 && !iconcache_snapshot_is_leased(NULL), "NULL", "generation");
+    check(iconcache_snapshot_lists(NULL) == 0 && iconcache_snapshot_list(NULL, 0) == NULL, "NULL", "lists");
+    check(iconcache_snapshot_open(NULL, NULL, NULL) == ICONCACHE_INVALID, "NULL", "image");
+    iconcache_apps *apps = (iconcache_apps *)path;
+    check(iconcache_apps_new(NULL, "a", &apps, NULL) == ICONCACHE_INVALID && apps == NULL, "NULL", "apps");
+    check(iconcache_apps_of_url(NULL, "a", &apps, NULL) == ICONCACHE_INVALID, "NULL", "apps of a URL");
+    check(iconcache_apps_next(NULL) == NULL && iconcache_apps_find(NULL, "a") == NULL, "NULL", "app");
+    iconcache_apps_rewind(NULL);
+    iconcache_watch *watch = (iconcache_watch *)path;
+    check(iconcache_watch_new(NULL, &watch, NULL) == ICONCACHE_INVALID && watch == NULL, "NULL", "watch");
+    check(iconcache_watch_descriptor(NULL) == -1, "NULL", "descriptor");
+    const iconcache_change *change = (const iconcache_change *)path;
+    check(iconcache_watch_next(NULL, &change, NULL) == ICONCACHE_INVALID && change == NULL, "NULL", "change");
+    iconcache_free(NULL);
+    iconcache_snapshot_free(NULL);
+    iconcache_apps_free(NULL);
+    iconcache_watch_free(NULL);
+
+    iconcache *cache;
+    check(iconcache_new(folder, &cache, &error) == ICONCACHE_OK && error.code == ICONCACHE_INVALID, "error", "kept");
+    snapshot = (iconcache_snapshot *)path;
+    check(iconcache_snapshot_new(cache, &snapshot, &error) == ICONCACHE_NO_CACHE, "snapshot", "without a cache");
+    check(snapshot == NULL && error.code == ICONCACHE_NO_CACHE, "snapshot", "without a cache");
+    iconcache_free(cache);
+}
+
+/* MARK: Changes */
+
+/* Publishes a list with one image in the current directory. */
+static void publish(const char *generation, const char *image) {
+    char document[1024], manifest[1024], name[128], digits[SHA256_DIGITS + 1] = "";
+    unsigned char digest[SHA256_SIZE];
+    sha256(image, strlen(image), false, digest);
+    sha256_write_digits(digest, digits);
+    snprintf(document, sizeof document,
+        "{\"format\":1,\"list\":\"a\",\"source\":{\"sha256\":\"%s\",\"bytes\":1,"
+        "\"modified\":\"2026-11-21T02:44:50Z\"},\"apps\":[{\"icon\":\"u\",\"status\":\"ready\","
+        "\"path\":\"icons/%.2s/%s.png\",\"sha256\":\"%s\",\"bytes\":1,\"type\":\"image/png\",\"width\":1,"
+        "\"height\":4294967296}]}",
+        digits, digits, digits, digits);
+    sha256(document, strlen(document), false, digest);
+    sha256_write_digits(digest, digits);
+    snprintf(name, sizeof name, "lists/%s.json", digits);
+    write_file(name, document);
+    snprintf(manifest, sizeof manifest,
+        "{\"format\":1,\"generation\":%s,\"published\":\"2026-11-21T02:44:52Z\",\"lists\":{\"a\":"
+        "{\"sha256\":\"%s\",\"apps\":1,\"ready\":1,\"pending\":0,\"failed\":0}}}",
+        generation, digits);
+    write_file("manifest.new", manifest);
+    if (rename("manifest.new", "manifest.json") != 0) exit(1);
+}
+
+static void publish_damage(void) {
+    write_file("manifest.new", "{");
+    if (rename("manifest.new", "manifest.json") != 0) exit(1);
+}
+
+static void check_change(iconcache_watch *watch, int code, int kind) {
+    static char what[64];
+    const iconcache_change *change;
+    iconcache_error error = {.code = 42};
+    int found = iconcache_watch_next(watch, &change, &error);
+    snprintf(what, sizeof what, "result %d, not %d, or not kind %d", found, code, kind);
+    check(found == code && error.code == (code == ICONCACHE_OK ? 42 : code), "change", what);
+    if (found == ICONCACHE_OK) check((int)change->kind == kind, "change", what);
+    bool has_image = found == ICONCACHE_OK && change->image != NULL;
+    if (has_image) check(change->image->height == UINT32_MAX && change->image->width == 1, "image", "size");
+}
+
+static bool is_readable(const iconcache_watch *watch, int milliseconds) {
+    struct pollfd poller = {.fd = iconcache_watch_descriptor(watch), .events = POLLIN};
+    return poll(&poller, 1, milliseconds) == 1;
+}
+
+static void test_watch(const char *folder) {
+    if (chdir(folder) != 0 || mkdir("lists", 0777) != 0) exit(1);
+    iconcache *cache;
+    iconcache_watch *watch;
+    if (iconcache_new(folder, &cache, NULL) != ICONCACHE_OK) exit(1);
+    check(iconcache_watch_new(cache, &watch, NULL) == ICONCACHE_OK, "watch", "of no cache");
+    check_change(watch, ICONCACHE_ABSENT, 0);
+    publish("1", "one");
+    check(is_readable(watch, 5000), "descriptor", "after a publication");
+    check_change(watch, ICONCACHE_OK, ICONCACHE_LIST_ADDED);
+    check_change(watch, ICONCACHE_OK, ICONCACHE_ICON_READY);
+    check_change(watch, ICONCACHE_ABSENT, 0);
+    /* An error of a manifest is reported once, also to a loop that ends at ICONCACHE_ABSENT only. */
+    for (int i = 0; i < 2; i++) {
+        publish_damage();
+        check_change(watch, ICONCACHE_DAMAGED, 0);
+        for (int j = 0; j < 10; j++) check_change(watch, ICONCACHE_ABSENT, 0);
+    }
+    /* And again when two seconds have passed. */
+    check(!is_readable(watch, 1000), "descriptor", "right after an error");
+    check_change(watch, ICONCACHE_ABSENT, 0);
+    check(is_readable(watch, 5000), "descriptor", "some time after an error");
+    check_change(watch, ICONCACHE_DAMAGED, 0);
+    check_change(watch, ICONCACHE_ABSENT, 0);
+    publish("2", "two");
+    check_change(watch, ICONCACHE_OK, ICONCACHE_LIST_CHANGED);
+    check_change(watch, ICONCACHE_OK, ICONCACHE_ICON_REPLACED);
+    check_change(watch, ICONCACHE_ABSENT, 0);
+    /* The watch ends amid the changes of a publication. */
+    publish("3", "three");
+    check_change(watch, ICONCACHE_OK, ICONCACHE_LIST_CHANGED);
+    iconcache_watch_free(watch);
+    iconcache_free(cache);
+    if (system("rm -r lists manifest.json") != 0) exit(1);
+}
+
 int main(void) {
     char folder[] = "/tmp/iconcache-unit-XXXXXX";
     if (mkdtemp(folder) == NULL) return 1;
@@ -336,9 +495,12 @@ int main(void) {
     test_numbers();
     test_values();
     test_times();
+    test_numbers_of_documents();
     test_files(folder);
     test_folders(folder);
     test_paths(folder);
+    test_nulls(folder);
+    test_watch(folder);
     rmdir(folder);
     printf(failures == 0 ? "All tests passed.\n" : "%d failures.\n", failures);
     return failures == 0 ? 0 : 1;

@@ -7,14 +7,17 @@ import contextlib
 import copy
 import errno
 import fcntl
+import gc
 import json
 import os
 import pickle
+import random
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+import typing
 import unittest
 from pathlib import Path
 from unittest import mock
@@ -165,6 +168,36 @@ class ImageTests(CacheTest):
                     self.assertEqual(caught.exception.errno, code)
 
 
+class ArgumentTests(CacheTest):
+    def test_folders(self):
+        self.assertRaisesRegex(ValueError, "no name", IconCache, "")
+        for folder in (b"/x", 3):
+            with self.subTest(folder=folder):
+                self.assertRaises(TypeError, IconCache, folder)
+
+    def test_wrong_types(self):
+        self.publish_one()
+        with self.cache.snapshot() as snapshot:
+            for use in (self.cache.path, self.cache.open_image, self.cache.entry, snapshot.entry):
+                for value in (None, 3, MAIL.encode(), Path(MAIL)):
+                    with self.subTest(use=use, value=value):
+                        self.assertRaisesRegex(TypeError, f"url must be str, not {type(value).__name__}", use, value)
+            for use in (self.cache.apps, snapshot.get, snapshot.__getitem__):
+                with self.subTest(use=use):
+                    self.assertRaisesRegex(TypeError, "name must be str, not NoneType", use, None)
+            for value in (None, MAIL, snapshot.lists[0]):
+                with self.subTest(value=value):
+                    self.assertRaisesRegex(TypeError, "an Image, can be opened", snapshot.open_image, value)
+
+    def test_help_names_every_field(self):
+        for kind in (iconcache.App, iconcache.Image, iconcache.ListSummary, Change):
+            for name in kind.__slots__:
+                with self.subTest(kind=kind, name=name):
+                    self.assertRegex(kind.__doc__, rf"\b{name}\b")
+        for name in typing.get_args(iconcache.ChangeKind):
+            self.assertIn(f'"{name}"', Change.__doc__)
+
+
 class SnapshotTests(CacheTest):
     def can_lock(self, name="generations/1.json"):
         """Whether another process gets the lock by which the agent evicts a generation."""
@@ -276,6 +309,8 @@ class SnapshotTests(CacheTest):
             ([failed(MAIL)], [old], ("ready", digest("old"))),
             ([old], [own], ("ready", digest("mail"))),
             ([pending(MAIL), own], [old], ("ready", digest("mail"))),
+            ([old, own], [], ("ready", digest("mail"))),
+            ([old, ready(MAIL, "mail", previous=GONE)], [], ("ready", digest("old"))),
             ([pending(MAPS)], [pending(MAIL, name=f'"icon": "{GONE}"')], ("pending", None)),
         ):
             self.published.publish({"b": second, "a": first})
@@ -415,6 +450,10 @@ class StrictnessTests(CacheTest):
             ('"width": 64', '"width": null', False), ('"width": 64, ', "", False),
             ('"status": "pending"', '"status": "pending", "width": null, "error": null', True),
             ('"status": "pending"', '"status": "pending", "width": "64"', False),
+            ('"status": "pending"', '"status": "pending", "width": -64, "bytes": -4.0', True),
+            ('"status": "pending"', '"status": "pending", "width": -9223372036854775808', True),
+            ('"status": "pending"', '"status": "pending", "width": -9223372036854775809', False),
+            ('"status": "pending"', '"status": "pending", "width": 9223372036854775808', False),
             ('"status": "pending"', '"status": "pending", "name": 3', False),
             ('"status": "pending"', '"status": "pending", "expected": "x"', True),
             ('"status": "pending"', '"status": "failed"', False), ('"status": "pending"', '"status": "x"', False),
@@ -588,17 +627,22 @@ class ChangesTests(CacheTest):
                 return await changes.aclose()
             waiting = asyncio.ensure_future(changes.__anext__())
             await asyncio.wait([waiting], timeout=0.01)
-            waiting.cancel()
-            with self.assertRaises(asyncio.CancelledError):
+            if how == "closed while it waits":
+                await changes.aclose()
+            else:
+                waiting.cancel()
+            with self.assertRaises((StopAsyncIteration, asyncio.CancelledError)):
                 await waiting
 
         async def test():
             self.publish_one()
             await use("closed")
             before = os.listdir("/proc/self/fd")
-            for how in ("closed", "cancelled"):
+            for how in ("closed", "closed while it waits", "cancelled and collected"):
                 for _ in range(20):
                     await use(how)
+                for _ in range(10):
+                    await asyncio.sleep(0)
                 with self.subTest(how=how):
                     self.assertEqual(os.listdir("/proc/self/fd"), before)
             loop = asyncio.get_running_loop()
@@ -606,6 +650,94 @@ class ChangesTests(CacheTest):
             self.assertEqual(timers, [])
 
         self.run_async(test, 3600)
+
+    def test_a_cancelled_wait_loses_nothing(self):
+        async def test():
+            self.publish_one()
+            changes = self.cache.changes()
+            found = []
+
+            async def expect_at_last(*wanted):
+                for _ in range(10_000):
+                    try:
+                        # Often too short for the reading of a document, and for inotify.
+                        change = await asyncio.wait_for(changes.__anext__(), random.random() / 2000)
+                        found.append((change.kind, change.list or change.url))
+                    except asyncio.TimeoutError:
+                        pass
+                    if len(found) >= len(wanted):
+                        break
+                self.assertEqual(found, list(wanted))
+                found.clear()
+
+            await expect_at_last(("list_added", LIST), ("icon_ready", MAIL))
+            for number in range(20):
+                self.published.publish({LIST: [ready(MAIL, str(number))]}, [(str(number), None)])
+                await expect_at_last(("list_changed", LIST), ("icon_replaced", MAIL))
+            await changes.aclose()
+            await changes.aclose()
+            with self.assertRaises(StopAsyncIteration):
+                await changes.__anext__()
+
+        self.run_async(test, 0.01)
+
+    def test_a_reading_that_fails_after_a_cancelled_wait_ends_the_iteration(self):
+        async def test():
+            self.publish_one()
+            self.published.put_manifest("{")
+            changes = self.cache.changes()
+            waiting = asyncio.ensure_future(changes.__anext__())
+            await asyncio.sleep(0)
+            waiting.cancel()
+            await asyncio.wait([waiting])
+            for error in (Damaged, StopAsyncIteration):
+                with self.assertRaises(error):
+                    await changes.__anext__()
+
+        self.run_async(test, 3600)
+
+    def test_one_task_at_a_time(self):
+        async def test():
+            changes = self.cache.changes()
+            waiting = asyncio.ensure_future(changes.__anext__())
+            await asyncio.sleep(0)
+            with self.assertRaisesRegex(RuntimeError, "once for each task"):
+                await changes.__anext__()
+            self.publish_one()
+            self.assertEqual((await waiting).list, LIST)
+            await changes.aclose()
+
+        self.run_async(test, 3600)
+
+    def test_closed_before_it_began(self):
+        async def test():
+            self.publish_one()
+            changes = self.cache.changes()
+            await changes.aclose()
+            with self.assertRaises(StopAsyncIteration):
+                await changes.__anext__()
+
+        self.run_async(test, 3600)
+
+    def test_the_end_of_the_loop_closes_everything(self):
+        self.publish_one()
+        before = os.listdir("/proc/self/fd")
+        changes = self.cache.changes()
+
+        async def begin():
+            await changes.__anext__()
+
+        asyncio.run(begin())
+        self.assertEqual(os.listdir("/proc/self/fd"), before)
+        # Without an end of the loop's generators.
+        loop = asyncio.new_event_loop()
+        changes = self.cache.changes()
+        loop.run_until_complete(begin())
+        loop.run_until_complete(loop.shutdown_default_executor())
+        loop.close()
+        del loop, changes, begin
+        gc.collect()
+        self.assertEqual(os.listdir("/proc/self/fd"), before)
 
     def test_a_break_frees_everything_too(self):
         async def test():

@@ -396,4 +396,22 @@ struct PreviousImageScenarioTests {
         }
         #expect(kept == [2, 3].map { [IconURL("https://h.example/\($0).png"), "https://h.example/1.png"] })
     }
+
+    @Test(
+        "an app whose new icon has an image of before, which is found to be missing, keeps the last one",
+        arguments: [false, true])
+    func standIn(changesAgain: Bool) throws {
+        var agent = try Self.agent([Self.app("1", "https://h.example/old.png")])
+        try agent.drop("1.plist", apps: [Self.app("1", "https://h.example/new.png")])
+        try Self.download(&agent)
+        // The image of the first URL is retired, and not removed yet.
+        try agent.drop("1.plist", apps: [Self.app("1", "https://h.example/old.png")])
+        if changesAgain { try agent.drop("1.plist", apps: [Self.app("1", "https://h.example/other.png")]) }
+        try agent.handle(.damaged([Sample.image("https://h.example/old.png").sha256]))
+        try Self.fail(&agent)
+        #expect(Self.previous(agent) == ["https://h.example/new.png"])
+        try Self.passGrace(&agent)
+        #expect(Self.previous(agent) == ["https://h.example/new.png"])
+        #expect(agent.isOnDisk("https://h.example/new.png"))
+    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import Glibc
 import IconCache
 import Synchronization
 import SystemPackage
@@ -22,6 +23,9 @@ struct SwiftReader {
 
     static func main() async throws {
         let arguments = CommandLine.arguments
+        if arguments.count == 5, arguments[1] == "--measure" {
+            return try measure(IconCache(at: FilePath(arguments[2])), IconURL(arguments[3]), ListName(arguments[4]))
+        }
         var reader = SwiftReader(cache: arguments.count > 1 ? IconCache(at: FilePath(arguments[1])) : IconCache())
         let can = ["read", "lists", "apps", "entry", "hold", "open", "watch", "folder"]
         try write(["reader": "Swift", "can": .array(can.map(JSON.string))])
@@ -29,6 +33,24 @@ struct SwiftReader {
             let question = try JSONDecoder().decode(Question.self, from: Data(line.utf8))
             try write(await reader.answer(question))
         }
+    }
+
+    /// Prints how long it takes, for `Tests/Conformance/measure`.
+    private static func measure(_ cache: IconCache, _ url: IconURL, _ list: ListName) throws {
+        let lookups = 10_000
+        let lookup = try ContinuousClock().measure { for _ in 0..<lookups { _ = try cache.icon(for: url) } } / lookups
+        var (count, ready) = (0, 0)
+        let walk = try ContinuousClock().measure {
+            for app in try cache.apps(in: list) ?? [] {
+                count += 1
+                if case .ready = app.state { ready += 1 }
+            }
+        }
+        var usage = rusage()
+        getrusage(RUSAGE_SELF, &usage)
+        print(
+            lookup / .microseconds(1), Int(walk / .milliseconds(1)), usage.ru_maxrss / 1024, count, ready,
+            separator: " ")
     }
 
     private static func write(_ answer: JSON) throws {

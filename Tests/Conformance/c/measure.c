@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Prints how long the C reader takes, for Tests/Conformance/measure: measure FOLDER URL LIST. */
+#include <iconcache.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+enum { LOOKUPS = 100000 };
+
+static double seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv) {
+    iconcache *cache;
+    iconcache_snapshot *snapshot;
+    iconcache_apps *apps;
+    if (argc != 4 || iconcache_new(argv[1], &cache, NULL) != ICONCACHE_OK) return 1;
+    size_t size = iconcache_path_size(cache);
+    char *path = malloc(size);
+    double start = seconds();
+    for (int i = 0; i < LOOKUPS; i++) {
+        if (iconcache_path(cache, argv[2], path, size, NULL) != ICONCACHE_OK) return 1;
+    }
+    double lookup = (seconds() - start) / LOOKUPS;
+    start = seconds();
+    if (iconcache_snapshot_new(cache, &snapshot, NULL) != ICONCACHE_OK) return 1;
+    if (iconcache_apps_new(snapshot, argv[3], &apps, NULL) != ICONCACHE_OK) return 1;
+    long count = 0, ready = 0;
+    const iconcache_app *app;
+    while ((app = iconcache_apps_next(apps)) != NULL) {
+        count++;
+        ready += app->image != NULL;
+    }
+    double walk = seconds() - start;
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%.2f %.0f %ld %ld %ld\n", lookup * 1e6, walk * 1e3, usage.ru_maxrss / 1024, count, ready);
+    iconcache_apps_free(apps);
+    iconcache_snapshot_free(snapshot);
+    iconcache_free(cache);
+    free(path);
+    return 0;
+}
