@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
-import Glibc
 import IconCache
 import Synchronization
 import SystemPackage
@@ -46,11 +45,10 @@ struct SwiftReader {
                 if case .ready = app.state { ready += 1 }
             }
         }
-        var usage = rusage()
-        getrusage(RUSAGE_SELF, &usage)
-        print(
-            lookup / .microseconds(1), Int(walk / .milliseconds(1)), usage.ru_maxrss / 1024, count, ready,
-            separator: " ")
+        // The figure of getrusage(2) includes what the parent had before this program was executed.
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        let memory = status.firstMatch(of: /VmHWM:\s*(\d+)/).flatMap { Int($0.1) } ?? 0
+        print(lookup / .microseconds(1), Int(walk / .milliseconds(1)), memory / 1024, count, ready)
     }
 
     private static func write(_ answer: JSON) throws {
