@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """What systemd does with the service: reload, watchdog, a death, a restart, a shutdown."""
 import json
+import re
 
 import icons
 from case import CACHE, LISTS, MachineTest
 from commands import until
+from machine import FOLDER
 from reader import SteadyReader
+
+FORMAT = FOLDER.parents[1] / "Sources/IconCache/IconCache.docc/Format.md"
 
 DROP_IN = "/run/systemd/system/syncagent.service.d/test.conf"
 
@@ -40,6 +44,19 @@ class Service(MachineTest):
         self.sync("denied")
         self.assertLessEqual(set(range(30, 33)), self.ready())
         self.assertEqual(self.pid(), before)
+
+    def test_a_program_is_started_after_a_publication(self):
+        units = re.findall(r"(?s)# (/etc/systemd/system/icons-changed\.\w+)\n(.*?\n)(?=\n|```)", FORMAT.read_text())
+        self.assertEqual(len(units), 2)
+        for path, text in units:
+            self.machine.write(path, text)
+        self.machine.write("/usr/local/bin/icons-changed", "#!/bin/sh\necho started >>/run/icons-changed\n", 0o755)
+        self.machine.run("systemctl", "daemon-reload")
+        self.machine.run("systemctl", "enable", "--now", "icons-changed.path")
+        self.drop("others", range(50, 53))
+        self.sync("others")
+        until("the program", lambda: self.machine.run("test", "-s", "/run/icons-changed", check=False).code == 0)
+        self.machine.run("systemctl", "disable", "--now", "icons-changed.path")
 
     def test_a_reload_with_a_bad_file_fails_and_changes_nothing(self):
         before = self.pid()
