@@ -401,12 +401,12 @@ struct PreviousImageScenarioTests {
         "an app whose new icon has an image of before, which is found to be missing, keeps the last one",
         arguments: [false, true])
     func standIn(changesAgain: Bool) throws {
-        var agent = try Self.agent([Self.app("1", "https://h.example/old.png")])
-        try agent.drop("1.plist", apps: [Self.app("1", "https://h.example/new.png")])
+        var agent = try Self.agent([Self.app("1", "old")])
+        try agent.drop("1.plist", apps: [Self.app("1", "new")])
         try Self.download(&agent)
         // The image of the first URL is retired, and not removed yet.
-        try agent.drop("1.plist", apps: [Self.app("1", "https://h.example/old.png")])
-        if changesAgain { try agent.drop("1.plist", apps: [Self.app("1", "https://h.example/other.png")]) }
+        try agent.drop("1.plist", apps: [Self.app("1", "old")])
+        if changesAgain { try agent.drop("1.plist", apps: [Self.app("1", "other")]) }
         try agent.handle(.damaged([Sample.image("https://h.example/old.png").sha256]))
         try Self.fail(&agent)
         #expect(Self.previous(agent) == ["https://h.example/new.png"])
