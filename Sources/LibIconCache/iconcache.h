@@ -206,7 +206,7 @@ typedef enum iconcache_change_kind {
     ICONCACHE_LIST_REMOVED,
     ICONCACHE_ICON_READY,    /* it had no image, and has one now */
     ICONCACHE_ICON_REPLACED, /* it has another image */
-    ICONCACHE_ICON_GONE      /* no list names it any more, or it lost its image */
+    ICONCACHE_ICON_GONE      /* it is in no list now, or lost its image */
 } iconcache_change_kind;
 
 /* Later versions of the library may add members at the end, and kinds. */

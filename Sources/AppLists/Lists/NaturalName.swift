@@ -12,13 +12,13 @@ package struct NaturalName: Comparable {
         var (rest, others) = (one.text.utf8[...], other.text.utf8[...])
         while let byte = rest.first, let second = others.first {
             if byte.isDigit, second.isDigit {
-                let (number, otherNumber) = (takeNumber(&rest), takeNumber(&others))
+                let (number, otherNumber) = (removeLeadingNumber(&rest), removeLeadingNumber(&others))
                 guard number.elementsEqual(otherNumber) else {
                     return number.count != otherNumber.count
                         ? number.count < otherNumber.count : number.lexicographicallyPrecedes(otherNumber)
                 }
             } else {
-                let (letter, otherLetter) = (small(byte), small(second))
+                let (letter, otherLetter) = (lowercased(byte), lowercased(second))
                 guard letter == otherLetter else { return letter < otherLetter }
                 rest.removeFirst()
                 others.removeFirst()
@@ -28,12 +28,12 @@ package struct NaturalName: Comparable {
         return one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
     }
 
-    /// Takes the digits at the beginning, and returns them without leading zeros.
-    private static func takeNumber(_ text: inout Substring.UTF8View) -> Substring.UTF8View {
+    /// Removes the digits at the beginning, and returns them without their leading zeros.
+    private static func removeLeadingNumber(_ text: inout Substring.UTF8View) -> Substring.UTF8View {
         let digits = text.prefix(while: \.isDigit)
         text = text[digits.endIndex...]
         return digits.drop { $0 == UInt8(ascii: "0") }
     }
 
-    private static func small(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+    private static func lowercased(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
 }

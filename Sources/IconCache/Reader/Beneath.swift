@@ -13,11 +13,13 @@ enum Beneath {
     static func open(_ path: FilePath, in folder: FilePath) throws(Errno) -> FileDescriptor {
         let root = try descriptor(folder.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         defer { try? root.close() }
-        var file = path.withPlatformString { open_beneath(root.rawValue, $0, O_NONBLOCK) }
-        // The kernel asks for another try if a name was moved meanwhile.
-        for _ in 0..<10 where file < 0 && errno == EAGAIN {
+        var file: CInt = -1
+        var attempts = 0
+        repeat {
             file = path.withPlatformString { open_beneath(root.rawValue, $0, O_NONBLOCK) }
-        }
+            attempts += 1
+            // The kernel asks for another try if a name was moved meanwhile.
+        } while file < 0 && errno == EAGAIN && attempts <= 10
         if file < 0, errno == EAGAIN {
             // Another process holds a lease of the kernel on the file (`F_SETLEASE`, fcntl(2)), and gives it up in a moment.
             var status = stat()
@@ -26,7 +28,7 @@ enum Beneath {
             file = path.withPlatformString { open_beneath(root.rawValue, $0, 0) }
         }
         if file < 0, [ENOSYS, EPERM, EINVAL].contains(errno) { return try openWithoutLinks(path, in: root) }
-        return try FileBytes.regular(descriptor(file))
+        return try FileBytes.only([S_IFREG], descriptor(file))
     }
 
     private static func openWithoutLinks(_ path: FilePath, in root: FileDescriptor) throws(Errno) -> FileDescriptor {
@@ -39,8 +41,8 @@ enum Beneath {
             folder = next
         }
         let name = path.lastComponent?.string ?? ""
-        return try FileBytes.regular(
-            descriptor(openat(folder.rawValue, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)))
+        return try FileBytes.only(
+            [S_IFREG], descriptor(openat(folder.rawValue, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)))
     }
 
     private static func descriptor(_ result: CInt) throws(Errno) -> FileDescriptor {

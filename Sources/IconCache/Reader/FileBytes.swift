@@ -29,25 +29,22 @@ package enum FileBytes {
     ///
     /// It does not wait for a pipe, nor read a device: they fail with ``notAFile``.
     static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
-        var status = stat()
-        var file: FileDescriptor
+        let file: FileDescriptor
         do throws(Errno) {
             file = try open(path, options: [.closeOnExec, .nonBlocking])
         } catch .wouldBlock {
             // Another process holds a lease of the kernel on the file (`F_SETLEASE`, fcntl(2)), and gives it up in a moment.
+            var status = stat()
             guard stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw .wouldBlock }
             file = try open(path, options: [.closeOnExec])
         }
-        let isRead = fstat(file.rawValue, &status) == 0 && [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
-        if isRead { return file }
-        try? file.close()
-        throw notAFile
+        return try only([S_IFREG, S_IFDIR], file)
     }
 
-    /// The file, if it is a regular one; otherwise it is closed.
-    static func regular(_ file: FileDescriptor) throws(Errno) -> FileDescriptor {
+    /// Returns an open file if it is of one of these types (`S_IFMT`, inode(7)); otherwise closes it.
+    static func only(_ types: [mode_t], _ file: FileDescriptor) throws(Errno) -> FileDescriptor {
         var status = stat()
-        if fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG { return file }
+        if fstat(file.rawValue, &status) == 0, types.contains(status.st_mode & S_IFMT) { return file }
         try? file.close()
         throw notAFile
     }

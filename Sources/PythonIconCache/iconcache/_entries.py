@@ -176,7 +176,7 @@ class Change(_Value):
         "list_removed"
         "icon_ready": it had no image, and has one now
         "icon_replaced": it has another image
-        "icon_gone": no list names it any more, or it lost its image
+        "icon_gone": it is in no list now, or lost its image
     list: the name of the list; None if an icon changed
     url: the URL of the icon; None if a list changed
     image: the new Image of the icon, if it has one

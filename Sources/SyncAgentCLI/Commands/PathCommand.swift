@@ -77,7 +77,7 @@ struct PathCommand: AsyncParsableCommand {
         }
     }
 
-    /// The entry that is asked for.
+    /// The entry of the app or URL on the command line.
     private func entry(in cache: IconCache) throws -> AppListDocument.App {
         if let name = app {
             guard let entry = try cache.entry(forApp: name, in: list) else { throw try missing(name, in: cache) }
@@ -92,7 +92,7 @@ struct PathCommand: AsyncParsableCommand {
         return entry
     }
 
-    /// That there is no app with this name, with what may be meant.
+    /// The error for a name that no app has; suggests a near one.
     private func missing(_ name: String, in cache: IconCache) throws -> ExitCode {
         let snapshot = try cache.snapshot()
         defer { snapshot.end() }

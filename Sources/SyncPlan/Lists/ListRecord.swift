@@ -18,7 +18,7 @@ package struct ListRecord: Sendable {
     package var entries: [AppEntry] = []
     /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
-    /// The images that it names in place of apps; such a list is not published.
+    /// The images that the file names, if it names images and no apps; then it is not published.
     package var images: Set<IconURL>?
     /// Whether the file itself was read by the current rules, not only its document.
     package var isRead = false

@@ -124,7 +124,7 @@ extension Reconciler {
         changes.removed.formUnion(diff.removed)
     }
 
-    /// Accepts a file that names images in place of apps: it is not published.
+    /// Accepts a file that names images and no apps; it is not published.
     private mutating func acceptImages(of list: AppList, in name: ListName, _ changes: inout ListChanges) {
         // It was a list of apps until now.
         if book.catalog.lists[name]?.source != nil { remove(name, &changes) }
