@@ -47,6 +47,14 @@ extension AppListDocument {
                     name: app.name, id: app.id, icon: app.icon, download: app.download, expected: expected,
                     state: state,
                     previous: app.last))
+            guard case .ready = state else { continue }
+            for (text, rendition) in app.renditions ?? [:] {
+                guard let size = RenditionSize(text), let image = rendition.image, image.hasPlainPath else {
+                    throw .damaged("“renditions” of “apps[\(index)]” has one that is not a size with an image")
+                }
+                apps[index].renditions.append(Rendition(size: size, image: image))
+            }
+            apps[index].renditions.sort { $0.size < $1.size }
         }
         let source = Source(sha256: sha256, bytes: root.source.bytes, modified: modified)
         self.init(list: root.list, source: source, apps: apps)
@@ -88,7 +96,7 @@ extension AppListDocument {
 extension AppListDocument.App {
     private static let keys = [
         "name", "id", "icon", "download", "expected", "status", "error", "previous", "previousSince", "path", "sha256",
-        "bytes", "type", "width", "height",
+        "bytes", "type", "width", "height", "renditions",
     ]
 
     fileprivate init?(_ text: inout WrittenJSON) {
@@ -120,10 +128,37 @@ extension AppListDocument.App {
             previous = AppListDocument.Previous(&text)
             guard previous != nil else { return nil }
         }
+        var renditions: [AppListDocument.Rendition] = []
+        if case .ready = state, text.take(", \"renditions\": { ") {
+            repeat {
+                guard let rendition = AppListDocument.Rendition(&text),
+                    renditions.last.map({ $0.size < rendition.size }) ?? true
+                else { return nil }
+                renditions.append(rendition)
+            } while text.take(", ")
+            guard text.take(" }") else { return nil }
+        }
         while !text.take(" }") { guard text.skipUnknownMember(besides: Self.keys) else { return nil } }
         self.init(
             name: name, id: id, icon: IconURL(icon), download: download, expected: expected, state: state,
             previous: previous)
+        self.renditions = renditions
+    }
+}
+
+extension AppListDocument.Rendition {
+    fileprivate init?(_ text: inout WrittenJSON) {
+        guard let size = text.string().flatMap({ RenditionSize($0) }), text.take(": { \"path\": "),
+            let (sha256, suffix) = text.image(),
+            text.take(", \"bytes\": "), let bytes = text.number(),
+            text.take(", \"width\": "), let width = text.number(),
+            text.take(", \"height\": "), let height = text.number(),
+            text.take(" }")
+        else { return nil }
+        self.init(
+            size: size,
+            image: AppListDocument.Image(
+                suffix: suffix, sha256: sha256, bytes: bytes, type: Self.type, width: width, height: height))
     }
 }
 
@@ -164,6 +199,17 @@ extension AppListDocument.State {
 }
 
 private struct CodedDocument: FormattedDocument {
+    struct Rendition: Decodable {
+        var path, sha256: String
+        var bytes, width, height: Int
+
+        var image: AppListDocument.Image? {
+            guard let digest = Digest(hex: sha256), min(bytes, width, height) >= 0 else { return nil }
+            return AppListDocument.Image(
+                path: path, sha256: digest, bytes: bytes, type: AppListDocument.Rendition.type, width: width,
+                height: height)
+        }
+    }
     struct Source: Decodable {
         var sha256: String
         var bytes: Int
@@ -181,6 +227,7 @@ private struct CodedDocument: FormattedDocument {
         var previousSince: String?
         var path, sha256, type: String?
         var bytes, width, height: Int?
+        var renditions: [String: Rendition]?
 
         var state: AppListDocument.State? {
             switch status {

@@ -64,11 +64,35 @@ extension AppListDocument.App {
             text.literal(", \"height\": ")
             text.number(image.height)
             if hasPrevious, let previous { previous.write(to: &text) }
+            if !renditions.isEmpty { writeRenditions(to: &text) }
         case .pending:
             text.literal(", \"status\": \"pending\"")
         case .failed(let error):
             text.literal(", \"status\": \"failed\", \"error\": ")
             text.string(error)
+        }
+        text.literal(" }")
+    }
+}
+
+extension AppListDocument.App {
+    private func writeRenditions(to text: inout JSONText) {
+        text.literal(", \"renditions\": { ")
+        for index in renditions.indices {
+            if index > 0 { text.literal(", ") }
+            text.string(renditions[index].size.description)
+            let image = renditions[index].image
+            text.literal(": { \"path\": ")
+            image.writePath(to: &text)
+            text.literal(", \"sha256\": ")
+            text.digest(image.sha256)
+            text.literal(", \"bytes\": ")
+            text.number(image.bytes)
+            text.literal(", \"width\": ")
+            text.number(image.width)
+            text.literal(", \"height\": ")
+            text.number(image.height)
+            text.literal(" }")
         }
         text.literal(" }")
     }

@@ -54,6 +54,8 @@ public struct AppListDocument: Equatable, Sendable {
         }
 
         private var last: Last
+        /// The image of ``state`` in other sizes, in the order of their pixels; empty if it is in none.
+        public var renditions: [Rendition] = []
 
         package init(
             name: String?, id: String? = nil, icon: IconURL, download: String?, expected: Digest? = nil, state: State,
@@ -76,6 +78,37 @@ public struct AppListDocument: Equatable, Sendable {
             guard !hasPrevious, case .ready(let image) = state else { return nil }
             return image
         }
+
+        /// All images that it names.
+        package var images: some Sequence<Image> {
+            let shown: Image? = if case .ready(let image) = state { image } else { nil }
+            return [shown].lazy.compactMap(\.self) + renditions.lazy.map(\.image)
+        }
+
+        /// The smallest rendition that has at least this many pixels on its longer side, or else the image itself;
+        /// `nil` if the entry is not ready.
+        ///
+        /// `pixels` is compared with the size that a rendition was made for, ``RenditionSize/pixels``.
+        public func image(forPixels pixels: Int) -> Image? {
+            guard case .ready(let image) = state else { return nil }
+            return renditions.first { $0.size.pixels >= pixels }?.image ?? image
+        }
+    }
+
+    /// An app's image in another size.
+    public struct Rendition: Equatable, Sendable {
+        /// The size that it was made for; its picture may have other sides.
+        public var size: RenditionSize
+        /// The image, a PNG.
+        public var image: Image
+
+        package init(size: RenditionSize, image: Image) {
+            self.size = size
+            self.image = image
+        }
+
+        /// The media type of all renditions.
+        package static let type = "image/png"
     }
 
     /// The source of an app's last image, which is shown while its icon's URL has none.

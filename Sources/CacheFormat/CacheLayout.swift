@@ -10,6 +10,7 @@ package enum CacheLayout {
     package static let lists = "lists"
     package static let icons = "icons"
     package static let byURL = "by-url"
+    package static let bySize = "by-size"
     package static let signatures = "signatures"
     package static let staging = "staging"
     package static let tag = "CACHEDIR.TAG"
@@ -51,6 +52,20 @@ package enum CacheLayout {
     package static func byURL(_ digest: Digest) -> String {
         let hex = digest.hex
         return "\(byURL)/\(hex.prefix(2))/\(hex)"
+    }
+
+    /// The link to the rendition of the current image of the URL with this digest: `by-size/64@2/ab/<sha256>`.
+    package static func bySize(_ size: RenditionSize, _ digest: Digest) -> String {
+        let hex = digest.hex
+        return "\(bySize)/\(size)/\(hex.prefix(2))/\(hex)"
+    }
+
+    /// The icon theme in the cache, which `XDG_DATA_DIRS` leads to by way of `share`.
+    package static let theme = "share/icons/hicolor"
+
+    /// The folder of a size in an icon theme: `64x64`, or with a scale `64x64@2` (Icon Theme Specification).
+    package static func themeFolder(_ size: RenditionSize) -> String {
+        "\(size.length)x\(size.length)" + (size.scale == 1 ? "" : "@\(size.scale)")
     }
 
     /// The valid numbers of generations: JSON readers may round larger ones (RFC 8259, section 6).
