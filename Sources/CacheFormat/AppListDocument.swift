@@ -80,9 +80,9 @@ public struct AppListDocument: Equatable, Sendable {
         }
 
         /// All images that it names.
-        package var images: some Sequence<Image> {
-            let shown: Image? = if case .ready(let image) = state { image } else { nil }
-            return [shown].lazy.compactMap(\.self) + renditions.lazy.map(\.image)
+        package var images: [Image] {
+            guard case .ready(let image) = state else { return [] }
+            return [image] + renditions.map(\.image)
         }
 
         /// The smallest rendition that has at least this many pixels on its longer side, or else the image itself;

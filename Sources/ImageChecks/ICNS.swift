@@ -22,6 +22,19 @@ enum ICNS: ImageFormat {
         return largest
     }
 
+    /// Those that are PNGs.
+    static func pictures(of bytes: RawSpan) throws(ImageFault) -> [IconPicture] {
+        var pictures: [IconPicture] = []
+        var elements = try Elements(bytes)
+        while let element = try elements.next(in: bytes) {
+            guard nominalSizes[element.name] != nil, let size = try pngSize(bytes.extracting(element.content)) else {
+                continue
+            }
+            pictures.append(IconPicture(form: .png, bytes: element.content, side: max(size.width, size.height)))
+        }
+        return pictures
+    }
+
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
         var elements = try Elements(bytes)
         while let element = try elements.next(in: bytes) {

@@ -20,6 +20,20 @@ enum ICO: ImageFormat {
         return largest
     }
 
+    static func pictures(of bytes: RawSpan) throws(ImageFault) -> [IconPicture] {
+        var pictures: [IconPicture] = []
+        for entry in try entries(of: bytes) {
+            let picture = bytes.extracting(entry)
+            let size = try ImageFault.ofPart { () throws(ImageFault) in try pictureSize(picture) }
+            let isPNG = PNG.recognises(picture)
+            pictures.append(
+                IconPicture(
+                    form: isPNG ? .png : .bitmap,
+                    bytes: isPNG ? entry : entry.lowerBound..<bytes.byteCount, side: max(size.width, size.height)))
+        }
+        return pictures
+    }
+
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
         // The end of the last PNG checked. PNGs must not overlap, so that no byte is read many times.
         var end = 0

@@ -14,7 +14,13 @@ extension Agent.Helpers {
             throw Exit.because(
                 "\(name) is missing: install it in \(folder), beside syncagent.", code: .badConfiguration)
         }
-        return Agent.Helpers(watch: try find("syncagent-watch"), parse: try find("syncagent-parse"))
+        let watch = try find("syncagent-watch")
+        // They are of a package of their own, which may be installed later: where it would put them.
+        let renderers = ["syncagent-render", "syncagent-render-heif"].map { name in
+            let paths = folders.map { $0.appending(name) }
+            return paths.first { access($0.string, X_OK) == 0 } ?? watch.removingLastComponent().appending(name)
+        }
+        return Agent.Helpers(watch: watch, parse: try find("syncagent-parse"), renderers: renderers)
     }
 
     static func program() throws -> FilePath {

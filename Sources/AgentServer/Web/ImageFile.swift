@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Glibc
+import IconCache
 import ImageChecks
 import SyncAgent
 import SystemPackage
@@ -27,6 +28,8 @@ actor ImageReader {
     enum Name: Equatable {
         /// The current image of the URL with this digest.
         case url(Digest)
+        /// The image of the URL with this digest that is drawn in so many pixels: a rendition, or the image itself.
+        case sized(Digest, pixels: Int)
         case image(Digest, ImageType)
     }
 
@@ -53,11 +56,20 @@ actor ImageReader {
     ///
     /// - Complexity: O(*n*) in its bytes if it is named by URL: the digest is computed.
     func open(_ name: Name) -> Opened {
-        let path =
-            switch name {
-            case .url(let digest): CacheLayout.byURL(digest)
-            case .image(let digest, let type): CacheLayout.image(digest, suffix: type.suffix)
+        switch name {
+        case .url(let digest): return open(CacheLayout.byURL(digest), name)
+        case .image(let digest, let type): return open(CacheLayout.image(digest, suffix: type.suffix), name)
+        case .sized(let digest, let pixels):
+            for size in IconCache(at: folder).renditionSizes(from: pixels) {
+                let opened = open(CacheLayout.bySize(size, digest), name)
+                if case .absent = opened { continue }
+                return opened
             }
+            return open(CacheLayout.byURL(digest), name)
+        }
+    }
+
+    private func open(_ path: String, _ name: Name) -> Opened {
         let descriptor: FileDescriptor
         do {
             descriptor = try FileDescriptor.open(

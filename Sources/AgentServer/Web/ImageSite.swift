@@ -42,19 +42,27 @@ struct ImageSite: Sendable {
         }
         let path = request.uri.path
         if path == "/icons" {
-            guard let url = try? request.query(["url"])["url"], !url.isEmpty else {
+            guard let query = try? request.query(["url", "size"]), let url = query["url"], !url.isEmpty else {
                 return .refusal(.badRequest, "no-url", "Name the icon: /icons?url=URL, with the URL percent-encoded.")
             }
             let icon = IconURL(url)
-            return await send(.url(.of(icon.text)), to: request) { await absence(of: icon) }
+            var name = ImageReader.Name.url(.of(icon.text))
+            if let size = query["size"] {
+                guard let pixels = Int(size), (1...65_535).contains(pixels) else {
+                    return .refusal(.badRequest, "no-size", "The size is a number of pixels: /icons?url=URL&size=64.")
+                }
+                name = .sized(.of(icon.text), pixels: pixels)
+            }
+            return await send(name, to: request) { await absence(of: icon) }
         }
         guard let name = Self.name(path) else {
             return .refusal(
-                .notFound, "no-such-path", "Images are at /icons?url=URL, /by-url/SHA256 and /icons/AB/SHA256.EXT.")
+                .notFound, "no-such-path",
+                "Images are at /icons?url=URL, /icons?url=URL&size=PIXELS, /by-url/SHA256 and /icons/AB/SHA256.EXT.")
         }
         return await send(name, to: request) {
             switch name {
-            case .url:
+            case .url, .sized:
                 .refusal(
                     .notFound, "no-image",
                     "No icon with this URL has an image on disk. GET /icons?url=URL tells why one is missing.")

@@ -6,7 +6,7 @@ import HTTPRules
 extension SettingKey {
     /// All settings, in the order of the documentation.
     package static let all: [SettingKey] =
-        lists + cache + fetch + network + images + upstream + control
+        lists + cache + fetch + network + images + render + upstream + control
 
     private static let lists: [SettingKey] = [
         .duration(
@@ -163,6 +163,30 @@ extension SettingKey {
         .duration(
             "refresh.default", \.refresh.default, atLeast: .seconds(1),
             "The freshness lifetime when the server gives neither a lifetime nor a validator (±20 %)."),
+    ]
+
+    private static let render: [SettingKey] = [
+        .list(
+            "render.sizes", "up to 16 sizes such as 64 or 64@2, of 8 to 1024", "sizes", \.render.sizes, atMost: 16,
+            """
+            The sizes that each image is rendered in, in pixels; with `@2` to `@4`, in units of that many pixels. Needs \
+            `syncagent-render`.
+            """,
+            { RenditionSize($0) }, { $0.description }),
+        .value(
+            "render.format", "png", "`png`", \.render.format, "The format of renditions.",
+            { Settings.Render.Format(rawValue: $0) }, \.rawValue),
+        .value(
+            "render.fit", "contain or inside", "`contain` or `inside`", \.render.fit,
+            """
+            `contain`: renditions are squares, with the picture in the middle of a transparent ground. `inside`: they have \
+            the proportions of the picture.
+            """, { Settings.Render.Fit(rawValue: $0) }, \.rawValue),
+        .flag(
+            "render.enlarge", \.render.enlarge, "Whether pictures that are smaller than a size are enlarged to it."),
+        .flag(
+            "desktop.icons", \.desktop.icons,
+            "Whether renditions have the names of their apps in an icon theme, in `share/icons/hicolor` of the cache."),
     ]
 
     private static let control: [SettingKey] = [

@@ -97,6 +97,33 @@ package struct Settings: Equatable, Sendable {
         package var allowSVG: Bool = false
     }
 
+    package struct Render: Equatable, Sendable {
+        /// The sizes that each image is rendered in (default none).
+        package var sizes: [RenditionSize] = []
+        /// The format of the renditions (default PNG).
+        package var format: Format = .png
+        /// How a picture fills its size (default `contain`).
+        package var fit: Fit = .contain
+        /// Whether pictures smaller than a size are enlarged to it (default no).
+        package var enlarge: Bool = false
+
+        package enum Format: String, CaseIterable, Sendable {
+            case png
+        }
+
+        package enum Fit: String, CaseIterable, Sendable {
+            /// The rendition is a square; the picture is in its middle, and the rest is transparent.
+            case contain
+            /// The rendition has the sides of the picture, the longer one of the size.
+            case inside
+        }
+    }
+
+    package struct Desktop: Equatable, Sendable {
+        /// Whether the renditions of apps have names in an icon theme (default no).
+        package var icons: Bool = false
+    }
+
     package struct Refresh: Equatable, Sendable {
         /// The shortest time between two requests for a copy, whatever freshness its server gives (default 1 h).
         package var minimum: Duration = .seconds(3600)
@@ -141,6 +168,8 @@ package struct Settings: Equatable, Sendable {
     @Shared package var fetch = Fetch()
     @Shared package var network = Network()
     @Shared package var images = Images()
+    @Shared package var render = Render()
+    @Shared package var desktop = Desktop()
     @Shared package var refresh = Refresh()
     @Shared package var control = Control()
     @Shared package var dashboard = Dashboard()

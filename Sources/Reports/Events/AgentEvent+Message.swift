@@ -25,6 +25,7 @@ extension AgentEvent {
         case .iconKept: "Its app has a new URL, and shows its last image until the new one is downloaded."
         case .iconRetired: "No longer in use. The image stays on disk until it is evicted."
         case .iconEvicted: "Evicted: no longer in use."
+        case .iconNotRendered(_, let failure): "Not rendered, its image stays as it is: \(failure.message)."
         case .generationPublished(_, let lists, let images, let endsFailure):
             "Published\(endsFailure ? " after failures" : ""): \(counted(lists, "list document")), "
                 + "\(counted(images, "new image"))."
@@ -34,6 +35,8 @@ extension AgentEvent {
             "Publishing failed: \(reason). The previous generation stays in force."
         case .downloadsBlocked(_, let reason): "What needs room or resources waits: \(reason)."
         case .downloadsUnblocked: "Nothing waits for room or resources any more."
+        case .renderingBlocked(let reason): "No image is rendered: \(reason)."
+        case .renderingUnblocked: "Images are rendered again."
         case .paused: "Downloads are paused."
         case .resumed: "Downloads are resumed."
         case .pinned: "Pinned."

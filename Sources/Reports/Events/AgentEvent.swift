@@ -29,12 +29,17 @@ package enum AgentEvent: Equatable, Sendable {
     case iconKept(IconURL, previous: IconURL)
     case iconRetired(IconURL)
     case iconEvicted(IconURL)
+    /// A ready icon cannot be rendered in other sizes.
+    case iconNotRendered(IconURL, RenderFailure)
     /// A generation is in force, with so many new list documents and images; `endsFailure` after failed publications.
     case generationPublished(Int, lists: Int, images: Int, endsFailure: Bool)
     /// A publication failed; or it succeeded but may not survive a power failure (`isInDoubt`).
     case publicationFailed(reason: String, isInDoubt: Bool)
     case downloadsBlocked(Shortage.Code, reason: String)
     case downloadsUnblocked
+    /// Nothing is rendered, or renditions get no names.
+    case renderingBlocked(reason: String)
+    case renderingUnblocked
     case paused
     case resumed
     case pinned(IconURL)
@@ -78,10 +83,13 @@ extension AgentEvent {
         case iconKept = "icon-kept"
         case iconRetired = "icon-retired"
         case iconEvicted = "icon-evicted"
+        case iconNotRendered = "icon-not-rendered"
         case generationPublished = "generation-published"
         case publicationFailed = "publication-failed"
         case downloadsBlocked = "downloads-blocked"
         case downloadsUnblocked = "downloads-unblocked"
+        case renderingBlocked = "rendering-blocked"
+        case renderingUnblocked = "rendering-unblocked"
         case paused
         case resumed
         case pinned
@@ -105,7 +113,8 @@ extension AgentEvent {
         /// Whether the event is about one icon: there may be as many as icons, and the icon's state tells the same.
         package var isOfIcon: Bool {
             switch self {
-            case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconKept, .iconRetired, .iconEvicted:
+            case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconKept, .iconRetired, .iconEvicted,
+                .iconNotRendered:
                 true
             default: false
             }
@@ -128,10 +137,13 @@ extension AgentEvent {
         case .iconKept: .iconKept
         case .iconRetired: .iconRetired
         case .iconEvicted: .iconEvicted
+        case .iconNotRendered: .iconNotRendered
         case .generationPublished: .generationPublished
         case .publicationFailed: .publicationFailed
         case .downloadsBlocked: .downloadsBlocked
         case .downloadsUnblocked: .downloadsUnblocked
+        case .renderingBlocked: .renderingBlocked
+        case .renderingUnblocked: .renderingUnblocked
         case .paused: .paused
         case .resumed: .resumed
         case .pinned: .pinned
@@ -168,8 +180,8 @@ extension AgentEvent {
     package var url: IconURL? {
         switch self {
         case .iconReady(let url, _, _), .iconChanged(let url, _, _), .iconFailed(let url, _), .iconStale(let url, _),
-            .iconFresh(let url), .iconKept(let url, _), .iconRetired(let url), .iconEvicted(let url), .pinned(let url),
-            .unpinned(let url):
+            .iconFresh(let url), .iconKept(let url, _), .iconRetired(let url), .iconEvicted(let url),
+            .iconNotRendered(let url, _), .pinned(let url), .unpinned(let url):
             url
         default: nil
         }
@@ -187,6 +199,7 @@ extension AgentEvent {
         switch self {
         case .listRejected(_, let rejection), .listKept(_, let rejection): "\(rejection.code)"
         case .iconFailed(_, let failure), .iconStale(_, let failure): failure.code.rawValue
+        case .iconNotRendered(_, let failure): failure.code.rawValue
         case .publicationFailed(_, let isInDoubt): isInDoubt ? "in-doubt" : nil
         case .downloadsBlocked(let code, _): code.rawValue
         case .cacheHealed(let repair, _): repair.rawValue

@@ -77,6 +77,16 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// An image in another size.
+    package struct Rendition: Codable, Equatable, Sendable {
+        /// As in `render.sizes`.
+        package var size: String
+        /// Relative to the cache folder.
+        package var path: String
+
+        package init(size: String, path: String) { (self.size, self.path) = (size, path) }
+    }
+
     package var url: IconURL
     package var lists: [ListName]
     package var state: Word<IconSummary.State>
@@ -107,6 +117,10 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var previous: Previous?
     /// The icons for which apps still show this one's image.
     package var shownFor: [Shown]?
+    /// The sizes that its image is rendered in; `nil` if nothing is to be rendered.
+    package var renditions: [Rendition]?
+    /// Why its image is not rendered; `nil` if it is, or will be.
+    package var renderFailure: RenderFailure?
     package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
 
     package init(url: IconURL, state: IconSummary.State, lists: [ListName], next: String) {

@@ -16,6 +16,7 @@ extension StatusProblem {
         case metricsNotWritten = "metrics-not-written"
         case notListening = "not-listening"
         case configurationRejected = "configuration-rejected"
+        case notRendered = "not-rendered"
         case evictionHeld = "eviction-held"
         case evictionSuspended = "eviction-suspended"
         case failed

@@ -137,6 +137,15 @@ extension StatusReport {
                     .notListening, sentence: "\(listener.name) cannot listen at \(listener.address)",
                     detail: error, commands: ["syncagent config"]))
         }
+        if let error = renditions?.error {
+            let images = renditions.map { $0.pending } ?? 0
+            problems.append(
+                StatusProblem(
+                    .notRendered, count: max(images, 1),
+                    sentence: "no image is rendered in the sizes of render.sizes"
+                        + (images > 0 ? ": \(counted(images, "image")) \(images == 1 ? "waits" : "wait")" : ""),
+                    detail: error))
+        }
         if let error = configuration.error { problems.append(configurationProblem(error, context)) }
         if eviction.state == .held {
             problems.append(

@@ -130,6 +130,19 @@ package struct StatusReport: Codable, Equatable, Sendable {
         }
     }
 
+    /// Images in the sizes of `render.sizes`.
+    package struct Renditions: Codable, Equatable, Sendable {
+        /// Images that have one in each size.
+        package var ready = 0
+        package var pending = 0
+        /// Images that cannot be rendered.
+        package var failed = 0
+        /// Why nothing is rendered, as a clause.
+        package var error: String?
+
+        package init() {}
+    }
+
     package struct Cache: Codable, Equatable, Sendable {
         package var bytes = 0
         package var images = 0
@@ -243,6 +256,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// The icons whose last refresh failed, by code, the most frequent first.
     package var refreshFailures: [Failure]?
     package var upstreams: [Upstream]?
+    /// `nil` if nothing is to be rendered.
+    package var renditions: Renditions?
 
     package init(state: State) {
         self.state = state
@@ -265,7 +280,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// Whether something that the lists ask for was not done: failed or blocked icons, bad lists, a full disk.
     package var hasFailures: Bool {
         icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != .ok }
-            || publication.error != nil || storage?.error != nil || listeners?.contains { $0.error != nil } == true
+            || renditions?.error != nil || publication.error != nil || storage?.error != nil
+            || listeners?.contains { $0.error != nil } == true
     }
 }
 

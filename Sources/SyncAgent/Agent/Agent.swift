@@ -13,10 +13,13 @@ package struct Agent: Sendable {
     package struct Helpers: Sendable {
         package var watch: FilePath
         package var parse: FilePath
+        /// Programs that need not be installed, in the order in which they are asked.
+        package var renderers: [FilePath]
 
-        package init(watch: FilePath, parse: FilePath) {
+        package init(watch: FilePath, parse: FilePath, renderers: [FilePath] = []) {
             self.watch = watch
             self.parse = parse
+            self.renderers = renderers
         }
     }
 
@@ -110,6 +113,9 @@ package struct Agent: Sendable {
                 evictor: evictor, inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
                 database: store,
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
+                renderer: Renderer(
+                    helper: RenderHelper(programs: helpers.renderers), folder: folder, staging: staging,
+                    metrics: metrics),
                 adopted: adopted, metrics: metrics)
         }
         if let loss = store.lossAtStart { loop.emit(.stateReplaced(loss, isKnown: false)) }

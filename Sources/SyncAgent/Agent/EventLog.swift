@@ -176,6 +176,12 @@ struct EventLog: Sendable {
         case .downloadsBlocked(_, let reason):
             logger.warning("not enough room or resources", metadata: ["code": code, "reason": "\(reason)"])
         case .downloadsUnblocked: logger.notice("enough room and resources again")
+        case .iconNotRendered(let url, let failure):
+            logger.log(
+                level: failure.code == .unsupported ? .info : .warning, "icon not rendered: its image stays as it is",
+                metadata: ["url": "\(LogURL(url))", "code": code, "reason": "\(failure.message)"])
+        case .renderingBlocked(let reason): logger.warning("nothing is rendered", metadata: ["reason": "\(reason)"])
+        case .renderingUnblocked: logger.notice("images are rendered again")
         case .paused: logger.notice("downloads paused")
         case .resumed: logger.notice("downloads resumed")
         case .pinned(let url): logger.info("icon pinned", metadata: ["url": "\(LogURL(url))"])

@@ -13,6 +13,7 @@ struct SystemEffects: AgentEffects {
     let inspector: CacheInspector
     let database: StateStore
     let relist: @Sendable () async -> Void
+    var renderer: Renderer?
     var adopted: AdoptedLists?
     var metrics = AgentMetrics()
 
@@ -40,6 +41,8 @@ struct SystemEffects: AgentEffects {
         case .remove(let plan): return .removed(failed: await evictor.remove(plan))
         case .measureSpace(let trial): return .space(await staging.measure(trial: trial))
         case .inspect(let expected): return .inspected(await inspector.inspect(expected))
+        case .render(let order): return .rendered(await renderer?.render(order) ?? RenderReport())
+        case .nameRenditions(let naming): return .renditionsNamed(trouble: await publisher.setNames(naming))
         case .poll(let poll):
             return .polled(await UpstreamPoller(downloads: downloads, adopted: adopted, relist: relist).poll(poll))
         }

@@ -207,6 +207,13 @@ package final class CacheFolder: Sendable {
         }
     }
 
+    /// Sets the times of a file or folder to now.
+    func touch(_ name: String) throws(FileError) {
+        try inFolder(of: name) { (folder, last) throws(FileError) in
+            try check("touch", name, utimensat(folder, last, nil, AT_SYMLINK_NOFOLLOW))
+        }
+    }
+
     /// Inspects a file without following links; `nil` if it is missing or not a regular file.
     ///
     /// - Throws: ``FileError`` if that is unknown, for example without a free descriptor: the file may exist.

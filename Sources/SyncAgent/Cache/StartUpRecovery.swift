@@ -35,6 +35,8 @@ struct StartUpRecovery {
         // the barrier of the first publication suffices.
         let barrier = Barrier(folder)
         if !recovery.state.manifests.isEmpty || !barrier.flushesWhole { try barrier.pass(files: recovery.named) }
+        recovery.state.hasRenditionNames =
+            try folder.status(CacheLayout.bySize) != nil || folder.status(CacheLayout.theme) != nil
         return recovery.state
     }
 

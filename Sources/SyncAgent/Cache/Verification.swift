@@ -124,8 +124,6 @@ package struct Verification: Sendable {
 }
 
 extension AppListDocument {
-    /// The images that apps show.
-    var images: some Sequence<Image> {
-        apps.lazy.compactMap { if case .ready(let image) = $0.state { image } else { nil } }
-    }
+    /// The images that apps show, and their renditions.
+    var images: some Sequence<Image> { apps.lazy.flatMap(\.images) }
 }

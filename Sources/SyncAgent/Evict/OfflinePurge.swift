@@ -90,8 +90,8 @@ package enum OfflinePurge {
         var urls: Set<Digest> = []
         for document in documents {
             for app in restored.documents[document]?.apps ?? [] {
-                guard case .ready(let image) = app.state else { continue }
-                images.insert(image.path)
+                guard case .ready = app.state else { continue }
+                images.formUnion(app.images.lazy.map(\.path))
                 urls.insert(.of(app.icon.text))
             }
         }
@@ -134,6 +134,18 @@ package enum OfflinePurge {
                 guard let url = Digest(hex: name), !urls.contains(url) else { continue }
                 remove("\(CacheLayout.byURL)/\(part)/\(name)")
             }
+        }
+        for size in names(CacheLayout.bySize) where RenditionSize(size) != nil {
+            for part in CacheLayout.fanOut {
+                let folder = "\(CacheLayout.bySize)/\(size)/\(part)"
+                for name in names(folder) where Digest(hex: name).map({ !urls.contains($0) }) == true {
+                    remove("\(folder)/\(name)")
+                }
+            }
+        }
+        for size in names(CacheLayout.theme) {
+            let folder = "\(CacheLayout.theme)/\(size)/apps"
+            for name in names(folder) where name.ends(withBytes: ".png") { remove("\(folder)/\(name)") }
         }
         for name in names(CacheLayout.lists) where name.ends(withBytes: ".json") {
             guard let document = Digest(hex: name.droppingLast(bytes: 5)), !documents.contains(document) else {

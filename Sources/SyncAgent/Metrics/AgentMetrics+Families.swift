@@ -50,6 +50,12 @@ extension MetricFamily {
         Label("reason", MetricLabel.Release.self))
     static let evictionFailures = counter(
         "syncagent_eviction_failures_total", "Files that could not be removed from the cache.")
+    static let renderedImages = counter(
+        "syncagent_rendered_images_total", "Images that were given to syncagent-render, by result.",
+        Label(name: "result", values: ["rendered", "failed"]))
+    static let renderingDuration = histogram(
+        "syncagent_rendering_duration_seconds", "Time that a process of syncagent-render took.",
+        bounds: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60])
     static let listReads = counter(
         "syncagent_list_reads_total", "Versions of lists that were parsed, by verdict.",
         Label(name: "verdict", values: ["accepted", "rejected"]))
@@ -68,6 +74,7 @@ extension MetricFamily {
     static let pushed = [
         downloads, downloadFailures, downloadResponses, receivedBytes, downloadDuration, originDownloads,
         upstreamRequests, upstreamBytes, publications, publicationDuration, flushDuration, flushFailures, evictedImages,
-        evictedGenerations, evictionFailures, listReads, parserFailures, watcherFailures, controlRequests,
+        evictedGenerations, evictionFailures, renderedImages, renderingDuration, listReads, parserFailures,
+        watcherFailures, controlRequests,
     ]
 }

@@ -88,6 +88,13 @@ package final class AgentMetrics: Sendable {
         registry.increment(.evictedGenerations, reason.rawValue)
     }
 
+    func recordRendering(images: Int, failed: Int, in time: Duration) {
+        guard images + failed > 0 else { return }
+        registry.increment(.renderedImages, "rendered", by: images)
+        registry.increment(.renderedImages, "failed", by: failed)
+        registry.record(time, in: .renderingDuration)
+    }
+
     // MARK: Lists
 
     func recordVerdict(_ verdict: ListVerdict) {

@@ -78,6 +78,15 @@ extension StatusReport {
             .gauge("syncagent_cache_bytes", "Size of the images in the cache.", cache.bytes),
             .gauge("syncagent_cache_images", "Images in the cache.", cache.images),
             .gauge(
+                "syncagent_renditions", "Images by whether they are rendered in the sizes of render.sizes.",
+                by: "state",
+                [
+                    "ready": renditions?.ready ?? 0, "pending": renditions?.pending ?? 0,
+                    "failed": renditions?.failed ?? 0,
+                ]),
+            .gauge(
+                "syncagent_rendering_failing", "1 while no image can be rendered.", renditions?.error != nil),
+            .gauge(
                 "syncagent_eviction_state", "1 for the present state of eviction, 0 for the others.", by: "state",
                 [
                     "active": eviction.state == "active", "suspended": eviction.state == "suspended",

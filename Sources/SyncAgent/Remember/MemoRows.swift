@@ -5,7 +5,7 @@ import SyncPlan
 /// The one table of the database: JSON, by a kind of memo and a key.
 struct MemoRows {
     enum Kind: String {
-        case icon, origin, list, rejection, superseded, values
+        case icon, origin, list, rejection, render, superseded, values
     }
 
     /// A row that no agent writes: nothing else in the database can be trusted either.

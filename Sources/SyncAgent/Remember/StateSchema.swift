@@ -2,7 +2,7 @@
 
 extension StateStore {
     /// The present version of the tables.
-    static let version = 5
+    static let version = 6
 
     /// The version of the tables in a database; 0 if it is new.
     static func version(of database: Database) throws -> Int {
@@ -15,8 +15,9 @@ extension StateStore {
         // A later version's tables are not known here: what is missed in them is damage.
         guard found < version else { return }
         try database.transaction {
-            try database.execute(MemoRows.schema)
-            if found > 0 { try database.execute(upgrade) }
+            // Version 5 has the same table, with fewer kinds of rows.
+            if found < 5 { try database.execute(MemoRows.schema) }
+            if found > 0, found < 5 { try database.execute(upgrade) }
             try database.execute("PRAGMA user_version = \(version)")
         }
     }

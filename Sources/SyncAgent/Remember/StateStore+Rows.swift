@@ -18,6 +18,8 @@ extension StateStore {
             for list in changes.forgottenLists { try rows.delete(.list, list.text) }
             for memo in changes.rejections { try rows.put(.rejection, memo.list.text, memo) }
             for list in changes.forgottenRejections { try rows.delete(.rejection, list.text) }
+            for memo in changes.renderFailures { try rows.put(.render, memo.image.hex, memo) }
+            for image in changes.forgottenRenderFailures { try rows.delete(.render, image.hex) }
             for (generation, time) in changes.superseded {
                 try rows.put(.superseded, "\(generation)", StoredAge(of: time, clock: clock))
             }
@@ -43,6 +45,7 @@ extension Remembered {
             case .origin: origins.append(try MemoRows.decode(kind, json))
             case .list: lists.append(try MemoRows.decode(kind, json))
             case .rejection: rejections.append(try MemoRows.decode(kind, json))
+            case .render: renderFailures.append(try MemoRows.decode(kind, json))
             case .superseded:
                 let age: StoredAge = try MemoRows.decode(kind, json)
                 guard let generation = Int(key), CacheLayout.generationNumbers.contains(generation) else {

@@ -9,11 +9,12 @@ import SystemPackage
 struct PathCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
-        usage: "syncagent path [--json] (<url> | --app <name> [--list <list>]) [options]",
+        usage: "syncagent path [--json] [--size <pixels>] (<url> | --app <name> [--list <list>]) [options]",
         discussion: """
             Works without a running agent. After a refresh, an icon may have another image with another path. While its \
             URL has no image yet, the previous one of its app is printed, and a note on stderr says so. If several apps have \
-            the name, one with an image comes first, and then the first list by name.
+            the name, one with an image comes first, and then the first list by name. With --size, it is the smallest \
+            rendition that is large enough, or else the image itself.
 
             Examples:
               syncagent path https://example.com/mail.png
@@ -33,6 +34,9 @@ struct PathCommand: AsyncParsableCommand {
         completion: .offered(.listsAndPins))
     var list: ListName?
 
+    @Option(help: ArgumentHelp("Where the image is drawn in so many pixels.", valueName: "pixels"))
+    var size: Int?
+
     @Flag(help: "Print one JSON document: the image with its path, digest, type and size.")
     var json = false
 
@@ -41,6 +45,7 @@ struct PathCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (url == nil) != (app == nil) else { throw ValidationError("Give either a URL or --app with a name.") }
+        if let size, !(1...65_535).contains(size) { throw ValidationError("--size takes 1 to 65535 pixels.") }
         guard list == nil || app != nil else { throw ValidationError("--list needs --app with a name.") }
     }
 
@@ -55,7 +60,8 @@ struct PathCommand: AsyncParsableCommand {
             throw Exit.because(
                 "\(shown(url)) could not be downloaded (\(code)). See: "
                     + configuration.command("syncagent why \(Suggestion.word(for: url))"))
-        case .ready(let image):
+        case .ready(let original):
+            let image = size.flatMap { app.image(forPixels: $0) } ?? original
             let path = cache.path(of: image)
             guard access(path.string, F_OK) == 0 else {
                 throw Exit.because(

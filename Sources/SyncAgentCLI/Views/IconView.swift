@@ -41,6 +41,12 @@ struct IconView {
             let lists = other.lists.map(\.text).joined(separator: ", ")
             add("shown in", "\(lists), until \(shown(other.url, beside: report.url)) is downloaded", .yellow)
         }
+        if let sizes = report.renditions, !sizes.isEmpty {
+            add("rendered", sizes.map(\.size).joined(separator: ", "))
+        }
+        if let failure = report.renderFailure {
+            add("not rendered", "\(failure.code.rawValue): \(failure.message)", .yellow)
+        }
         add("next", report.next)
         for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }
         add("because", report.rule)

@@ -160,6 +160,11 @@ struct StatusView {
         let size = ByteCount(report.cache.bytes).rounded
         let cache = "\(counted(report.cache.images, "image")), \(size), in \(context.cache ?? "the cache folder")"
         figures.append(("cache", StyledText(cache)))
+        if let renditions = report.renditions {
+            let parts = Self.parts((renditions.pending, "pending"), (renditions.failed, "without"))
+            let text = ["\(counted(renditions.ready, "image")) rendered"] + parts
+            figures.append(("renditions", StyledText(text.joined(separator: ", "))))
+        }
         if let generation = report.generation, let published = report.published {
             let time = RelativeTime.text(in: published, now: now)
             // With failed or pending icons, “in sync” would mislead.

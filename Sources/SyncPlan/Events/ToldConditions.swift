@@ -14,6 +14,7 @@ struct ToldConditions: Equatable, Sendable {
     var eviction = Eviction.active
     var failure: String?
     var isBlocked = false
+    var isRenderingBlocked = false
     /// The states of the sources that were read, or failed.
     var sources = IconSources.States()
 }
@@ -33,8 +34,12 @@ extension Reconciler {
             }
         return ToldConditions(
             eviction: eviction, failure: book.publishing.failure, isBlocked: book.space.waitsFor != nil,
+            isRenderingBlocked: renderingTrouble != nil,
             sources: book.sources.knownStates(at: turn.now))
     }
+
+    /// Why nothing is rendered, or why renditions have no names, as a clause; `nil` if nothing is wrong.
+    var renderingTrouble: String? { book.renditions.trouble ?? book.renditionNames.trouble }
 
     mutating func emitConditions() {
         let now = conditions
@@ -45,6 +50,9 @@ extension Reconciler {
         if now.isBlocked != told.isBlocked {
             turn.emit(
                 book.space.waitsFor.map { .downloadsBlocked($0.code, reason: $0.reason) } ?? .downloadsUnblocked)
+        }
+        if now.isRenderingBlocked != told.isRenderingBlocked {
+            turn.emit(renderingTrouble.map { .renderingBlocked(reason: $0) } ?? .renderingUnblocked)
         }
         if now.eviction != told.eviction {
             let reason = evictionStatus.reason ?? ""

@@ -92,10 +92,10 @@ struct Retention: Sendable {
         ledger.recordMissing(images)
     }
 
-    /// Records that an image's file, or the one that a URL's name leads to, is damaged.
-    mutating func recordDamage(of image: AppListDocument.Image, shownBy url: IconURL) {
+    /// Records that an image's file, or the one that a URL's name leads to, is damaged; a rendition has no URL.
+    mutating func recordDamage(of image: AppListDocument.Image, shownBy url: IconURL? = nil) {
         damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
-        damagedURLs.insert(url)
+        if let url { damagedURLs.insert(url) }
     }
 
     /// Adopts another cache folder at the path; what is known about the old one no longer applies.

@@ -201,6 +201,13 @@ package struct RetirementLedger: Sendable {
         }
     }
 
+    private mutating func record(_ image: AppListDocument.Image) {
+        guard images.index(of: image.sha256) == nil else { return }
+        let new = Image(boxed: Boxed(wrappedValue: image))
+        images.update(image.sha256, default: new) { _ in }
+        count(new, 1)
+    }
+
     private mutating func add(_ value: AppListDocument, _ digest: Digest) {
         var ready: (urls: [IconURL], images: [Digest]) = ([], [])
         ready.urls.reserveCapacity(value.apps.count)
@@ -211,10 +218,10 @@ package struct RetirementLedger: Sendable {
             guard case .ready(let image) = value.apps[index].state else { continue }
             ready.urls.append(value.apps[index].icon)
             ready.images.append(image.sha256)
-            if images.index(of: image.sha256) == nil {
-                let new = Image(boxed: Boxed(wrappedValue: image))
-                images.update(image.sha256, default: new) { _ in }
-                count(new, 1)
+            record(image)
+            for rendition in value.apps[index].renditions {
+                ready.images.append(rendition.image.sha256)
+                record(rendition.image)
             }
             guard let last = value.apps[index].previous else { continue }
             shown.append(

@@ -232,6 +232,7 @@ extension IconBook {
             drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
         publishing.unstageAll()
+        dropStagedRenditions(in: &turn)
         if let lost = partials.forget(where: { [downloads] in !downloads.isInvalid($0) }) {
             turn.run(.discardPartials(lost))
         }

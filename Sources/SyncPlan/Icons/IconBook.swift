@@ -20,6 +20,9 @@ struct IconBook: Sendable {
     var admission = Admission()
     var keyGroups = KeyGroups()
     var repository: IconRepository?
+    var renditions: Renditions
+    var renditionNames: RenditionNames
+    var desktop: Settings.Desktop
     /// By list and index of the entry, the images that apps had until their icons got others that no manifest names yet:
     /// those may be found to be missing.
     var standIns: [ListName: [Int: PreviousImage]] = [:]
@@ -28,11 +31,14 @@ struct IconBook: Sendable {
 
     init(
         _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
-        publishing: PublicationPlan, retention: Retention, triesOnce: Bool
+        publishing: PublicationPlan, retention: Retention, hasRenditionNames: Bool, triesOnce: Bool
     ) {
         (self.settings, self.catalog, self.sources) = (settings, catalog, sources)
         (self.partials, self.publishing, self.retention) = (partials, publishing, retention)
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
+        renditions = Renditions(settings)
+        desktop = settings.desktop
+        renditionNames = RenditionNames(areThere: hasRenditionNames || renditions.isOn)
     }
 
     mutating func configure(_ new: Settings, in turn: inout Turn) {
@@ -43,6 +49,7 @@ struct IconBook: Sendable {
         publishing.configure(new.publish)
         retention.configure(new)
         admission = Admission()
+        configureRenditions(new, in: &turn)
         if new.keys != old.keys { resetKeys(in: &turn) }
         if new.lists.iconBaseURL != old.lists.iconBaseURL { setRepository(in: &turn) }
         let hasOtherLimits =

@@ -35,6 +35,9 @@ package struct Catalog: Sendable {
     /// The number of images that referenced icons, or apps in place of them, show.
     package var shownImages: Int { shown.count }
 
+    /// The images that referenced icons, or apps in place of them, show.
+    var shownDigests: some Sequence<Digest> { shown.lazy.compactMap(\.image.digest) }
+
     /// Whether a referenced icon shows the image, as its own or as a previous one.
     package func needs(_ image: Digest) -> Bool { shown.index(of: image) != nil }
 

@@ -15,6 +15,8 @@ package struct Publication: Sendable {
     /// Images on disk that its documents newly name; if one is missing, the publication fails.
     package var checks: Set<AppListDocument.Image> = []
     package var documents: [AppListDocument] = []
+    /// Those of ``moves`` and ``discards`` that are renditions.
+    package var renditions: [StagedImage] = []
     /// Whether it may use reserved space, because the newest manifest names missing files.
     package var ignoresRoom = false
     /// Whether it may have icons from behind credentials, which must not be exported.

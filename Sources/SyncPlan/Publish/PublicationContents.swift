@@ -112,24 +112,32 @@ struct PublicationContents {
     }
 
     func publication(
-        _ generation: Int, _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger
+        _ generation: Int, _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
+        _ renditions: Renditions
     ) -> Publication {
         var publication = Publication(generation: generation, published: now)
         var new: [Digest: AppListDocument.Image] = [:]
         new.reserveCapacity(staged.count)
         publication.moves.reserveCapacity(staged.count)
         publication.links.reserveCapacity(staged.count)
+        func add(_ staged: StagedImage) {
+            let digest = staged.image.sha256
+            if new.updateValue(staged.image, forKey: digest) != nil || ledger.isOnDisk(digest) {
+                publication.discards.append(staged)
+            } else {
+                publication.moves.append(staged)
+            }
+        }
         for icon in staged {
             let (image, url) = (icon.staged.image, icon.url)
-            if new.updateValue(image, forKey: image.sha256) != nil || ledger.isOnDisk(image.sha256) {
-                publication.discards.append(icon.staged)
-            } else {
-                publication.moves.append(icon.staged)
-            }
+            add(icon.staged)
             let before = icon.before.wrappedValue?.path ?? plan.named[url]?.wrappedValue?.path
             publication.links.append((url, image.path, before: before))
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
+        for index in publication.documents.indices { renditions.add(to: &publication.documents[index]) }
+        publication.renditions = renditions.staged(in: publication.documents)
+        for rendition in publication.renditions { add(rendition) }
         publication.checks = newlyNamed(in: publication.documents, besides: new, catalog, ledger)
         publication.kept.reserveCapacity(catalog.lists.count)
         for (name, list) in catalog.lists where !lists.contains(name) { publication.kept[name] = list.published }
@@ -147,11 +155,13 @@ struct PublicationContents {
         for document in documents {
             let published = catalog.lists[document.list]?.published
             let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
+            func add(_ image: AppListDocument.Image) {
+                if staged[image.sha256] != image, !known.contains(image.sha256) { images.insert(image) }
+            }
             for index in document.apps.indices {
-                guard case .ready(let image) = document.apps[index].state, staged[image.sha256] != image,
-                    !known.contains(image.sha256)
-                else { continue }
-                images.insert(image)
+                guard case .ready(let image) = document.apps[index].state else { continue }
+                add(image)
+                for rendition in document.apps[index].renditions { add(rendition.image) }
             }
         }
         return images

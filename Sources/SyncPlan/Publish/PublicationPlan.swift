@@ -226,7 +226,8 @@ struct PublicationPlan: Sendable {
 
     /// Begins to publish what is due; `nil` if nothing can be published now.
     mutating func begin(
-        _ catalog: Catalog, _ ledger: RetirementLedger, during traffic: PublicationWindow.Traffic, at now: Timestamp
+        _ catalog: Catalog, _ ledger: RetirementLedger, _ renditions: Renditions,
+        during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) -> Publication? {
         let contents = PublicationContents(self, catalog, ledger, during: traffic, at: now)
         let lists = contents.lists
@@ -240,7 +241,7 @@ struct PublicationPlan: Sendable {
         let mended = damaged.intersection(lists)
         // Damage found from now on is for the next publication.
         damaged.subtract(mended)
-        var publication = contents.publication(newest, self, catalog, ledger)
+        var publication = contents.publication(newest, self, catalog, ledger, renditions)
         let (names, later) = names(with: contents, in: catalog, ledger)
         for (icon, image) in names {
             guard let path = image.wrappedValue?.path else { continue }

@@ -33,6 +33,10 @@ extension Reconciler {
         case inspect(CacheExpectation)
         /// Poll a source of icons; ends with `.polled`.
         case poll(SourcePoll)
+        /// Render images; ends with `.rendered`.
+        case render(RenderOrder)
+        /// Set the names of renditions; ends with `.renditionsNamed`.
+        case nameRenditions(RenditionNaming)
     }
 
     /// An action that nothing waits for; they run one after the other.

@@ -18,6 +18,9 @@ extension Reconciler {
         case released(ReleaseResult)
         /// The evictor removed files, except those that failed.
         case removed(failed: RetirementPlan = RetirementPlan())
+        case rendered(RenderReport)
+        /// The names of renditions were set, or not, for a reason that is a clause.
+        case renditionsNamed(trouble: String?)
         /// The free space was measured; a failure says why the trial file could not be written.
         case space(Result<DiskSpace, Shortage>)
         /// Pause new downloads. Running ones finish.
@@ -67,6 +70,12 @@ extension Reconciler {
         case .removed(let failed):
             book.retention.end(failed: failed, in: book.catalog, at: turn.now)
             book.space.prioritize(at: turn.now)
+        case .rendered(let report):
+            let damaged = book.applyRendering(report, mayWriteAhead: cache.isSearched, in: &turn)
+            if recordDamage(damaged) {
+                turn.emit(.cacheHealed(.damagedImages, summary: counted(damaged.count, "image")))
+            }
+        case .renditionsNamed(let trouble): book.renditionNames.end(trouble: trouble, at: turn.now)
         case .inspected(let found): applyInspection(found)
         case .suspected: cache.suspect(isComplete: true)
         case .damaged(let images):

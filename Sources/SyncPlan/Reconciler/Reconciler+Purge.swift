@@ -32,6 +32,7 @@ extension Reconciler {
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()
         book.dropStaged(in: &turn)
+        book.resetRenditions(in: &turn)
         if let partials = book.partials.forget(where: { _ in true }) { turn.run(.discardPartials(partials)) }
         book.dropPrevious(nil, in: &turn)
         for url in Array(book.catalog.icons.keys) {

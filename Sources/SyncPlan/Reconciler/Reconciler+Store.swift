@@ -19,9 +19,10 @@ extension Reconciler {
         } else if isDue {
             guard
                 var publication = book.publishing.begin(
-                    book.catalog, book.retention.ledger, during: book.traffic, at: turn.now)
+                    book.catalog, book.retention.ledger, book.renditions, during: book.traffic, at: turn.now)
             else { return }
             publication.isPrivate = !privateOrigins.isEmpty
+            book.renditions.beginPublication(publication.renditions)
             cache.recordPublication()
             turn.start(.publish(publication))
         } else if let damaged = book.retention.beginDamaged(
@@ -29,6 +30,10 @@ extension Reconciler {
         {
             book.publishing.forgetNames(of: damaged.urls)
             turn.start(.remove(damaged))
+        } else if let naming = book.renditionNames.begin(
+            book.catalog, book.renditions, forApps: book.desktop.icons, at: turn.now)
+        {
+            turn.start(.nameRenditions(naming))
         } else if mayEvict {
             evict()
         }
@@ -56,6 +61,7 @@ extension Reconciler {
             for icon in done.staged {
                 book.drop(icon.staged, of: icon.url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
+            book.renditions.failPublication()
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
     }
@@ -79,6 +85,7 @@ extension Reconciler {
             moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
+        book.finishRenditions(of: done.publication)
         book.forgetStandIns()
         // Names of other URLs may still lead to the replaced files.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
@@ -129,6 +136,7 @@ extension Reconciler {
     /// Returns an aborted publication's changes to pending.
     private mutating func restore(_ done: PublicationPlan.InFlight) {
         book.publishing.restore(done, in: book.catalog, at: turn.now)
+        book.abortRenditions(in: &turn)
         for icon in done.staged {
             if book.catalog.icons[icon.url]?.isReferenced == true {
                 book.publishing.stage(icon.url)
@@ -159,10 +167,13 @@ extension Reconciler {
         let isConclusive = cache.end(found, at: turn.now)
         if let trouble = found.trouble { book.publishing.fail(because: trouble, at: turn.now) }
         guard isConclusive else { return }
+        // What could not be read for a while may be readable now.
+        book.renditions.sweepAgain()
         book.publishing.raiseNewest(to: found.latestGeneration)
         if let adopted = found.adopted {
             adopt(adopted, besides: found.lostImages)
             book.dropStaged(in: &turn)
+            book.resetRenditions(in: &turn)
         }
         guard let summary = found.summary else { return }
         turn.emit(.cacheHealed(found.adopted == nil ? .missingFiles : .otherFolder, summary: summary))
@@ -214,6 +225,8 @@ extension Reconciler {
         guard !images.isEmpty else { return false }
         var found: Set<Digest> = []
         var lists: Set<ListName> = []
+        let renditions = book.recordDamagedRenditions(images, in: &turn)
+        (found, lists) = (renditions.images, renditions.lists)
         for element in book.catalog.icons {
             guard let image = element.icon.image, images.contains(image.sha256) else { continue }
             book.retention.recordDamage(of: image, shownBy: element.url)
@@ -250,6 +263,7 @@ extension Reconciler {
     private mutating func forget(_ plan: RetirementPlan) {
         book.publishing.forgetNames(of: plan.urls)
         let removed = Set(plan.images.map(\.sha256))
+        book.forgetRenditions(removed, in: &turn)
         var orphans = book.catalog.forgetOrphans(of: removed)
         // An image that was restored to a URL may be in no document of that URL.
         let returned = book.catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys

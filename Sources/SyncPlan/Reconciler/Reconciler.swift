@@ -52,7 +52,9 @@ package struct Reconciler: Sendable {
                 settings.publish, restored.manifests.last, newest: restored.newestGeneration,
                 outdated: known.outdatedLists, named: known.named, at: now),
             retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
-            triesOnce: triesOnce)
+            hasRenditionNames: restored.hasRenditionNames, triesOnce: triesOnce)
+        for (original, renditions) in known.renditions { book.renditions.restore(renditions, of: original) }
+        book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
         if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
@@ -100,6 +102,7 @@ package struct Reconciler: Sendable {
             book.publishing.markChanged(at: turn.now)
         }
         if folder.isScanned, isStoreIdle { useStore() }
+        book.startRendering(mayRender: mayRender, in: &turn)
         advancePurge()
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
@@ -112,11 +115,13 @@ package struct Reconciler: Sendable {
     package var nextWake: Timestamp? {
         var times = [book.downloads.nextWake, turn.memos.due]
         if looksForSpace { times.append(book.space.nextLook) }
+        if mayRender, book.space.isOpen { times.append(book.renditions.nextWake) }
         if !isStopping { times.append(folder.nextLook) }
         if book.downloads.mayStart { times.append(book.sources.nextWake) }
         if folder.isScanned, isStoreIdle {
             times.append(book.publishing.window.due(during: book.traffic))
             if !isStopping { times.append(book.publishing.heartbeat) }
+            times.append(book.renditionNames.nextWake)
             if mayEvict { times.append(book.retention.nextStep) }
         }
         return times.compactMap(\.self).min()
@@ -129,7 +134,17 @@ package struct Reconciler: Sendable {
     /// Whether all that can be done now is done; the rest waits for a retry, an origin, a grace period or a reader.
     package var isSettled: Bool {
         guard isStopping || folder.isSettled && !isAskingSources, book.isIdle, isStoreIdle else { return false }
+        guard isStopping || areRenditionsSettled else { return false }
         return !folder.isScanned || book.publishing.window.due(during: .ending) == nil || hasGivenUpPublishing
+    }
+
+    /// Whether images are rendered: what is on disk is known, and nobody waits for the end.
+    private var mayRender: Bool { folder.isScanned && cache.isSearched && !isStopping && !isPurging }
+
+    private var areRenditionsSettled: Bool {
+        !mayRender
+            || (!book.space.isOpen || book.renditions.isIdle(at: turn.now))
+                && book.renditionNames.isIdle(at: turn.now)
     }
 
     /// Whether a run that ends by itself waits for the first polls.
@@ -147,8 +162,11 @@ package struct Reconciler: Sendable {
     /// Whether to check for free space.
     private var looksForSpace: Bool { !book.triesOnce && !isStopping }
 
-    /// Whether no publication, eviction or inspection is running.
-    var isStoreIdle: Bool { !cache.isUnderWay && book.publishing.inFlight == nil && book.retention.isIdle }
+    /// Whether no publication, eviction, inspection or naming is running.
+    var isStoreIdle: Bool {
+        !cache.isUnderWay && book.publishing.inFlight == nil && book.retention.isIdle
+            && !book.renditionNames.isUnderWay
+    }
 
     /// Why eviction is suspended, as a clause; `nil` if it is not.
     var evictionDoubt: String? { lastingDoubt ?? folder.doubt?.reason }
@@ -172,11 +190,13 @@ package struct Reconciler: Sendable {
     /// The single values that are stored for the next start.
     var remembered: RememberedValues {
         let pauses = book.downloads.pauses.all
-        return RememberedValues(
+        var values = RememberedValues(
             isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
             privateOrigins: privateOrigins.isEmpty ? nil : privateOrigins,
             hold: book.retention.brake.hold, folder: folder.identity,
             newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
+        values.rendering = book.renditions.rules
+        return values
     }
 
     /// List versions that need not be parsed again.

@@ -17,6 +17,10 @@ package struct MemoChanges: Equatable, Sendable {
     package var rejections: [RejectionMemo] = []
     /// Lists that are accepted, or gone.
     package var forgottenRejections: [ListName] = []
+    /// Images that could not be rendered.
+    package var renderFailures: [RenderMemo] = []
+    /// Images that may be rendered, or are gone.
+    package var forgottenRenderFailures: [Digest] = []
     /// When generations were superseded, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
     /// Generations no longer on disk.
@@ -49,6 +53,9 @@ package struct MemoChanges: Equatable, Sendable {
         Self.append(later.origins, later.forgottenOrigins, to: &origins, &forgottenOrigins, by: \.origin)
         Self.append(later.lists, later.forgottenLists, to: &lists, &forgottenLists, by: \.list)
         Self.append(later.rejections, later.forgottenRejections, to: &rejections, &forgottenRejections, by: \.list)
+        Self.append(
+            later.renderFailures, later.forgottenRenderFailures, to: &renderFailures, &forgottenRenderFailures,
+            by: \.image)
         superseded.merge(later.superseded) { $1 }
         for generation in later.released { superseded[generation] = nil }
         released.removeAll { later.superseded[$0] != nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 package import HTTPRules
+package import Reports
 
 /// What a restart keeps of an icon, beyond the cache folder.
 package struct IconMemo: Equatable, Sendable {
@@ -49,6 +50,14 @@ package struct RejectionMemo: Codable, Hashable, Sendable {
     package init(list: ListName, code: String, message: String, isKept: Bool) {
         (self.list, self.code, self.message, self.isKept) = (list, code, message, isKept)
     }
+}
+
+/// An image that could not be rendered; another renderer, or other rules, may.
+package struct RenderMemo: Codable, Hashable, Sendable {
+    package var image: Digest
+    package var failure: RenderFailure
+
+    package init(image: Digest, failure: RenderFailure) { (self.image, self.failure) = (image, failure) }
 }
 
 /// What a restart keeps of a list without problems; the rest of its content is in its document.

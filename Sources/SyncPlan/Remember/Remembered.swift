@@ -9,6 +9,7 @@ package struct Remembered: Sendable {
     package var origins: [OriginMemo] = []
     package var lists: [ListMemo] = []
     package var rejections: [RejectionMemo] = []
+    package var renderFailures: [RenderMemo] = []
     /// When each generation was superseded, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
     package var values = RememberedValues()
@@ -33,6 +34,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var newestGeneration: Int
     /// The last accepted manifests of sources.
     package var upstreams: [SourceMemo]
+    /// The rules by which renditions were made; `nil` if none were.
+    var rendering: Renditions.Rules?
 
     package init(
         isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,

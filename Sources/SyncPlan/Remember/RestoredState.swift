@@ -20,6 +20,8 @@ package struct RestoredState: Sendable {
     package var memory = Remembered()
     /// Partial images whose downloads can be resumed.
     package var partials: [PartialDownload] = []
+    /// Whether the cache folder has names of renditions.
+    package var hasRenditionNames = false
 
     /// Set by ``buildCatalog()``.
     fileprivate var catalog: RestoredCatalog?
@@ -60,6 +62,8 @@ struct RestoredCatalog: Sendable {
     private(set) var doubtfulImages: Set<Digest> = []
     /// The images that `by-url/` names of icons without their own image lead to.
     private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    /// The renditions on disk that the newest generation names, by their originals.
+    private(set) var renditions: [Digest: [AppListDocument.Rendition]] = [:]
     /// The unreferenced icons whose apps have new ones.
     private(set) var replaced: Set<IconURL> = []
 
@@ -100,9 +104,19 @@ struct RestoredCatalog: Sendable {
         catalog.restore(
             name, ListRecord(state: .ok, source: document.source, entries: entries, published: published),
             images: images)
+        restoreRenditions(document, missing: missing)
         guard !missing.isEmpty else { return }
         for app in document.apps {
             if let image = app.ownImage, missing.contains(image.sha256) { recordMissing(app.icon) }
+        }
+    }
+
+    private mutating func restoreRenditions(_ document: AppListDocument, missing: Set<Digest>) {
+        for app in document.apps where !app.renditions.isEmpty {
+            guard case .ready(let image) = app.state, !missing.contains(image.sha256) else { continue }
+            let there = app.renditions.filter { !missing.contains($0.image.sha256) }
+            if there.count < app.renditions.count { outdatedLists.insert(document.list) }
+            if !there.isEmpty { renditions[image.sha256] = there }
         }
     }
 

@@ -22,6 +22,10 @@ extension RejectionMemo: StoredMemo {
     package var isPossible: Bool { true }
 }
 
+extension RenderMemo: StoredMemo {
+    package var isPossible: Bool { true }
+}
+
 extension OriginMemo: StoredMemo {
     package var isPossible: Bool { counts.contains(health.failures) }
 }

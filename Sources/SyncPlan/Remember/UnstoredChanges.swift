@@ -13,6 +13,8 @@ struct UnstoredChanges: Sendable {
     private var origins: Set<String> = []
     private var lists: Set<ListName> = []
     private var rejections: Set<ListName> = []
+    /// Originals whose failures to be rendered came or went.
+    private var renditions: Set<Digest> = []
     /// Generations that were superseded or released.
     private var generations: Set<Int> = []
     /// The single values as stored; `nil` to store them in any case.
@@ -43,6 +45,11 @@ struct UnstoredChanges: Sendable {
         markDue(at: now)
     }
 
+    mutating func mark(renditionsOf originals: some Sequence<Digest>, at now: Timestamp) {
+        renditions.formUnion(originals)
+        if !renditions.isEmpty { markDue(at: now) }
+    }
+
     mutating func mark(generations numbers: some Sequence<Int>, at now: Timestamp) {
         generations.formUnion(numbers)
         markDue(at: now)
@@ -71,6 +78,7 @@ struct UnstoredChanges: Sendable {
         origins.formUnion(plan.book.downloads.origins.keys)
         lists.formUnion(plan.book.catalog.lists.keys)
         rejections.formUnion(plan.rejections.keys)
+        renditions.formUnion(plan.book.renditions.originals)
         generations.formUnion(plan.book.retention.ledger.supersessions.keys)
         values = nil
         due = now
@@ -120,6 +128,14 @@ struct UnstoredChanges: Sendable {
             }
         }
         rejections = []
+        for original in renditions {
+            if let memo = plan.book.renditions.memo(of: original) {
+                changes.renderFailures.append(memo)
+            } else {
+                changes.forgottenRenderFailures.append(original)
+            }
+        }
+        renditions = []
         for generation in generations {
             if let time = plan.book.retention.ledger.supersessions[generation] {
                 changes.superseded[generation] = time

@@ -30,6 +30,14 @@ extension Reconciler {
                 url: last.url, path: image.path, since: last.since?.description,
                 lists: book.catalog.previous.lists(for: url))
         }
+        if book.renditions.isOn,
+            let image = icon.boxedImage.digest ?? book.catalog.previous.shown(for: url)?.image.digest
+        {
+            report.renditions = book.renditions.renditions(of: image).map {
+                IconReport.Rendition(size: $0.size.description, path: $0.image.path)
+            }
+            report.renderFailure = book.renditions.failure(of: image)
+        }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
         if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL that has its key" }
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }

@@ -68,12 +68,28 @@ extension Reconciler {
         report.configuration.error = configurationError
         report.configuration.needRestart = settingsNeedingRestart
         report.upstreams = book.sources.status(isPaused: !book.downloads.mayStart, at: turn.now)
+        report.renditions = renditionStatus
         report.downloads.awaitingUpstream = book.sources.waitingCount
         if book.sources.isRead {
             report.downloads.unlisted = tally.sourceLacks[.unlisted].map(missing)
             report.downloads.failedUpstream = tally.sourceLacks[.failed].map(missing)
         }
         return report
+    }
+
+    /// O(*n*) in the number of images that icons show.
+    private var renditionStatus: StatusReport.Renditions? {
+        guard book.renditions.isOn else { return nil }
+        var status = StatusReport.Renditions()
+        for original in book.catalog.shownDigests {
+            switch book.renditions.standing(of: original) {
+            case .ready: status.ready += 1
+            case .pending: status.pending += 1
+            case .failed: status.failed += 1
+            }
+        }
+        status.error = renderingTrouble
+        return status
     }
 
     var reportedPauses: [StatusReport.Downloads.Pause] {

@@ -117,6 +117,8 @@ final class ScriptedEffects: AgentEffects {
         case .measureSpace:
             note(.measureSpace)
             return .space(.success(DiskSpace(folder: "/cache", bytes: .init(free: .max, total: .max))))
+        case .render: return .rendered(RenderReport())
+        case .nameRenditions: return .renditionsNamed(trouble: nil)
         case .inspect:
             note(.inspect)
             return .inspected(CacheInspection())

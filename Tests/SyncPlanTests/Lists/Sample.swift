@@ -19,6 +19,16 @@ enum Sample {
             type: "image/png", width: 64, height: 64)
     }
 
+    /// The image in another size.
+    static func rendition(
+        of image: AppListDocument.Image, _ pixels: Int, by version: Int = 1
+    ) -> AppListDocument.Image {
+        let digest = Digest.of("\(image.sha256) \(pixels) \(version)")
+        return AppListDocument.Image(
+            path: CacheLayout.image(digest, suffix: "png"), sha256: digest, bytes: pixels, type: "image/png",
+            width: pixels, height: pixels)
+    }
+
     /// An answer that tags the image, and says that it is fresh for a day.
     static func response(
         etag: String, at time: Timestamp = start, from url: String = "https://cdn.example/icon.png"

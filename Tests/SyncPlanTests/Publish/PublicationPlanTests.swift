@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 import Testing
 
@@ -30,7 +31,7 @@ struct PublicationPlanTests {
         }
 
         mutating func begin(at seconds: Int = 0) -> Publication? {
-            plan.begin(catalog, ledger, during: .none, at: Sample.start + .seconds(seconds))
+            plan.begin(catalog, ledger, Renditions(Settings()), during: .none, at: Sample.start + .seconds(seconds))
         }
 
         /// The same, where there is something to publish.

@@ -42,6 +42,12 @@ struct AgentScenario {
     /// What was to be written ahead of its publication.
     private(set) var writtenAhead: [(staged: StagedImage, url: IconURL?)] = []
     private var lastStaged = 0
+    /// The orders that have not ended.
+    var renderings: [RenderOrder] = []
+    /// The names that are being set.
+    var naming: RenditionNaming?
+    /// The names that were set.
+    private(set) var names: [RenditionSubject: RenditionNaming.Name] = [:]
     /// What is at the path of the lists folder.
     var folder = Sample.folder
     /// All that was told.
@@ -78,6 +84,8 @@ struct AgentScenario {
             case .look: isLookWanted = true
             case .start(.inspect(let new)): expectation = new
             case .start(.poll(let poll)): polls.append(poll)
+            case .start(.render(let order)): renderings.append(order)
+            case .start(.nameRenditions(let new)): naming = new
             }
         }
         if let expected = expectation, answersInspections {
@@ -210,6 +218,53 @@ struct AgentScenario {
         if isRunning { try handle(.slept(time)) }
     }
 
+    /// Lets all that is rendered end, with an image for each size, or as it is said for the image of a word.
+    mutating func finishRendering(
+        _ results: [String: RenderReport.Result] = [:], version: Int? = 1, trouble: String? = nil
+    ) throws {
+        let order = try #require(renderings.first, "nothing is being rendered")
+        renderings.removeFirst()
+        var report = RenderReport(version: version)
+        report.trouble = trouble
+        for item in order.items where trouble == nil {
+            var staged: [Int: StagedImage] = [:]
+            for pixels in item.pixels {
+                lastStaged += 1
+                staged[pixels] = StagedImage(
+                    name: "\(lastStaged)", image: Sample.rendition(of: item.image, pixels, by: version ?? 0))
+                disk.staging.insert("\(lastStaged)")
+            }
+            report.results[item.image.sha256] = .rendered(staged)
+        }
+        for (word, result) in results {
+            let image = Sample.image(word).sha256
+            if case .rendered(let staged) = report.results.updateValue(result, forKey: image) {
+                disk.staging.subtract(staged.values.map(\.name))
+            }
+        }
+        try handle(.rendered(report))
+    }
+
+    mutating func finishNaming(trouble: String? = nil) throws {
+        let naming = try #require(self.naming, "no names are being set")
+        self.naming = nil
+        if trouble == nil {
+            if naming.isComplete { names = [:] }
+            for subject in naming.removed { names[subject] = nil }
+            names.merge(naming.names) { $1 }
+        }
+        try handle(.renditionsNamed(trouble: trouble))
+    }
+
+    /// Lets everything end that concerns renditions, and what follows from it.
+    mutating func finishRenditions() throws {
+        while !renderings.isEmpty || naming != nil || publication != nil {
+            if !renderings.isEmpty { try finishRendering() }
+            if naming != nil { try finishNaming() }
+            if publication != nil { try finishPublication() }
+        }
+    }
+
     mutating func finishLook(_ found: Result<DiskSpace, Shortage>) throws {
         try #require(trial != nil, "nobody looks for room")
         trial = nil
@@ -260,7 +315,7 @@ struct AgentScenario {
         disk = other ?? disk
         disk.images.subtract(lost)
         (downloads, publication, releases, removal, trial) = ([:], nil, nil, nil, nil)
-        (expectation, isLookWanted) = (nil, false)
+        (expectation, isLookWanted, renderings, naming) = (nil, false, [], nil)
         var restored = disk.restore()
         memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)

@@ -72,6 +72,7 @@ struct PassingWorld {
                 for image in plan.images { files.remove(image.path) }
                 for url in plan.urls { files.remove(url.text) }
                 events.append(.removed())
+            case .start(.render), .start(.nameRenditions): break
             case .background(.discard(let names)): files.subtract(names)
             case .start(.measureSpace): events.append(.space(.success(SimulatedDisk.space(free: 1 << 19))))
             case .start(.inspect): events.append(.inspected(CacheInspection()))

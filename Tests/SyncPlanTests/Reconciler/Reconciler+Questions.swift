@@ -11,6 +11,9 @@ extension Reconciler {
     /// What is known of one icon.
     func icon(_ url: IconURL) -> IconRecord? { book.catalog.icons[url] }
 
+    /// The names of renditions that wait to be published.
+    var stagedRenditions: Set<String> { book.renditions.stagedNames }
+
     /// What goes and what stays.
     func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {
         evictionSnapshot(of: url, now: now).report()

@@ -5,7 +5,16 @@ import Testing
 struct ReconcilerModelTests {
     @Test("every promise is kept after every step, and all comes to rest", arguments: 0..<200)
     func anythingHappens(seed: Int) {
-        var world = SimulatedWorld(seed: UInt64(seed))
+        live(SimulatedWorld(seed: UInt64(seed)), seed)
+    }
+
+    @Test("the same where images are rendered in other sizes", arguments: 0..<100)
+    func anythingIsRendered(seed: Int) {
+        live(SimulatedWorld(seed: UInt64(seed), renders: true), seed)
+    }
+
+    private func live(_ world: consuming SimulatedWorld, _ seed: Int) {
+        var world = world
         do {
             for _ in 0..<300 { try world.step() }
             try world.settle()

@@ -103,7 +103,7 @@ struct SimulatedDisk {
 
     /// What a generation names.
     func images(of manifest: Manifest) -> [AppListDocument.Image] {
-        manifest.lists.values.flatMap { documents[$0.sha256]?.readyImages ?? [] }
+        manifest.lists.values.flatMap { documents[$0.sha256]?.apps.flatMap(\.images) ?? [] }
     }
 
     /// The images that generations on disk name, by URL.

@@ -8,6 +8,7 @@ struct SimulatedMemory {
     private(set) var origins: [String: OriginHealth] = [:]
     private(set) var lists: [ListName: ListMemo] = [:]
     private(set) var rejections: [ListName: RejectionMemo] = [:]
+    private(set) var renderFailures: [Digest: RenderMemo] = [:]
     private(set) var superseded: [Int: Timestamp] = [:]
     private(set) var values = RememberedValues()
 
@@ -20,6 +21,8 @@ struct SimulatedMemory {
         for list in changes.forgottenLists { lists[list] = nil }
         for memo in changes.rejections { rejections[memo.list] = memo }
         for list in changes.forgottenRejections { rejections[list] = nil }
+        for memo in changes.renderFailures { renderFailures[memo.image] = memo }
+        for image in changes.forgottenRenderFailures { renderFailures[image] = nil }
         superseded.merge(changes.superseded) { $1 }
         for generation in changes.released { superseded[generation] = nil }
         values = changes.values ?? values
@@ -37,6 +40,7 @@ struct SimulatedMemory {
         state.memory.origins = origins.sorted { $0.key < $1.key }.map { OriginMemo(origin: $0.key, health: $0.value) }
         state.memory.lists = lists.values.sorted { $0.list < $1.list }
         state.memory.rejections = rejections.values.sorted { $0.list < $1.list }
+        state.memory.renderFailures = Array(renderFailures.values)
         state.memory.superseded = superseded
         state.memory.values = values
     }

@@ -92,7 +92,15 @@ struct SimulatedWorld {
 
     private static let apps = 0..<8
 
-    init(seed: UInt64) {
+    /// Whether images are rendered in other sizes.
+    private let renders: Bool
+    private var rendering: RenderOrder?
+    private var naming: RenditionNaming?
+    /// The names of renditions, each with the path of its image.
+    private var renditionNames: [RenditionSubject: [RenditionSize: String]] = [:]
+
+    init(seed: UInt64, renders: Bool = false) {
+        self.renders = renders
         generator = SeededGenerator(seed: seed)
         settings.cache.grace = .seconds(10)
         settings.cache.leaseMax = .seconds(600)
@@ -100,6 +108,10 @@ struct SimulatedWorld {
         settings.fetch.concurrency = 4
         settings.fetch.perHost = 2
         settings.fetch.retryMax = .seconds(60)
+        if renders {
+            settings.render.sizes = [RenditionSize("16"), RenditionSize("8@2")].compactMap(\.self)
+            settings.desktop.icons = true
+        }
         plan = Reconciler(settings: settings, seed: seed, now: now)
         for url in Self.urls { contents[url] = .random(in: 0..<8, using: &generator) }
     }
@@ -108,6 +120,10 @@ struct SimulatedWorld {
 
     /// Lets one thing happen.
     mutating func step() throws(Violation) {
+        if renders {
+            if chance(25) { try endRendering() }
+            if chance(2) { try changeSizes() }
+        }
         switch Int.random(in: 0..<100, using: &generator) {
         case 0..<10: changeLists()
         case 10..<25: try look()
@@ -360,6 +376,60 @@ struct SimulatedWorld {
         }
     }
 
+    // MARK: Renditions
+
+    private mutating func endRendering(succeeds: Bool = false) throws(Violation) {
+        guard let order = rendering else { return }
+        rendering = nil
+        var report = RenderReport(version: 1)
+        for item in order.items {
+            let digest = item.image.sha256
+            switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
+            case 0..<100 where !disk.images.contains(digest): report.results[digest] = .damaged
+            case 0..<5: report.trouble = "it was killed"
+            case 5..<12: report.results[digest] = .failed(RenderFailure(.failed, "it died"))
+            default:
+                var images: [Int: StagedImage] = [:]
+                for pixels in item.pixels {
+                    lastStaged += 1
+                    disk.staging.insert("\(lastStaged)")
+                    // Small ones of different images can be the same.
+                    let image =
+                        pixels == 16
+                        ? Sample.image("small \(digest.hex.utf8.first ?? 0)") : Sample.rendition(of: item.image, pixels)
+                    images[pixels] = StagedImage(name: "\(lastStaged)", image: image)
+                }
+                report.results[digest] = .rendered(images)
+            }
+        }
+        note("\(report.results.count) of \(order.items.count) images are rendered")
+        try handle(.rendered(report))
+    }
+
+    private mutating func changeSizes() throws(Violation) {
+        let all = ["16", "8@2", "32", "48"].compactMap { RenditionSize($0) }
+        settings.render.sizes = all.filter { _ in chance(50) }
+        note("sizes are \(settings.render.sizes)")
+        try handle(.configured(settings))
+    }
+
+    private mutating func endNaming() throws(Violation) {
+        guard let naming else { return }
+        self.naming = nil
+        guard goesWell || !chance(10) else { return try handle(.renditionsNamed(trouble: "the disk is slow")) }
+        if naming.isComplete { renditionNames = renditionNames.filter { naming.names[$0.key] != nil } }
+        for subject in naming.removed { renditionNames[subject] = nil }
+        for (subject, name) in naming.names {
+            for path in name.paths.values {
+                try expect(
+                    disk.images.contains { path.contains($0.hex) }, "a name would lead to \(path), which is gone")
+            }
+            let others = name.keepsOthers ? renditionNames[subject] ?? [:] : [:]
+            renditionNames[subject] = others.merging(name.paths) { $1 }.filter { naming.sizes.contains($0.key) }
+        }
+        try handle(.renditionsNamed(trouble: nil))
+    }
+
     private static func shortage(bytes: Int, isGeneral: Bool = true) -> Shortage {
         Shortage(bytes: bytes, isGeneral: isGeneral, reason: "full")
     }
@@ -461,6 +531,7 @@ struct SimulatedWorld {
         for url in downloads.keys.sorted() { leavePart(of: url, after: .cancelled) }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
         (isLooking, isShut, isLookWanted, inspection) = (false, false, false, nil)
+        (rendering, naming) = (nil, nil)
         hasLooked = false
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             note("\(image) was lost")
@@ -473,6 +544,7 @@ struct SimulatedWorld {
             servers.forget()
         }
         var restored = disk.restore()
+        restored.hasRenditionNames = !renditionNames.isEmpty
         memory.restore(to: &restored)
         // What no generation names is not known to be there.
         let named = disk.namedImages
@@ -498,6 +570,7 @@ struct SimulatedWorld {
             inspection = nil
             try handle(.inspected(disk.inspect(expected)))
         }
+        if naming != nil { try endNaming() }
         try check()
     }
 
@@ -543,6 +616,12 @@ struct SimulatedWorld {
         case .look: isLookWanted = true
         case .start(.inspect(let expected)): inspection = expected
         case .start(.poll): break
+        case .start(.render(let order)):
+            try expect(rendering == nil, "two orders are rendered at once")
+            rendering = order
+        case .start(.nameRenditions(let new)):
+            try expect(publication == nil && release == nil && removal == nil, "names meet a publication")
+            naming = new
         }
     }
 
@@ -598,6 +677,7 @@ struct SimulatedWorld {
             else { continue }
             throw Violation("\(url) shows an image that is not on disk")
         }
+        staged.formUnion(plan.stagedRenditions)
         for move in publication?.moves ?? [] { staged.insert(move.name) }
         staged.formUnion(publication?.discards.map(\.name) ?? [])
         for url in disk.partials where hasLooked && downloads[url] == nil {
@@ -621,7 +701,7 @@ struct SimulatedWorld {
 
     private var hasWork: Bool {
         !downloads.isEmpty || publication != nil || release != nil || removal != nil || isLooking
-            || isLookWanted
+            || isLookWanted || rendering != nil
     }
 
     private mutating func finishWork() throws(Violation) {
@@ -629,6 +709,7 @@ struct SimulatedWorld {
         try endPublication(fails: false)
         try endEviction()
         try endLook()
+        try endRendering(succeeds: true)
         if isLookWanted { try look() }
     }
 
@@ -641,6 +722,11 @@ struct SimulatedWorld {
         servers.dead = []
         try pause(false)
         leases = []
+        if renders {
+            // Others: what failed by these stays failed.
+            settings.render.fit = .inside
+            try handle(.configured(settings))
+        }
         for (name, file) in files where file == .broken { files[name] = .good([]) }
         try look()
         // Ten days are longer than every delay after a failure, and than the time for which an image is fresh.
@@ -708,7 +794,9 @@ struct SimulatedWorld {
         let names = urls.union(kept)
         try expect(Set(disk.names.keys) == names, "by-url/ has \(disk.names.keys.sorted()), and not \(names.sorted())")
         let images = Set(urls.map { Sample.image("\(contents[$0] ?? -1)").sha256 }).union(keptImages)
-        try expect(disk.images == images, "\(disk.images.subtracting(images).count) images are left that no list names")
+        try expect(
+            disk.images == images.union(try renditions(of: manifest)),
+            "\(disk.images.subtracting(images).count) images are left that no list names")
         try expect(disk.staging.isEmpty && disk.partials.isEmpty, "staging/ is not empty")
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
         var nothing = StatusReport(state: .running).downloads
@@ -716,6 +804,32 @@ struct SimulatedWorld {
         nothing.awaitingUpstream = 0
         nothing.pauses = []
         try expect(plan.status.downloads == nothing, "something is still to be downloaded")
+    }
+}
+
+extension SimulatedWorld {
+    /// Checks that all images of a manifest have the renditions that they should, and those their names; returns them.
+    private func renditions(of manifest: Manifest) throws(Violation) -> Set<Digest> {
+        let sizes = settings.render.sizes.sorted()
+        var found: Set<Digest> = []
+        var names: [RenditionSubject: [RenditionSize: String]] = [:]
+        for (name, list) in manifest.lists.sorted(by: { $0.key < $1.key }) {
+            for app in disk.documents[list.sha256]?.apps ?? [] {
+                guard case .ready = app.state else {
+                    try expect(app.renditions.isEmpty, "\(app.icon) has no image, and renditions")
+                    continue
+                }
+                try expect(
+                    app.renditions.map(\.size) == sizes, "\(app.icon) of \(name) has \(app.renditions), not \(sizes)")
+                found.formUnion(app.renditions.map(\.image.sha256))
+                let paths = Dictionary(app.renditions.map { ($0.size, $0.image.path) }) { first, _ in first }
+                if names[.icon(app.icon)] == nil { names[.icon(app.icon)] = paths }
+                if let id = app.id, names[.app(ThemeIcon(id))] == nil { names[.app(ThemeIcon(id))] = paths }
+            }
+        }
+        let named = renditionNames.filter { !$0.value.isEmpty }
+        try expect(named == names.filter { !$0.value.isEmpty }, "renditions have the names \(named), and not \(names)")
+        return found
     }
 }
 

@@ -104,7 +104,9 @@ struct TimedWorld {
                 after(.milliseconds(1), .released(ReleaseResult(removed: releases.map(\.generation))))
             case .start(.remove): after(.milliseconds(1), .removed())
             case .start(.inspect): after(.microseconds(200), .inspected(CacheInspection()))
-            case .cancel, .writeAhead, .start(.measureSpace), .start(.poll), .look, .background: break
+            case .cancel, .writeAhead, .start(.measureSpace), .start(.poll), .start(.render),
+                .start(.nameRenditions), .look, .background:
+                break
             }
         }
     }

@@ -14,6 +14,7 @@ struct SwiftReader {
         var list: String?
         var index: Int?
         var seconds: Double?
+        var size: Int?
     }
 
     private let cache: IconCache
@@ -26,7 +27,7 @@ struct SwiftReader {
             return try measure(IconCache(at: FilePath(arguments[2])), IconURL(arguments[3]), ListName(arguments[4]))
         }
         var reader = SwiftReader(cache: arguments.count > 1 ? IconCache(at: FilePath(arguments[1])) : IconCache())
-        let can = ["read", "lists", "apps", "entry", "hold", "open", "watch", "folder"]
+        let can = ["read", "lists", "apps", "entry", "hold", "open", "watch", "folder", "renditions"]
         try write(["reader": "Swift", "can": .array(can.map(JSON.string))])
         while let line = readLine() {
             let question = try JSONDecoder().decode(Question.self, from: Data(line.utf8))
@@ -74,8 +75,12 @@ struct SwiftReader {
         let url = IconURL(question.url ?? "")
         let list = ListName(question.list ?? "")
         switch question.ask {
-        case "path": return ["path": .string(orNull: try cache.icon(for: url)?.path.string)]
-        case "read": return ["sha256": try Self.digest(of: try cache.openImage(of: url))]
+        case "path":
+            let icon = try question.size.map { try cache.icon(for: url, pixels: $0) } ?? cache.icon(for: url)
+            return ["path": .string(orNull: icon?.path.string)]
+        case "read":
+            let file = try question.size.map { try cache.openImage(of: url, pixels: $0) } ?? cache.openImage(of: url)
+            return ["sha256": try Self.digest(of: file)]
         case "folder": return ["folder": .string(cache.folder.string)]
         case "lists":
             let manifest = try held?.manifest ?? cache.manifest()
@@ -96,9 +101,9 @@ struct SwiftReader {
         case "open":
             let snapshot = try held ?? cache.snapshot()
             defer { if held == nil { snapshot.end() } }
-            guard case .ready(let image)? = try snapshot.document(of: list)?.apps[question.index ?? 0].state else {
-                return ["sha256": .null]
-            }
+            let app = try snapshot.document(of: list)?.apps[question.index ?? 0]
+            guard let app, case .ready(let original) = app.state else { return ["sha256": .null] }
+            let image = question.size.flatMap { app.image(forPixels: $0) } ?? original
             return ["sha256": try Self.digest(of: try snapshot.openImage(image))]
         case "watch":
             changes = GatheredChanges(of: cache)
@@ -130,6 +135,13 @@ struct SwiftReader {
         }
     }
 
+    private func json(_ rendition: AppListDocument.Image) -> JSON {
+        [
+            "path": .string(cache.path(of: rendition).string), "sha256": .string(rendition.sha256.hex),
+            "bytes": .number(rendition.bytes), "width": .number(rendition.width), "height": .number(rendition.height),
+        ]
+    }
+
     private func json(_ app: AppListDocument.App) -> JSON {
         var members: [(key: String, value: JSON)] = []
         func add(_ key: String, _ text: String?) { if let text { members.append((key, .string(text))) } }
@@ -155,6 +167,12 @@ struct SwiftReader {
         add("previous", app.previous?.icon.text)
         add("previousSince", app.previous?.since?.description)
         add("error", app.previous?.error)
+        if !app.renditions.isEmpty {
+            let renditions = app.renditions.map { rendition in
+                (key: rendition.size.description, value: json(rendition.image))
+            }
+            members.append(("renditions", .object(renditions)))
+        }
         return .object(members)
     }
 }

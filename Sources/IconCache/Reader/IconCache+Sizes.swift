@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import FoundationEssentials
+public import SystemPackage
+
+// Images in the sizes that they are drawn in.
+extension IconCache {
+    /// Looks up the image of an icon to be drawn in this many pixels.
+    ///
+    /// It is the smallest rendition that has at least so many on its longer side, by the size that it was made for; or
+    /// else the image itself. For some seconds after a refresh, a rendition may still be that of the image before.
+    ///
+    /// - Parameters:
+    ///   - url: The icon's URL, spelled exactly as in the app list.
+    ///   - pixels: What the longer side takes on the screen, at least 1.
+    /// - Returns: The icon; `nil` if it has no image yet, or no app list names it.
+    /// - Throws: As ``icon(for:)``.
+    public func icon(for url: IconURL, pixels: Int) throws(IconCacheError) -> Icon? {
+        let digest = Digest.of(url.text)
+        for size in renditionSizes(from: pixels) {
+            let path = folder.appending(CacheLayout.bySize(size, digest))
+            if let status = try status(of: path) { return Icon(path: path, bytes: Int(status.size)) }
+        }
+        return try icon(for: url)
+    }
+
+    /// Opens the image of an icon to be drawn in this many pixels, for reading.
+    ///
+    /// - Parameters:
+    ///   - url: The icon's URL, spelled exactly as in the app list.
+    ///   - pixels: What the longer side takes on the screen, at least 1; see ``icon(for:pixels:)``.
+    /// - Returns: The file, which the caller closes; `nil` if the icon has no image yet, or no app list names it.
+    /// - Throws: As ``openImage(of:)``.
+    public func openImage(of url: IconURL, pixels: Int) throws(IconCacheError) -> FileDescriptor? {
+        let digest = Digest.of(url.text)
+        for size in renditionSizes(from: pixels) {
+            do {
+                return try openImage(at: CacheLayout.bySize(size, digest))
+            } catch .unreadable(_, let errno) where errno.isAbsence {
+                continue
+            }
+        }
+        return try openImage(of: url)
+    }
+
+    /// The sizes of renditions with at least this many pixels, in ascending order; none if nothing is rendered.
+    package func renditionSizes(from pixels: Int) -> [RenditionSize] {
+        let names = try? FileManager.default.contentsOfDirectory(atPath: folder.appending(CacheLayout.bySize).string)
+        return (names ?? []).compactMap { RenditionSize($0) }.filter { $0.pixels >= pixels }.sorted()
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A picture of an image that can have several: of ICO and ICNS.
+package struct IconPicture: Equatable, Sendable {
+    package enum Form: Sendable {
+        case png
+        /// A bitmap without its file header, in whose height the mask is counted.
+        case bitmap
+    }
+
+    package var form: Form
+    /// Its place in the image; a bitmap's may be longer.
+    package var bytes: Range<Int>
+    /// Of the longer side, in pixels.
+    package var side: Int
+
+    /// The best one to be drawn in this many pixels: the smallest that is large enough, or else the largest.
+    ///
+    /// - Throws: ``ImageRejection`` if the image is damaged.
+    /// - Returns: `nil` if it has no picture of a known form.
+    package static func best(
+        of bytes: RawSpan, _ type: ImageType, forPixels pixels: Int
+    ) throws(ImageRejection) -> IconPicture? {
+        let all = try ImageRejection.of(type) { () throws(ImageFault) in
+            switch type {
+            case .ico: try ICO.pictures(of: bytes)
+            case .icns: try ICNS.pictures(of: bytes)
+            default: [IconPicture]()
+            }
+        }
+        let large = all.filter { $0.side >= pixels }
+        return large.min { $0.side < $1.side } ?? all.max { $0.side < $1.side }
+    }
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an image has no renditions.
+package struct RenderFailure: Codable, Hashable, Sendable {
+    package enum Code: String, Codable, CaseIterable, Sendable {
+        /// It has a format, or a variant of one, that the renderer does not read.
+        case unsupported = "render-unsupported"
+        /// The renderer found it damaged or too large, died of it, or took too long.
+        case failed = "render-failed"
+    }
+
+    package var code: Code
+    /// A clause.
+    package var message: String
+
+    package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+}

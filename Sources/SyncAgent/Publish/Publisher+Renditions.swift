@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+package import SyncPlan
+import SystemPackage
+
+// The names of renditions: links that no generation needs.
+extension Publisher {
+    /// Sets and removes names of renditions, and returns why not all could be, as a clause.
+    package func setNames(_ naming: RenditionNaming) -> String? {
+        do throws(FileError) {
+            try folder.keepingFoldersOpen { () throws(FileError) in
+                for subject in naming.removed {
+                    for size in naming.sizes { try folder.discard(subject.path(size)) }
+                }
+                for (subject, name) in naming.names {
+                    for size in naming.sizes {
+                        if let path = name.paths[size] {
+                            try setName(subject.path(size), to: path)
+                        } else if !name.keepsOthers {
+                            try folder.discard(subject.path(size))
+                        }
+                    }
+                }
+                if naming.isComplete { try removeOthers(than: naming) }
+            }
+            try showChange(in: naming)
+            return nil
+        } catch {
+            return "the names of renditions cannot be set: \(error)"
+        }
+    }
+
+    private func setName(_ name: String, to path: String) throws(FileError) {
+        if let there = try folder.entry(name), try there.inode == folder.entry(path)?.inode { return }
+        do throws(FileError) {
+            try folder.replaceLink(path, at: name, temporary: Self.nameTemporary)
+        } catch  where error.errno == .noSuchFileOrDirectory {
+            let parts = name.split(atByte: "/")
+            for end in 1..<parts.count {
+                try folder.makeFolder(parts[..<end].joined(separator: "/"), mode: Self.open)
+            }
+            try folder.replaceLink(path, at: name, temporary: Self.nameTemporary)
+        }
+    }
+
+    /// Removes all other names, and the folders that are empty then.
+    private func removeOthers(than naming: RenditionNaming) throws(FileError) {
+        var icons: Set<Digest> = []
+        var apps: Set<ThemeIcon> = []
+        for subject in naming.names.keys {
+            switch subject {
+            case .icon(let url): icons.insert(.of(url.text))
+            case .app(let app): apps.insert(app)
+            }
+        }
+        for (size, folder) in try subfolders(of: CacheLayout.bySize) {
+            let isKept = RenditionSize(size).map(naming.sizes.contains) ?? false
+            for (_, part) in try subfolders(of: folder) {
+                try remove(in: part) { isKept && Digest(hex: $0).map(icons.contains) ?? false }
+            }
+            self.folder.remove(folder)
+        }
+        folder.remove(CacheLayout.bySize)
+        for (size, folder) in try subfolders(of: CacheLayout.theme) {
+            let isKept = naming.sizes.contains { CacheLayout.themeFolder($0) == size }
+            try remove(in: "\(folder)/apps") { name in
+                isKept && name.ends(withBytes: ".png") && apps.contains(ThemeIcon(name.droppingLast(bytes: 4)))
+            }
+            self.folder.remove(folder)
+        }
+        for folder in [CacheLayout.theme, "share/icons", "share"] { self.folder.remove(folder) }
+    }
+
+    /// The folders in a folder; none if it does not exist.
+    private func subfolders(of name: String) throws(FileError) -> [(name: String, path: String)] {
+        guard let status = try folder.status(name), status.st_mode & S_IFMT == S_IFDIR else { return [] }
+        var found: [(name: String, path: String)] = []
+        for (entry, _) in try folder.names(in: name) {
+            let path = "\(name)/\(entry)"
+            if let status = try folder.status(path), status.st_mode & S_IFMT == S_IFDIR { found.append((entry, path)) }
+        }
+        return found
+    }
+
+    /// Removes the files of a folder, and the folder if it is empty then.
+    private func remove(in path: String, except isKept: (String) -> Bool) throws(FileError) {
+        guard let status = try folder.status(path), status.st_mode & S_IFMT == S_IFDIR else { return }
+        for (name, _) in try folder.names(in: path) where !isKept(name) { try folder.discard("\(path)/\(name)") }
+        folder.remove(path)
+    }
+
+    /// Lets programs that show the icon theme see that it changed: they look at the time of its folder.
+    ///
+    /// What gtk-update-icon-cache(1) made of it before would hide what is new.
+    private func showChange(in naming: RenditionNaming) throws(FileError) {
+        let isOfApps = (Array(naming.names.keys) + naming.removed).contains {
+            if case .app = $0 { true } else { false }
+        }
+        guard isOfApps, try folder.status(CacheLayout.theme) != nil else { return }
+        try folder.discard("\(CacheLayout.theme)/icon-theme.cache")
+        try folder.touch(CacheLayout.theme)
+    }
+
+    private static let nameTemporary = StagingPath.of("name")
+    private static let open: FilePermissions = [
+        .ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute,
+    ]
+}
+
+extension RenditionSubject {
+    fileprivate func path(_ size: RenditionSize) -> String {
+        switch self {
+        case .icon(let url): CacheLayout.bySize(size, .of(url.text))
+        case .app(let app): "\(CacheLayout.theme)/\(CacheLayout.themeFolder(size))/apps/\(app.text).png"
+        }
+    }
+}

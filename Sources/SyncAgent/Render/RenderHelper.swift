@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import HTTPRules
+import ImageChecks
+import Reports
+import SyncPlan
+package import SystemPackage
+
+/// Renders images in `syncagent-render`, a process for each order: a crafted image can crash its libraries.
+///
+/// It is given bytes, and opens no file. A second program may read formats that the first one does not.
+package struct RenderHelper: Sendable {
+    /// The programs, the first of which makes the others count; one that is missing may be installed later.
+    private let programs: [FilePath]
+    /// How long one image may take.
+    private let timeout: Duration
+
+    package init(programs: [FilePath], timeout: Duration = .seconds(30)) {
+        (self.programs, self.timeout) = (programs, timeout)
+    }
+
+    /// What an order came to, before images are stored.
+    struct Work: Sendable {
+        var version: Int?
+        var rendered: [Digest: [Int: [UInt8]]] = [:]
+        var failed: [Digest: RenderFailure] = [:]
+        /// The images whose files are missing or damaged.
+        var damaged: Set<Digest> = []
+        var trouble: String?
+    }
+
+    /// Renders images; when this returns, the process has ended.
+    ///
+    /// Blocks for as long as it takes.
+    func render(_ order: RenderOrder, from folder: CacheFolder, _ killer: HelperKiller) -> Work {
+        var work = Work()
+        let there = programs.filter { access($0.string, X_OK) == 0 }
+        guard let first = programs.first, there.first == first else {
+            work.trouble =
+                "\(programs.first?.lastComponent?.string ?? "the renderer") is not installed beside syncagent"
+            return work
+        }
+        var rest = load(order, from: folder, &work)
+        for program in there {
+            guard work.trouble == nil, program == first || !rest.isEmpty else { break }
+            rest = run(program, rest, of: order, killer, &work)
+        }
+        guard work.trouble == nil else { return work }
+        for (item, _) in rest {
+            work.failed[item.image.sha256] = RenderFailure(
+                .unsupported, "\(item.image.type) is not read by the renderer")
+        }
+        return work
+    }
+
+    private typealias Task = (item: RenderOrder.Item, picture: RenderRequest.Picture)
+
+    /// Reads the images to render.
+    private func load(_ order: RenderOrder, from folder: CacheFolder, _ work: inout Work) -> [Task] {
+        var tasks: [Task] = []
+        for item in order.items {
+            let digest = item.image.sha256
+            do {
+                guard let bytes = try folder.readIfPresent(item.image.path), Digest.of(bytes) == digest else {
+                    work.damaged.insert(digest)
+                    continue
+                }
+                guard let picture = try RenderRequest.picture(of: bytes, forPixels: item.pixels.last ?? 1) else {
+                    work.failed[digest] = RenderFailure(.unsupported, "\(item.image.type) is not rendered")
+                    continue
+                }
+                tasks.append((item, picture))
+            } catch let rejection as ImageRejection {
+                work.failed[digest] = RenderFailure(.failed, "\(rejection)")
+            } catch {
+                work.trouble = "\(error)"
+                return []
+            }
+        }
+        return tasks
+    }
+
+    /// Has a program render what it reads; returns the rest.
+    private func run(
+        _ program: FilePath, _ tasks: [Task], of order: RenderOrder, _ killer: HelperKiller, _ work: inout Work
+    ) -> [Task] {
+        var (rest, others) = (tasks, [Task]())
+        // An image that the process dies of ends it for those after it.
+        repeat {
+            let process: HelperProcess
+            do throws(Errno) {
+                process = try HelperProcess(program, [])
+            } catch {
+                work.trouble = Shortage(starting: error)?.reason ?? "\(FileError("start", program.string, error))"
+                return []
+            }
+            defer { process.end() }
+            killer.attach(process)
+            let end = converse(with: process, &rest, &others, of: order, &work)
+            switch end {
+            case .done: continue
+            case .died(let how):
+                guard let culprit = rest.first else {
+                    work.trouble = "\(program.lastComponent?.string ?? "") \(how)"
+                    return []
+                }
+                work.failed[culprit.item.image.sha256] = RenderFailure(.failed, "the renderer \(how)")
+                rest.removeFirst()
+            case .unusable(let how):
+                work.trouble = "\(program.lastComponent?.string ?? "") \(how)"
+                return []
+            }
+        } while !rest.isEmpty
+        return others
+    }
+
+    private enum End {
+        case done
+        /// While it rendered the first image of the rest.
+        case died(String)
+        /// For a reason that no image has.
+        case unusable(String)
+    }
+
+    private func converse(
+        with process: HelperProcess, _ rest: inout [Task], _ others: inout [Task], of order: RenderOrder,
+        _ work: inout Work
+    ) -> End {
+        var output = RenderOutput()
+        var greeting: RenderGreeting?
+        var deadline = ContinuousClock.now + timeout
+        while true {
+            switch process.next(by: deadline) {
+            case .output(let bytes):
+                output.append(bytes)
+                if greeting == nil, output.count >= RenderGreeting.length {
+                    guard let found = RenderGreeting(&output) else { return .unusable("is not a renderer") }
+                    greeting = found
+                    if work.version == nil { work.version = found.version }
+                    others += rest.filter { !found.reads($0.picture.kind) }
+                    rest.removeAll { !found.reads($0.picture.kind) }
+                    var requests: [UInt8] = []
+                    for task in rest { RenderRequest.write(task.picture, task.item, of: order, to: &requests) }
+                    process.send(requests)
+                }
+                do {
+                    while greeting != nil, let task = rest.first,
+                        let answer = try RenderAnswer(&output, for: task.item)
+                    {
+                        record(answer, of: task.item, &work)
+                        rest.removeFirst()
+                        deadline = .now + timeout
+                    }
+                } catch {
+                    return .died("answered nonsense")
+                }
+            case .message, .outputEnded: continue
+            case .ended: return end(of: process, hasGreeted: greeting != nil, isDone: rest.isEmpty)
+            case .late:
+                return greeting == nil
+                    ? .unusable("did not answer in \(DurationText.format(timeout))")
+                    : .died("took longer than \(DurationText.format(timeout))")
+            }
+        }
+    }
+
+    private func end(of process: HelperProcess, hasGreeted: Bool, isDone: Bool) -> End {
+        if let error = process.unsent { return .unusable("could not be given images: \(error)") }
+        switch process.end() {
+        case .code(let code):
+            if isDone, hasGreeted, code == 0 { return .done }
+            let how = "ended with status \(code)"
+            return hasGreeted ? .died(how) : .unusable(how)
+        case .signal(let signal):
+            let how = "was ended by signal \(signal)"
+            let isFromOutside = [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
+            return hasGreeted && !isFromOutside ? .died(how) : .unusable(how)
+        }
+    }
+
+    private func record(_ answer: RenderAnswer, of item: RenderOrder.Item, _ work: inout Work) {
+        switch answer {
+        case .refused(let failure): work.failed[item.image.sha256] = failure
+        case .rendered(let images):
+            work.rendered[item.image.sha256] = Dictionary(
+                zip(item.pixels, images)
+            ) { first, _ in first }
+        }
+    }
+}

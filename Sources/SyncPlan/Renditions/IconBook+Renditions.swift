@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import CacheFormat
+import HTTPRules
+import Reports
+
+// What renditions change in documents, files and memos.
+extension IconBook {
+    /// Begins the next order, if one is due; `mayRender` is false while it is unknown what is on disk.
+    mutating func startRendering(mayRender: Bool, in turn: inout Turn) {
+        guard mayRender, space.isOpen else { return }
+        renditions.sweep(catalog)
+        if let order = renditions.begin(at: turn.now) { turn.start(.render(order)) }
+    }
+
+    /// Applies the end of an order; returns the originals that are missing or damaged.
+    mutating func applyRendering(
+        _ report: RenderReport, mayWriteAhead: Bool, in turn: inout Turn
+    ) -> Set<Digest> {
+        let outcome = renditions.apply(report, at: turn.now)
+        if outcome.isOtherRenderer { turn.memos.mark(renditionsOf: renditions.originals, at: turn.now) }
+        for failed in outcome.failures {
+            turn.emit(.iconNotRendered(failed.url, failed.failure))
+            turn.memos.mark(renditionsOf: [failed.original], at: turn.now)
+        }
+        for staged in outcome.staged where mayWriteAhead && !retention.ledger.knows(staged.image.sha256) {
+            turn.actions.append(.writeAhead(staged, naming: nil))
+        }
+        discard(outcome.unused, in: &turn)
+        for list in outcome.lists where catalog.lists[list]?.source != nil {
+            publishing.markChanged(list, at: turn.now)
+        }
+        if !outcome.failures.isEmpty { renditionNames.review() }
+        return outcome.damaged
+    }
+
+    /// Lets the images of published documents be rendered, and their renditions have names.
+    mutating func finishRenditions(of publication: Publication) {
+        renditions.endPublication()
+        guard renditions.isOn else { return }
+        for document in publication.documents {
+            for app in document.apps {
+                guard case .ready(let image) = app.state else { continue }
+                renditions.want(image, for: app.icon, in: document.list)
+            }
+        }
+        renditionNames.review()
+    }
+
+    mutating func configureRenditions(_ new: Settings, in turn: inout Turn) {
+        let isOther = new.render != renditions.settings || new.desktop != desktop
+        desktop = new.desktop
+        renditions.configure(new)
+        guard isOther else { return }
+        turn.memos.mark(renditionsOf: renditions.originals, at: turn.now)
+        discard(renditions.dropStaged(), in: &turn)
+        for (name, list) in catalog.lists where list.source != nil { publishing.markChanged(name, at: turn.now) }
+        renditionNames.reviewAll()
+    }
+
+    /// Records that a publication did not take place.
+    mutating func abortRenditions(in turn: inout Turn) { discard(renditions.abortPublication(), in: &turn) }
+
+    /// Drops the renditions that are not published, and makes them again.
+    mutating func dropStagedRenditions(in turn: inout Turn) { discard(renditions.dropStaged(), in: &turn) }
+
+    /// Forgets images that are to be removed, or are damaged; returns the originals of which one was a rendition.
+    @discardableResult
+    mutating func forgetRenditions(_ images: Set<Digest>, in turn: inout Turn) -> Set<Digest> {
+        let forgotten = renditions.forget(images)
+        discard(forgotten.staged, in: &turn)
+        turn.memos.mark(renditionsOf: forgotten.failures, at: turn.now)
+        return forgotten.originals
+    }
+
+    /// Records which of these missing or damaged images are renditions; returns them, and the lists that show them.
+    ///
+    /// O(*n*) in the number of icons.
+    mutating func recordDamagedRenditions(
+        _ images: Set<Digest>, in turn: inout Turn
+    ) -> (images: Set<Digest>, lists: Set<ListName>) {
+        let found = renditions.made(among: images)
+        guard !found.isEmpty else { return ([], []) }
+        let originals = forgetRenditions(Set(found.map(\.sha256)), in: &turn)
+        for image in found { retention.recordDamage(of: image) }
+        var lists: Set<ListName> = []
+        for index in catalog.icons.indices {
+            guard let image = catalog.icons[index].icon.boxedImage.digest, originals.contains(image) else { continue }
+            lists.formUnion(catalog.icons[index].icon.lists)
+        }
+        for icon in catalog.previous.icons {
+            guard let image = catalog.previous.shown(for: icon)?.image.digest, originals.contains(image) else {
+                continue
+            }
+            lists.formUnion(catalog.previous.lists(for: icon))
+        }
+        for list in lists { publishing.markChanged(list, at: turn.now) }
+        return (Set(found.map(\.sha256)), lists)
+    }
+
+    /// Forgets all renditions: all is purged, or another cache folder is at the path.
+    mutating func resetRenditions(in turn: inout Turn) {
+        turn.memos.mark(renditionsOf: renditions.originals, at: turn.now)
+        discard(renditions.reset(), in: &turn)
+        renditionNames.reviewAll()
+    }
+
+    private func discard(_ images: [StagedImage], in turn: inout Turn) {
+        if !images.isEmpty { turn.run(.discard(images.map(\.name))) }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AgentSettings
+package import CacheFormat
+package import HTTPRules
+package import Reports
+
+/// Images to render; an order without images only asks which renderer there is.
+package struct RenderOrder: Equatable, Sendable {
+    package struct Item: Equatable, Sendable {
+        package var image: AppListDocument.Image
+        /// In ascending order.
+        package var pixels: [Int]
+
+        package init(_ image: AppListDocument.Image, pixels: [Int]) {
+            (self.image, self.pixels) = (image, pixels)
+        }
+    }
+
+    package var items: [Item] = []
+    package var fit = Settings.Render.Fit.contain
+    package var enlarges = false
+    /// The most pixels of an image.
+    package var maxPixels: Int
+
+    package init(maxPixels: Int) { self.maxPixels = maxPixels }
+}
+
+/// How an order ended; images that it does not tell of were not tried.
+package struct RenderReport: Sendable {
+    package enum Result: Equatable, Sendable {
+        /// By size in pixels.
+        case rendered([Int: StagedImage])
+        case failed(RenderFailure)
+        /// The image's file is missing or damaged.
+        case damaged
+    }
+
+    /// The version of the renderer: another one may give other bytes; `nil` if it did not start.
+    package var version: Int?
+    package var results: [Digest: Result] = [:]
+    /// Why it could not do more, as a clause; `nil` if nothing is wrong.
+    package var trouble: String?
+
+    package init(version: Int? = nil) { self.version = version }
+}

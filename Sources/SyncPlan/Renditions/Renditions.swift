@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import CacheFormat
+import DequeModule
+import HTTPRules
+import Reports
+
+/// The images that icons show in other sizes, and which are to be rendered next.
+///
+/// A rendition follows from its original, its size, and the rules. It is published like an image, and goes like one;
+/// what is missing is made again.
+struct Renditions: Sendable {
+    /// What renditions follow from besides their originals and sizes; renditions by other rules are made anew.
+    struct Rules: Codable, Equatable, Sendable {
+        var version: Int
+        var fit: String
+        var enlarges: Bool
+    }
+
+    private struct Record {
+        /// By size in pixels: on disk, or staged.
+        var made: [Int: AppListDocument.Image] = [:]
+        /// Whether they were made by other rules; they are shown until they are replaced.
+        var isOutdated = false
+        var failure: RenderFailure?
+    }
+
+    /// An image that is to be rendered.
+    private struct Original {
+        var image: AppListDocument.Image
+        /// One of the URLs that it is shown for.
+        var url: IconURL
+        /// The lists whose documents show it.
+        var lists: Set<ListName>
+    }
+
+    private enum Renderer {
+        /// Nobody has asked it yet.
+        case unknown
+        case ready
+        case failing(reason: String, until: Timestamp)
+    }
+
+    /// The most images and bytes of an order.
+    private static let most = (images: 32, bytes: 8 << 20)
+    /// How long nothing is ordered after the renderer could not work.
+    private static let retryDelay: Duration = .seconds(60)
+    /// How long renditions wait for others before documents name them.
+    private static let gathering: Duration = .seconds(10)
+
+    private(set) var settings: Settings.Render
+    private var maxPixels: Int
+    /// In ascending order.
+    private(set) var sizes: [RenditionSize]
+    private var pixels: [Int]
+    /// By the digest of the original.
+    private var records: [Digest: Record] = [:]
+    private var waiting: [Digest: Original] = [:]
+    private var queue: Deque<Digest> = []
+    private var ordered: [Digest: Original] = [:]
+    private(set) var isUnderWay = false
+    private var renderer = Renderer.unknown
+    /// The version of the renderer that made the renditions; `nil` if not known.
+    private(set) var version: Int?
+    private var staged: [Digest: StagedImage] = [:]
+    /// Those that are being published.
+    private var inFlight: [Digest: StagedImage] = [:]
+    /// Whether all shown images are looked through for what is missing.
+    private var isSweepDue = true
+    /// The lists whose next documents have new renditions.
+    private var unmarked: Set<ListName> = []
+    /// Since when there have been any.
+    private var unmarkedSince: Timestamp?
+
+    init(_ settings: Settings) {
+        self.settings = settings.render
+        maxPixels = settings.images.maxPixels
+        sizes = Set(settings.render.sizes).sorted()
+        pixels = Set(sizes.map(\.pixels)).sorted()
+    }
+
+    var isOn: Bool { !sizes.isEmpty }
+
+    /// The rules of the renditions; `nil` if no renderer was ever asked.
+    var rules: Rules? {
+        version.map { Rules(version: $0, fit: settings.fit.rawValue, enlarges: settings.enlarge) }
+    }
+
+    mutating func configure(_ new: Settings) {
+        let old = settings
+        settings = new.render
+        maxPixels = new.images.maxPixels
+        sizes = Set(settings.sizes).sorted()
+        pixels = Set(sizes.map(\.pixels)).sorted()
+        if (old.fit, old.enlarge) != (settings.fit, settings.enlarge) { outdate() }
+        // Whoever reloads may just have installed the renderer.
+        renderer = .unknown
+        isSweepDue = true
+        if !isOn { (waiting, queue) = ([:], []) }
+    }
+
+    private mutating func outdate() {
+        records = records.mapValues { record in
+            var record = record
+            (record.isOutdated, record.failure) = (true, nil)
+            return record
+        }
+        isSweepDue = true
+    }
+
+    // MARK: What an earlier run left
+
+    /// Records renditions that the newest generation names.
+    mutating func restore(_ found: [AppListDocument.Rendition], of original: Digest) {
+        for rendition in found { records[original, default: Record()].made[rendition.size.pixels] = rendition.image }
+    }
+
+    /// Records by which rules the renditions were made, and what could not be rendered.
+    mutating func restore(_ rules: Rules?, failures: [RenderMemo]) {
+        version = rules?.version
+        for memo in failures { records[memo.image, default: Record()].failure = memo.failure }
+        if let rules, rules != self.rules { outdate() }
+    }
+
+    func failure(of original: Digest) -> RenderFailure? { records[original]?.failure }
+
+    // MARK: Documents
+
+    /// The renditions of an image, smallest first.
+    func renditions(of original: Digest) -> [AppListDocument.Rendition] {
+        guard isOn, let record = records[original], !record.made.isEmpty else { return [] }
+        return sizes.compactMap { size in
+            record.made[size.pixels].map { AppListDocument.Rendition(size: size, image: $0) }
+        }
+    }
+
+    /// Adds the renditions to the entries of a document.
+    func add(to document: inout AppListDocument) {
+        guard isOn, !records.isEmpty else { return }
+        for index in document.apps.indices {
+            guard case .ready(let image) = document.apps[index].state else { continue }
+            document.apps[index].renditions = renditions(of: image.sha256)
+        }
+    }
+
+    /// The staged renditions that documents name.
+    func staged(in documents: [AppListDocument]) -> [StagedImage] {
+        guard !staged.isEmpty else { return [] }
+        let named = Set(documents.lazy.flatMap(\.apps).flatMap(\.renditions).map(\.image.sha256))
+        return named.compactMap { staged[$0] }
+    }
+
+    /// The names of the staged files.
+    var stagedNames: Set<String> { Set(staged.values.map(\.name)) }
+
+    /// Whether a rendition waits to be published, or is being.
+    func isStaged(_ rendition: Digest) -> Bool { staged[rendition] != nil || inFlight[rendition] != nil }
+
+    /// Records that a publication has these staged renditions.
+    mutating func beginPublication(_ images: [StagedImage]) {
+        for image in images { inFlight[image.image.sha256] = staged.removeValue(forKey: image.image.sha256) }
+    }
+
+    /// Records that they are on disk.
+    mutating func endPublication() { inFlight = [:] }
+
+    /// Forgets them: they are lost.
+    mutating func failPublication() {
+        let lost = Set(inFlight.keys)
+        inFlight = [:]
+        _ = forget(lost)
+    }
+
+    /// Stages them again; returns those that are not wanted any more.
+    mutating func abortPublication() -> [StagedImage] {
+        staged.merge(inFlight) { $1 }
+        inFlight = [:]
+        return removeUnwanted()
+    }
+
+    /// Forgets images, as renditions and as originals: they are to be removed, damaged, or were never written.
+    ///
+    /// Renditions that are still wanted are made again. Returns the originals whose renditions are among them, those
+    /// that could not be rendered, and what was staged.
+    mutating func forget(
+        _ images: Set<Digest>
+    ) -> (originals: Set<Digest>, failures: Set<Digest>, staged: [StagedImage]) {
+        guard !records.isEmpty, !images.isEmpty else { return ([], [], []) }
+        var originals: Set<Digest> = []
+        var failures: Set<Digest> = []
+        for (original, record) in records {
+            if images.contains(original) {
+                if record.failure != nil { failures.insert(original) }
+                records[original] = nil
+            }
+            guard record.made.values.contains(where: { images.contains($0.sha256) }) else { continue }
+            originals.insert(original)
+            records[original]?.made = record.made.filter { !images.contains($0.value.sha256) }
+        }
+        if !originals.isEmpty { isSweepDue = true }
+        return (originals, failures, removeUnwanted())
+    }
+
+    /// Removes and returns what is staged, and a rendition of no image.
+    private mutating func removeUnwanted() -> [StagedImage] {
+        guard !staged.isEmpty else { return [] }
+        let wanted = Set(records.values.lazy.flatMap(\.made.values).map(\.sha256))
+        let unwanted = staged.filter { !wanted.contains($0.key) }
+        for digest in unwanted.keys { staged[digest] = nil }
+        return Array(unwanted.values)
+    }
+
+    /// Those of these images that are renditions on disk.
+    func made(among images: Set<Digest>) -> Set<AppListDocument.Image> {
+        Set(
+            records.values.lazy.flatMap(\.made.values).filter { images.contains($0.sha256) && !isStaged($0.sha256) })
+    }
+
+    /// Forgets all renditions that are not on disk; returns what was staged.
+    mutating func dropStaged() -> [StagedImage] { forget(Set(staged.keys)).staged }
+
+    /// Forgets everything: another cache folder is at the path, or all is purged.
+    mutating func reset() -> [StagedImage] {
+        defer { (records, staged, waiting, queue, isSweepDue) = ([:], [:], [:], [], true) }
+        return Array(staged.values)
+    }
+
+    // MARK: What to render
+
+    /// The pixels of sizes that an image is to be rendered in.
+    private func missing(of original: Digest) -> [Int] {
+        guard let record = records[original] else { return pixels }
+        if record.failure != nil { return [] }
+        return record.isOutdated ? pixels : pixels.filter { record.made[$0] == nil }
+    }
+
+    /// Lets an image that a document shows be rendered, unless it is.
+    mutating func want(_ image: AppListDocument.Image, for url: IconURL, in list: ListName) {
+        guard isOn, !missing(of: image.sha256).isEmpty else { return }
+        if ordered[image.sha256] != nil {
+            ordered[image.sha256]?.lists.insert(list)
+        } else if waiting[image.sha256] != nil {
+            waiting[image.sha256]?.lists.insert(list)
+        } else {
+            waiting[image.sha256] = Original(image: image, url: url, lists: [list])
+            queue.append(image.sha256)
+        }
+    }
+
+    /// Lets all images on disk that lists show be rendered, if something may be missing; O(*n*) in the number of entries.
+    mutating func sweep(_ catalog: Catalog) {
+        guard isOn, isSweepDue else { return }
+        isSweepDue = false
+        for (name, list) in catalog.lists {
+            for entry in list.entries {
+                let image =
+                    catalog.icons[entry.icon]?.image ?? catalog.previous.shown(for: entry.icon)?.image.wrappedValue
+                if let image { want(image, for: entry.icon, in: name) }
+            }
+        }
+    }
+
+    mutating func sweepAgain() { isSweepDue = true }
+
+    /// Begins the next order, if there is something to render and a renderer for it.
+    mutating func begin(at now: Timestamp) -> RenderOrder? {
+        guard isOn, !isUnderWay, !isWaiting(at: now) else { return nil }
+        var order = RenderOrder(maxPixels: maxPixels)
+        (order.fit, order.enlarges) = (settings.fit, settings.enlarge)
+        var bytes = 0
+        while order.items.count < Self.most.images, bytes < Self.most.bytes, let digest = queue.popFirst() {
+            guard let original = waiting.removeValue(forKey: digest), case let pixels = missing(of: digest),
+                !pixels.isEmpty
+            else { continue }
+            ordered[digest] = original
+            order.items.append(RenderOrder.Item(original.image, pixels: pixels))
+            bytes += original.image.bytes
+        }
+        if order.items.isEmpty {
+            guard case .ready = renderer else {
+                isUnderWay = true
+                return order
+            }
+            return nil
+        }
+        isUnderWay = true
+        return order
+    }
+
+    private func isWaiting(at now: Timestamp) -> Bool {
+        if case .failing(_, let until) = renderer { until > now } else { false }
+    }
+
+    /// When an order may begin; `nil` if none waits for time to pass.
+    var nextWake: Timestamp? {
+        guard isOn, !isUnderWay, case .failing(_, let until) = renderer else { return nil }
+        return until
+    }
+
+    /// Whether nothing is being rendered, and nothing can be now.
+    func isIdle(at now: Timestamp) -> Bool {
+        if isUnderWay { return false }
+        guard isOn, !isWaiting(at: now) else { return true }
+        guard case .ready = renderer else { return false }
+        return queue.isEmpty && !isSweepDue
+    }
+
+    /// What an order changed.
+    struct Outcome {
+        /// The lists whose documents are to be written again.
+        var lists: Set<ListName> = []
+        var staged: [StagedImage] = []
+        /// Renditions that are not wanted any more.
+        var unused: [StagedImage] = []
+        var failures: [(url: IconURL, original: Digest, failure: RenderFailure)] = []
+        /// Whether the failures of images were forgotten, because the renderer is another one.
+        var isOtherRenderer = false
+        /// Originals that are missing or damaged.
+        var damaged: Set<Digest> = []
+    }
+
+    /// Applies the end of an order.
+    mutating func apply(_ report: RenderReport, at now: Timestamp) -> Outcome {
+        isUnderWay = false
+        var outcome = Outcome()
+        if let found = report.version {
+            outcome.isOtherRenderer = version != nil && version != found
+            if outcome.isOtherRenderer { outdate() }
+            version = found
+        }
+        renderer = report.trouble.map { .failing(reason: $0, until: now + Self.retryDelay) } ?? .ready
+        for (digest, original) in ordered {
+            switch report.results[digest] {
+            case .rendered(let images):
+                var record = records[digest] ?? Record()
+                if record.isOutdated || !isOn { record = Record() }
+                record.failure = nil
+                for (pixels, image) in images {
+                    // It may be shown already, as a rendition of another image.
+                    if !isStaged(image.image.sha256), isOn {
+                        staged[image.image.sha256] = image
+                        outcome.staged.append(image)
+                    } else {
+                        outcome.unused.append(image)
+                    }
+                    record.made[pixels] = image.image
+                }
+                guard isOn else { continue }
+                records[digest] = record
+                unmarked.formUnion(original.lists)
+                // The sizes may have changed meanwhile.
+                for list in original.lists { want(original.image, for: original.url, in: list) }
+            case .failed(let failure):
+                // Renditions by other rules would stay for ever.
+                if records[digest]?.isOutdated == true {
+                    records[digest] = nil
+                    unmarked.formUnion(original.lists)
+                }
+                records[digest, default: Record()].failure = failure
+                outcome.failures.append((original.url, digest, failure))
+            case .damaged: outcome.damaged.insert(digest)
+            case nil: requeue(original)
+            }
+        }
+        ordered = [:]
+        if unmarked.isEmpty { return outcome }
+        let begun = unmarkedSince ?? now
+        unmarkedSince = begun
+        // Few documents with many renditions each, rather than one for each order.
+        if waiting.isEmpty || isWaiting(at: now) || now - begun >= Self.gathering {
+            (outcome.lists, unmarked, unmarkedSince) = (unmarked, [], nil)
+        }
+        return outcome
+    }
+
+    private mutating func requeue(_ original: Original) {
+        let digest = original.image.sha256
+        guard isOn else { return }
+        if waiting[digest] == nil { queue.append(digest) }
+        waiting[digest, default: original].lists.formUnion(original.lists)
+    }
+
+    // MARK: State
+
+    /// Why nothing can be rendered, as a clause; `nil` if nothing is known to be wrong.
+    var trouble: String? {
+        guard isOn, case .failing(let reason, _) = renderer else { return nil }
+        return reason
+    }
+
+    /// The failures that a restart keeps.
+    func memo(of original: Digest) -> RenderMemo? {
+        records[original]?.failure.map { RenderMemo(image: original, failure: $0) }
+    }
+
+    var originals: some Sequence<Digest> { records.keys }
+
+    enum Standing { case ready, pending, failed }
+
+    func standing(of original: Digest) -> Standing {
+        if records[original]?.failure != nil { return .failed }
+        return missing(of: original).isEmpty ? .ready : .pending
+    }
+}
