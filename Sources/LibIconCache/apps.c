@@ -6,8 +6,16 @@
 #include "cache.h"
 #include "document.h"
 #include "file.h"
+#include "rendition.h"
 #include "report.h"
 #include "sha256.h"
+
+/* A rendition of the entry that was returned last. */
+struct rendition_record {
+    struct size size;
+    iconcache_rendition rendition;
+    iconcache_image image;
+};
 
 struct iconcache_apps {
     const iconcache *cache;
@@ -17,6 +25,8 @@ struct iconcache_apps {
     char *free;       /* the rest of them */
     iconcache_app app;
     iconcache_image image;
+    struct rendition_record *records;     /* room for those of any entry; NULL if no entry has one */
+    const iconcache_rendition **renditions; /* those of the records, in the same order */
 };
 
 /* MARK: Entries, one after the other */
@@ -36,6 +46,47 @@ static const char *write_path(iconcache_apps *apps, const json_text *path) {
     *apps->free++ = '/';
     write_text(apps, path);
     return written;
+}
+
+static uint32_t side(int64_t pixels) { return pixels < UINT32_MAX ? (uint32_t)pixels : UINT32_MAX; }
+
+static int compare_records(const void *one, const void *other) {
+    return size_compare(((const struct rendition_record *)one)->size, ((const struct rendition_record *)other)->size);
+}
+
+static void write_rendition(iconcache_apps *apps, const struct rendition *rendition, struct rendition_record *record) {
+    record->size = rendition->size;
+    record->image = (iconcache_image){
+        .type = "image/png", .bytes = (uint64_t)rendition->bytes, .width = side(rendition->width),
+        .height = side(rendition->height)};
+    record->image.path = write_path(apps, &rendition->path);
+    record->image.sha256 = write_text(apps, &rendition->sha256);
+    record->rendition.size = apps->free;
+    record->rendition.pixels = rendition->size.pixels;
+    size_write(rendition->size, apps->free);
+    apps->free += strlen(apps->free) + 1;
+}
+
+/* Writes the renditions of an entry, sorted by size. */
+static void write_renditions(iconcache_apps *apps, const struct entry *entry) {
+    struct renditions renditions;
+    struct rendition rendition;
+    const char *reason;
+    size_t count = 0;
+    bool is_sorted = true;
+    if (entry->renditions_count == 0 || !renditions_begin(&renditions, &entry->renditions)) return;
+    while (renditions_next(&renditions, &rendition, &reason) > 0) {
+        write_rendition(apps, &rendition, &apps->records[count]);
+        is_sorted = is_sorted && (count == 0 || compare_records(&apps->records[count - 1], &apps->records[count]) < 0);
+        count++;
+    }
+    if (!is_sorted) qsort(apps->records, count, sizeof *apps->records, compare_records);
+    for (size_t i = 0; i < count; i++) {
+        apps->records[i].rendition.image = &apps->records[i].image;
+        apps->renditions[i] = &apps->records[i].rendition;
+    }
+    apps->app.renditions_count = count;
+    apps->app.renditions = apps->renditions;
 }
 
 static const iconcache_app *write_app(iconcache_apps *apps, const struct entry *entry) {
@@ -65,9 +116,10 @@ static const iconcache_app *write_app(iconcache_apps *apps, const struct entry *
     image->sha256 = write_text(apps, &entry->sha256);
     image->type = write_text(apps, &entry->type);
     image->bytes = (uint64_t)entry->bytes;
-    image->width = entry->width < UINT32_MAX ? (uint32_t)entry->width : UINT32_MAX;
-    image->height = entry->height < UINT32_MAX ? (uint32_t)entry->height : UINT32_MAX;
+    image->width = side(entry->width);
+    image->height = side(entry->height);
     app->image = image;
+    write_renditions(apps, entry);
     return app;
 }
 
@@ -101,6 +153,14 @@ const iconcache_app *iconcache_apps_find(iconcache_apps *apps, const char *name)
     return NULL;
 }
 
+const iconcache_image *iconcache_app_image_for_pixels(const iconcache_app *app, uint32_t pixels) {
+    if (app == NULL) return NULL;
+    for (size_t i = 0; pixels > 0 && i < app->renditions_count; i++) {
+        if (app->renditions[i]->pixels >= pixels) return app->renditions[i]->image;
+    }
+    return app->image;
+}
+
 json apps_place(const iconcache_apps *apps) { return apps->next; }
 
 void apps_return(iconcache_apps *apps, json place) { apps->next = place; }
@@ -109,27 +169,35 @@ void iconcache_apps_free(iconcache_apps *apps) {
     if (apps == NULL) return;
     free(apps->bytes);
     free(apps->texts);
+    free(apps->records);
+    free(apps->renditions);
     free(apps);
 }
 
 /* MARK: Documents */
 
-/* Takes over the bytes. The largest entry has this size, in bytes of the text. */
-static iconcache_apps *make_apps(const iconcache *cache, unsigned char *bytes, json first, size_t largest) {
+/* Takes over the bytes. An entry has at most so many bytes of text, and so many renditions. */
+static iconcache_apps *make_apps(
+    const iconcache *cache, unsigned char *bytes, json first, size_t largest, size_t most_renditions) {
     iconcache_apps *apps = calloc(1, sizeof *apps);
-    /* Each text is shorter than its JSON, by the quotes; the image's path gets longer. */
-    char *texts = malloc(largest + cache->size + 2);
-    if (apps == NULL || texts == NULL) {
-        free(apps);
-        free(texts);
+    if (apps == NULL) {
         free(bytes);
         return NULL;
     }
     apps->cache = cache;
     apps->bytes = bytes;
     apps->first = apps->next = first;
-    apps->texts = texts;
-    return apps;
+    /* Each text is shorter than its JSON, by the quotes; the paths of images get longer. */
+    apps->texts = malloc(largest + (1 + most_renditions) * (cache->size + 2));
+    if (most_renditions > 0) {
+        apps->records = calloc(most_renditions, sizeof *apps->records);
+        apps->renditions = calloc(most_renditions, sizeof *apps->renditions);
+    }
+    bool is_complete = apps->texts != NULL
+        && (most_renditions == 0 || (apps->records != NULL && apps->renditions != NULL));
+    if (is_complete) return apps;
+    iconcache_apps_free(apps);
+    return NULL;
 }
 
 static int check_document(
@@ -169,7 +237,7 @@ static int read_list(
         free(bytes);
         return code;
     }
-    *apps = make_apps(cache, bytes, document.apps, document.largest);
+    *apps = make_apps(cache, bytes, document.apps, document.largest, document.most_renditions);
     return *apps == NULL ? report_no_memory(error) : ICONCACHE_OK;
 }
 
@@ -188,11 +256,12 @@ int iconcache_apps_new(
 struct found {
     int rank; /* 0: there is none */
     unsigned char *bytes;
-    size_t size;
+    size_t size, renditions_count;
 };
 
-/* Replaces what was found by the entry between two places, in an array of its own; false without memory. */
-static bool keep(struct found *found, int rank, const unsigned char *start, const unsigned char *end) {
+/* Replaces what was found by an entry that is between two places, in an array of its own; false without memory. */
+static bool keep(
+    struct found *found, const struct entry *entry, const unsigned char *start, const unsigned char *end) {
     size_t size = (size_t)(end - start);
     unsigned char *bytes = malloc(size + 2);
     if (bytes == NULL) return false;
@@ -200,7 +269,8 @@ static bool keep(struct found *found, int rank, const unsigned char *start, cons
     memcpy(bytes + 1, start, size);
     bytes[size + 1] = ']';
     free(found->bytes);
-    *found = (struct found){.rank = rank, .bytes = bytes, .size = size + 2};
+    *found = (struct found){
+        .rank = entry_rank(entry), .bytes = bytes, .size = size + 2, .renditions_count = entry->renditions_count};
     return true;
 }
 
@@ -215,7 +285,7 @@ static bool search(iconcache_apps *apps, const char *url, struct found *found) {
         entry_read_checked(&parser, &entry);
         apps->next = parser;
         bool is_better = json_text_is(&entry.icon, url, size) && entry_rank(&entry) > found->rank;
-        if (is_better && !keep(found, entry_rank(&entry), start, parser.next)) return false;
+        if (is_better && !keep(found, &entry, start, parser.next)) return false;
     }
     return true;
 }
@@ -246,6 +316,6 @@ int iconcache_apps_of_url(
     json first;
     json_begin(&first, found.bytes, found.size);
     json_enter_array(&first);
-    *apps = make_apps(snapshot->cache, found.bytes, first, found.size);
+    *apps = make_apps(snapshot->cache, found.bytes, first, found.size, found.renditions_count);
     return *apps == NULL ? report_no_memory(error) : ICONCACHE_OK;
 }

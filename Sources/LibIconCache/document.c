@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cache.h"
+#include "rendition.h"
 #include "sha256.h"
 
 /* MARK: Entries */
@@ -12,37 +13,14 @@
 /* The keys of an entry, in the order in which the agent writes them. */
 enum {
     NAME, ID, ICON, DOWNLOAD, EXPECTED, STATUS, PATH, SHA256, BYTES, TYPE, WIDTH, HEIGHT, PREVIOUS, PREVIOUS_SINCE,
-    ERROR, KEYS
+    ERROR, RENDITIONS, KEYS
 };
 
-/* As they are in the text, with a colon. */
-static const struct {
-    char text[17];
-    unsigned char size; /* of the key itself */
-} keys[KEYS] = {
+static const json_key keys[KEYS] = {
     {"\"name\":", 4}, {"\"id\":", 2}, {"\"icon\":", 4}, {"\"download\":", 8}, {"\"expected\":", 8},
     {"\"status\":", 6}, {"\"path\":", 4}, {"\"sha256\":", 6}, {"\"bytes\":", 5}, {"\"type\":", 4},
-    {"\"width\":", 5}, {"\"height\":", 6}, {"\"previous\":", 8}, {"\"previousSince\":", 13}, {"\"error\":", 5}};
-
-/*
- * Moves to the next member, as json_next_member() does. `index` is the one of the key before, and becomes that of this
- * one; KEYS for any other key.
- */
-static int next_key(json *parser, unsigned *index) {
-    /* In the layout of the agent, it is one of the next keys. */
-    for (unsigned i = *index + 1; i < KEYS && i < *index + 4; i++) {
-        if (!json_take_member(parser, keys[i].text, keys[i].size + 3U)) continue;
-        *index = i;
-        return 1;
-    }
-    json_text key;
-    int result = json_next_member(parser, &key);
-    if (result <= 0) return result;
-    unsigned i = 0;
-    while (i < KEYS && !json_text_is(&key, keys[i].text + 1, keys[i].size)) i++;
-    *index = i;
-    return result;
-}
+    {"\"width\":", 5}, {"\"height\":", 6}, {"\"previous\":", 8}, {"\"previousSince\":", 13}, {"\"error\":", 5},
+    {"\"renditions\":", 10}};
 
 static bool read_text_or_null(json *parser, json_text *text) {
     return json_take_null(parser) || json_read_text(parser, text);
@@ -52,6 +30,17 @@ static bool read_number_or_null(json *parser, int64_t *number, uint32_t *numbers
     if (json_take_null(parser)) return true;
     *numbers |= bit;
     return json_read_integer(parser, number);
+}
+
+/* Reads renditions. Those that are none are skipped, until it is known whether the entry is ready. */
+static bool read_renditions(json *parser, struct entry *entry) {
+    if (json_take_null(parser)) return true;
+    const char *reason = "the “renditions” of an entry are not of this format";
+    entry->renditions = *parser;
+    if (renditions_count(parser, &entry->renditions_count, &reason)) return true;
+    entry->renditions_fault = reason;
+    *parser = entry->renditions;
+    return json_skip(parser);
 }
 
 static bool read_value(json *parser, struct entry *entry, unsigned index) {
@@ -71,6 +60,7 @@ static bool read_value(json *parser, struct entry *entry, unsigned index) {
     case PREVIOUS: return read_text_or_null(parser, &entry->previous);
     case PREVIOUS_SINCE: return read_text_or_null(parser, &entry->previous_since);
     case ERROR: return read_text_or_null(parser, &entry->error);
+    case RENDITIONS: return read_renditions(parser, entry);
     default: return json_skip(parser);
     }
 }
@@ -83,15 +73,14 @@ static bool read_members(json *parser, struct entry *entry) {
     unsigned index = UINT_MAX;
     int result;
     if (!json_enter_object(parser)) return false;
-    while ((result = next_key(parser, &index)) > 0) {
+    while ((result = json_next_key(parser, keys, KEYS, &index)) > 0) {
         bool is_skipped = index < KEYS && is_repeated(&seen, index);
         if (!read_value(parser, entry, is_skipped ? (unsigned)KEYS : index)) return false;
     }
     return result == 0 && entry->icon.start != NULL && entry->status.start != NULL;
 }
 
-/* Whether a path is that of an image with this digest. */
-static bool is_image(const json_text *text, const char *digits) {
+bool is_image_path(const json_text *text, const char *digits) {
     enum { SUFFIX = 16, FOLDER = 6 + 3, NAME_END = FOLDER + SHA256_DIGITS };
     char path[NAME_END + 1 + SUFFIX + 1];
     if (!json_decode_into(text, path, sizeof path)) return false;
@@ -134,9 +123,11 @@ static const char *fault(struct entry *entry) {
     if (entry->state != ICONCACHE_READY) return NULL;
     char digits[SHA256_DIGITS + 1];
     if (!has_image(entry) || !read_digits(&entry->sha256, digits)) return lacking;
-    if (!is_image(&entry->path, digits)) return "the “path” of an entry is not one of an image with its digest";
+    if (!is_image_path(&entry->path, digits)) {
+        return "the “path” of an entry is not one of an image with its digest";
+    }
     bool is_negative = entry->bytes < 0 || entry->width < 0 || entry->height < 0;
-    return is_negative ? "a number of an entry is negative" : NULL;
+    return is_negative ? "a number of an entry is negative" : entry->renditions_fault;
 }
 
 bool entry_read(json *parser, struct entry *entry, const char **reason) {
@@ -168,6 +159,7 @@ static bool read_apps(json *parser, struct document *document, const char **reas
         if (!entry_read(parser, &entry, reason)) return false;
         size_t size = (size_t)(parser->next - start);
         if (size > document->largest) document->largest = size;
+        if (entry.renditions_count > document->most_renditions) document->most_renditions = entry.renditions_count;
     }
     return result == 0;
 }

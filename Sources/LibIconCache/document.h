@@ -12,15 +12,22 @@ struct entry {
     int64_t bytes, width, height;
     uint32_t numbers; /* a bit for each number that is there */
     iconcache_status state;
+    json renditions;  /* the place of their object; its `next` is NULL if there is none */
+    size_t renditions_count;
+    const char *renditions_fault; /* what is wrong with them, which matters in a ready entry; otherwise NULL */
 };
 
 enum { NUMBER_BYTES = 1, NUMBER_WIDTH = 2, NUMBER_HEIGHT = 4 };
+
+/* Whether a path is that of an image with this digest. */
+bool is_image_path(const json_text *path, const char *digits);
 
 /* What a document is made of. */
 struct document {
     json apps;      /* the place of the first entry */
     json_text list; /* the name of the list */
     size_t largest; /* the size of the largest entry, in bytes of the text */
+    size_t most_renditions; /* the largest number of renditions of an entry */
 };
 
 /*

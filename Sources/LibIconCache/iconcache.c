@@ -9,6 +9,7 @@
 
 #include "cache.h"
 #include "file.h"
+#include "names.h"
 #include "report.h"
 #include "sha256.h"
 
@@ -156,36 +157,53 @@ static int report_no_image(const iconcache *cache, iconcache_error *error) {
 
 /* MARK: Images by URL */
 
-static const char by_url[] = "/by-url/ab/";
+size_t iconcache_path_size(const iconcache *cache) { return cache == NULL ? 0 : names_size(cache); }
 
-size_t iconcache_path_size(const iconcache *cache) {
-    return cache == NULL ? 0 : cache->size + sizeof by_url + SHA256_DIGITS;
+/* Finds the first of the names that `try` accepts; `path` is empty if there is none. */
+static int find(
+    const iconcache *cache, const char *url, uint32_t pixels, int (*try)(const iconcache *, const char *, int *),
+    char *path, int *file, iconcache_error *error) {
+    struct names names;
+    int failure = 0;
+    bool is_found = false;
+    names_begin(&names, cache, url, pixels, path);
+    while (failure == 0 && !is_found && names_next(&names, path)) {
+        failure = try(cache, path, file);
+        is_found = failure == 0;
+        if (file_is_absence(failure)) failure = 0;
+    }
+    names_end(&names);
+    if (is_found) return ICONCACHE_OK;
+    int code = failure == 0 ? report_no_image(cache, error) : report_unreadable(error, path, failure);
+    path[0] = '\0';
+    return code;
 }
 
-/* Writes the path for a URL to a buffer of at least iconcache_path_size(). */
-static void write_path(const iconcache *cache, const char *url, char *path) {
-    unsigned char digest[SHA256_SIZE];
-    sha256(url, strlen(url), cache->accelerated, digest);
-    memcpy(path, cache->prefix, cache->size);
-    path += cache->size;
-    memcpy(path, by_url, sizeof by_url - 1);
-    char *name = path + sizeof by_url - 1;
-    sha256_write_digits(digest, name);
-    name[SHA256_DIGITS] = '\0';
-    memcpy(path + sizeof "/by-url/" - 1, name, 2);
+static int look(const iconcache *cache, const char *path, int *file) {
+    (void)cache;
+    (void)file;
+    struct stat status;
+    return stat(path, &status) == 0 ? 0 : errno;
+}
+
+static int open_beneath(const iconcache *cache, const char *path, int *file) {
+    path += cache->size + 1;
+    int failure = file_open_beneath(cache->folder, path, file);
+    /* On file systems of several hosts, the name of an image can vanish for the moment in which it is replaced. */
+    return file_may_be_replaced(failure) ? file_open_beneath(cache->folder, path, file) : failure;
+}
+
+int iconcache_path_for_pixels(
+    const iconcache *cache, const char *url, uint32_t pixels, char *path, size_t size, iconcache_error *error) {
+    if (path != NULL && size > 0) path[0] = '\0';
+    if (cache == NULL || url == NULL || path == NULL) return report_invalid(error, "There is no URL, or no buffer.");
+    size_t needed = pixels == 0 ? names_size_by_url(cache) : names_size(cache);
+    if (size < needed) return report_invalid(error, "The buffer is too small for the path.");
+    return find(cache, url, pixels, look, path, NULL, error);
 }
 
 int iconcache_path(const iconcache *cache, const char *url, char *path, size_t size, iconcache_error *error) {
-    if (path != NULL && size > 0) path[0] = '\0';
-    if (cache == NULL || url == NULL || path == NULL) return report_invalid(error, "There is no URL, or no buffer.");
-    if (size < iconcache_path_size(cache)) return report_invalid(error, "The buffer is too small for the path.");
-    write_path(cache, url, path);
-    struct stat status;
-    if (stat(path, &status) == 0) return ICONCACHE_OK;
-    int failure = errno;
-    int code = file_is_absence(failure) ? report_no_image(cache, error) : report_unreadable(error, path, failure);
-    path[0] = '\0';
-    return code;
+    return iconcache_path_for_pixels(cache, url, 0, path, size, error);
 }
 
 int iconcache_path_or(
@@ -198,18 +216,16 @@ int iconcache_path_or(
     return code;
 }
 
-int iconcache_open(const iconcache *cache, const char *url, iconcache_error *error) {
+int iconcache_open_for_pixels(const iconcache *cache, const char *url, uint32_t pixels, iconcache_error *error) {
     if (cache == NULL || url == NULL) return report_invalid(error, "There is no URL.");
-    char *path = malloc(iconcache_path_size(cache));
+    char *path = malloc(names_size(cache));
     if (path == NULL) return report_no_memory(error);
-    write_path(cache, url, path);
-    int file;
-    int failure = file_open_beneath(cache->folder, path + cache->size + 1, &file);
-    /* On file systems of several hosts, the name of an image can vanish for the moment in which it is replaced. */
-    if (file_may_be_replaced(failure)) failure = file_open_beneath(cache->folder, path + cache->size + 1, &file);
-    int code = failure == 0 ? file
-        : file_is_absence(failure) ? report_no_image(cache, error)
-        : report_unreadable(error, path, failure);
+    int file = -1;
+    int code = find(cache, url, pixels, open_beneath, path, &file, error);
     free(path);
-    return code;
+    return code == ICONCACHE_OK ? file : code;
+}
+
+int iconcache_open(const iconcache *cache, const char *url, iconcache_error *error) {
+    return iconcache_open_for_pixels(cache, url, 0, error);
 }

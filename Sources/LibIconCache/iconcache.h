@@ -95,6 +95,19 @@ ICONCACHE_API int iconcache_path_or(
  */
 ICONCACHE_API int iconcache_open(const iconcache *cache, const char *url, iconcache_error *error);
 
+/*
+ * The same as iconcache_path() and iconcache_open() for an image that is to be shown in so many pixels: the smallest
+ * rendition that was made for at least as many, or if there is none, the image itself. 0 stands for the image itself.
+ *
+ * When an image was replaced, the renditions of the one before can stay for some seconds. The path of a rendition does
+ * not stay the same: the agent may render other sizes later. The buffer has iconcache_path_size() bytes at least,
+ * unless `pixels` is 0.
+ */
+ICONCACHE_API int iconcache_path_for_pixels(
+    const iconcache *cache, const char *url, uint32_t pixels, char *path, size_t size, iconcache_error *error);
+ICONCACHE_API int iconcache_open_for_pixels(
+    const iconcache *cache, const char *url, uint32_t pixels, iconcache_error *error);
+
 /* MARK: Snapshots */
 
 /*
@@ -143,6 +156,13 @@ typedef struct iconcache_image {
     uint32_t width, height; /* in pixels; UINT32_MAX also stands for more */
 } iconcache_image;
 
+/* An image made for a size. Later versions of the library may add members at the end. */
+typedef struct iconcache_rendition {
+    const char *size; /* such as 64, or 64@2 for 64 at a scale of 2 */
+    uint32_t pixels;  /* the longer side that it was made for: 128 for 64@2; that of the image can be shorter */
+    const iconcache_image *image;
+} iconcache_rendition;
+
 /* An entry of a list. Texts are NULL if there is none. Later versions of the library may add members at the end. */
 typedef struct iconcache_app {
     const char *name, *id, *download; /* as in the list */
@@ -153,6 +173,8 @@ typedef struct iconcache_app {
     const char *previous;             /* the URL that the image came from, if the icon itself has none yet */
     const char *previous_since;       /* since when it has none, as in RFC 3339 */
     const char *error;                /* why there is no image of the icon's URL, such as http-404 */
+    size_t renditions_count;
+    const iconcache_rendition *const *renditions; /* those of the image, the smallest first; NULL if there is none */
 } iconcache_app;
 
 /* The entries of a document, one after the other. */
@@ -189,8 +211,16 @@ ICONCACHE_API void iconcache_apps_rewind(iconcache_apps *apps);
 ICONCACHE_API const iconcache_app *iconcache_apps_find(iconcache_apps *apps, const char *name);
 
 /*
- * Opens the image of an entry or of a change for reading, below the cache folder: a link that leads out of it is not
- * followed. It need not be one of this snapshot, but of the same cache: otherwise the result is ICONCACHE_INVALID.
+ * The image of an entry that is to be shown in so many pixels, counted on the longer side: the smallest rendition that
+ * was made for at least as many, or if there is none, the image itself. 0 stands for the image itself. NULL unless the
+ * entry is ready.
+ */
+ICONCACHE_API const iconcache_image *iconcache_app_image_for_pixels(const iconcache_app *app, uint32_t pixels);
+
+/*
+ * Opens the image of an entry or of a change, or a rendition, for reading, below the cache folder: a link that leads
+ * out of it is not followed. It need not be one of this snapshot, but of the same cache: otherwise the result is
+ * ICONCACHE_INVALID.
  *
  * Returns a descriptor, which the caller closes, or a result below 0: ICONCACHE_UNREADABLE with ENOENT if the file was
  * removed, because no lease keeps it.
@@ -248,8 +278,8 @@ ICONCACHE_API int iconcache_watch_descriptor(const iconcache_watch *watch);
  * left out. While there is no cache nothing changes.
  *
  * Results: ICONCACHE_ABSENT if there is no further change for now. Another error is returned once; then the result is
- * ICONCACHE_ABSENT until there is another manifest, or two seconds have passed, and the next call tries again. No change
- * is lost by an error.
+ * ICONCACHE_ABSENT until there is another manifest, or two seconds have passed, and the next call tries again. No
+ * change is lost by an error.
  */
 ICONCACHE_API int iconcache_watch_next(
     iconcache_watch *watch, const iconcache_change **change, iconcache_error *error);

@@ -397,7 +397,8 @@ static int next_member(json *parser, json_text *key, bool any_unit) {
 
 int json_next_member(json *parser, json_text *key) { return next_member(parser, key, false); }
 
-bool json_take_member(json *parser, const char *key, size_t size) {
+/* The same as json_next_member() if the next key is this one, written with its quotes and a colon right after it. */
+static bool take_member(json *parser, const char *key, size_t size) {
     const unsigned char *p = parser->next, *end = parser->end;
     if (!parser->fresh) {
         if (p == end || *p != ',') return false;
@@ -408,6 +409,21 @@ bool json_take_member(json *parser, const char *key, size_t size) {
     parser->next = p + size;
     parser->fresh = false;
     return true;
+}
+
+int json_next_key(json *parser, const json_key *keys, unsigned count, unsigned *index) {
+    for (unsigned i = *index + 1; i < count && i < *index + 5; i++) {
+        if (!take_member(parser, keys[i].text, keys[i].size + 3U)) continue;
+        *index = i;
+        return 1;
+    }
+    json_text key;
+    int result = json_next_member(parser, &key);
+    if (result <= 0) return result;
+    unsigned i = 0;
+    while (i < count && !json_text_is(&key, keys[i].text + 1, keys[i].size)) i++;
+    *index = i;
+    return result;
 }
 
 int json_next_element(json *parser) { return next(parser, ']'); }

@@ -28,6 +28,12 @@ typedef struct json_text {
     bool escaped;
 } json_text;
 
+/* A key as it is in the text, with quotes and a colon, and its size without them. */
+typedef struct json_key {
+    char text[17];
+    unsigned char size;
+} json_key;
+
 /* The text has to outlive the parser. */
 void json_begin(json *parser, const void *bytes, size_t size);
 /* Whether nothing but white space is left. */
@@ -39,8 +45,11 @@ bool json_enter_array(json *parser);
 /* Moves to the next value of the object or array: 1, or 0 if there is none, which leaves it. */
 int json_next_member(json *parser, json_text *key);
 int json_next_element(json *parser);
-/* The same as json_next_member() if the next key is this one, written with its quotes and a colon right after it. */
-bool json_take_member(json *parser, const char *key, size_t size);
+/*
+ * The same as json_next_member() for keys that are known. `index` is that of the key before, UINT_MAX at first, and
+ * becomes that of this one, `count` for any other key. It is faster if they are in this order, with few left out.
+ */
+int json_next_key(json *parser, const json_key *keys, unsigned count, unsigned *index);
 
 /* Whether the next value is null; skips it then. */
 bool json_take_null(json *parser);

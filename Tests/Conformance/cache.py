@@ -19,12 +19,34 @@ def url_path(url):
     return f"by-url/{name[:2]}/{name}"
 
 
+def size_path(url, size):
+    """The name of a URL's rendition."""
+    return url_path(url).replace("by-url", f"by-size/{size}", 1)
+
+
+def pixels(size):
+    """Those of the longer side that a size stands for: 128 of 64@2."""
+    side, _, scale = size.partition("@")
+    return int(side) * int(scale or 1)
+
+
+def rendered(contents, **members):
+    """The `renditions` of an entry, given the contents of each by its size; `members` replace those of all."""
+    found = {}
+    for size, data in contents.items():
+        sha256, data = digest(data), data if isinstance(data, bytes) else data.encode()
+        found[size] = {
+            "path": image_path(sha256), "sha256": sha256, "bytes": len(data), "width": pixels(size),
+            "height": pixels(size) * 3 // 4, **members}
+    return found
+
+
 def ready(icon, contents, **members):
     """An entry whose image has these contents."""
     sha256 = digest(contents)
+    size = len(contents if isinstance(contents, bytes) else contents.encode())
     image = {
-        "path": image_path(sha256), "sha256": sha256, "bytes": len(contents.encode()), "type": "image/png",
-        "width": 64, "height": 48}
+        "path": image_path(sha256), "sha256": sha256, "bytes": size, "type": "image/png", "width": 64, "height": 48}
     return {**{key: members.pop(key) for key in ("name", "id") if key in members}, "icon": icon,
             **{key: members.pop(key) for key in ("download", "expected") if key in members}, "status": "ready",
             **image, **members}
@@ -100,11 +122,17 @@ class Cache:
         if not os.path.exists(self.at(path)):
             self.write(path, contents)
         if url is not None:
-            self.name(url, path)
+            self.name(url_path(url), path)
 
-    def name(self, url, path):
-        """Has the name of a URL lead to an image."""
-        name = self.at(url_path(url))
+    def rendition(self, contents, url, *sizes):
+        """Writes a rendition, to which the names of a URL lead in these sizes."""
+        self.image(contents)
+        for size in sizes:
+            self.name(size_path(url, size), image_path(digest(contents)))
+
+    def name(self, name, path):
+        """Has a name in `by-url` or `by-size` lead to an image."""
+        name = self.at(name)
         os.makedirs(os.path.dirname(name), exist_ok=True)
         os.link(self.at(path), name + ".new")
         # Nothing, if both are names of the same file.
@@ -173,7 +201,9 @@ class Cache:
         for entry in json.loads(manifest)["lists"].values():
             found.add(entry["document"])
             with open(self.at(entry["document"]), "rb") as file:
-                found |= {app["path"] for app in json.load(file)["apps"] if "path" in app}
+                for app in json.load(file)["apps"]:
+                    found |= {app["path"]} if "path" in app else set()
+                    found |= {rendition["path"] for rendition in app.get("renditions", {}).values()}
         return found
 
     def remove(self):

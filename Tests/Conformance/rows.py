@@ -3,7 +3,8 @@
 import json, os, shutil, socket, subprocess, threading, time
 
 from cache import (
-    Cache, digest, document_text, failed, image_path, manifest_text, pending, quoted, ready, summary, url_path)
+    Cache, digest, document_text, failed, image_path, manifest_text, pending, quoted, ready, rendered, size_path,
+    summary, url_path)
 
 MAIL, MAPS, GONE = (f"https://example.com/{name}.png" for name in ("mail", "maps", "gone"))
 ODD = 'https://example.com/ü?a="b c"&%25\\'
@@ -39,7 +40,10 @@ def shown(value):
 
 
 def absolute(app, folder):
-    return {**app, **({"path": os.path.join(folder, app["path"])} if "path" in app else {})}
+    found = {**app, **({"path": os.path.join(folder, app["path"])} if "path" in app else {})}
+    if "renditions" in app:
+        found["renditions"] = {size: absolute(rendition, folder) for size, rendition in app["renditions"].items()}
+    return found
 
 
 class Stage:
@@ -67,7 +71,12 @@ class Stage:
         return self.ask("apps", list=name)
 
     def expect_apps(self, apps, name=LIST, folder=None):
-        expect(self.apps(name), {"apps": [absolute(app, folder or self.folder) for app in apps]})
+        """These are the entries; a reader that knows no renditions shows none."""
+        wanted = [absolute(app, folder or self.folder) for app in apps]
+        for app in wanted:
+            if "renditions" not in self.reader.can:
+                app.pop("renditions", None)
+        expect(self.apps(name), {"apps": wanted})
 
     def end(self):
         if self._reader:
@@ -149,6 +158,99 @@ def images(stage):
         {LIST: [pending(MAPS), ready(MAIL, "mail"), ready(ODD, "odd", previous=MAIL)]}, [("mail", None), ("odd", None)])
     for index, wanted in enumerate((None, digest("mail"), digest("odd"))):
         expect(stage.ask("open", list=LIST, index=index), {"sha256": wanted})
+
+
+@row("the image of an entry for a number of pixels", "renditions", "apps", "open")
+def renditions(stage):
+    def made(name, *sizes, **members):
+        return rendered({size: f"{name} {size}" for size in sizes}, **members)
+
+    since = "2026-11-20T01:02:03Z"
+    # What counts is the size, and not the width that a narrow picture has.
+    apps = [
+        ready(MAIL, "mail", renditions=made("mail", "48", "100", "64@2", "256", width=20, height=1024)),
+        ready(MAPS, "maps", previous=GONE, previousSince=since, error="http-503",
+              renditions=made("maps", "8", "1024@4")),
+        # In another order, with two sizes of the same pixels, and with a size that looks larger than it is.
+        ready(ODD, "odd", renditions=made("odd", "200", "50@4", "1000", "9@2", "20@3", "33")),
+        ready(MAIL + "?1", "one", renditions=made("one", "1024")), ready(MAIL + "?2", "two"), pending(GONE)]
+    contents = [f"{word} {size}" for word in ("mail", "maps", "odd", "one") for size in
+                ("48", "100", "64@2", "256", "8", "1024@4", "200", "50@4", "1000", "9@2", "20@3", "33", "1024")]
+    images = [(name, None) for name in ("mail", "maps", "odd", "one", "two", *contents)]
+    stage.cache.publish({LIST: apps}, images)
+    stage.expect_apps(apps)
+    for index, name, pairs in (
+            (0, "mail", ((1, "48"), (48, "48"), (49, "100"), (100, "100"), (101, "64@2"), (128, "64@2"), (129, "256"),
+                         (256, "256"), (257, None), (1 << 31, None), (None, None))),
+            (1, "maps", ((8, "8"), (9, "1024@4"), (4096, "1024@4"), (4097, None), (None, None))),
+            (2, "odd", ((1, "9@2"), (18, "9@2"), (19, "33"), (34, "20@3"), (61, "200"), (200, "200"), (201, "1000"),
+                        (1001, None))),
+            (3, "one", ((1, "1024"), (1025, None))), (4, "two", ((1, None), (64, None)))):
+        for size, chosen in pairs:
+            wanted = {"sha256": digest(f"{name} {chosen}" if chosen else name)}
+            found = stage.ask("open", list=LIST, index=index, **({"size": size} if size else {}))
+            if found != wanted:
+                raise Wrong(f"{size} pixels of {name}, not the rendition {chosen}: {shown(found)}")
+    expect(stage.ask("open", list=LIST, index=5, size=64), {"sha256": None})
+    if "entry" in stage.reader.can:
+        expect(stage.ask("entry", url=MAIL), {"app": absolute(apps[0], stage.folder)})
+    # None at all, in other spellings, and keys that are not known.
+    text = document_text(LIST, [ready(MAIL, "mail", renditions=made("mail", "48", later=[{"48": -1}])), pending(MAPS)])
+    for old, new, wanted in (
+            ("", "", made("mail", "48")), ('"bytes": 7', '"bytes": 7.0', made("mail", "48")),
+            ('"renditions": {', '"renditions": null, "later": {', None),
+            ('"renditions": {', '"renditions": {}, "later": {', None)):
+        stage.cache.publish_document(text.replace(old, new))
+        stage.expect_apps([ready(MAIL, "mail", **({"renditions": wanted} if wanted else {})), pending(MAPS)])
+
+
+@row("the image of a URL for a number of pixels", "renditions", "read")
+def by_size(stage):
+    stage.cache.publish(
+        {LIST: [ready(MAIL, "mail"), ready(MAPS, "maps"), ready(ODD, "odd"), pending(GONE)]},
+        [("mail", MAIL), ("maps", MAPS), ("odd", ODD)])
+
+    def expect_choice(url, size, wanted, contents):
+        name = size_path(url, wanted) if wanted else url_path(url)
+        expect(stage.ask("path", url=url, size=size), {"path": stage.cache.at(name)})
+        expect(stage.ask("read", url=url, size=size), {"sha256": digest(contents)})
+
+    # There is no by-size/ yet.
+    expect_choice(MAIL, 64, None, "mail")
+    expect(stage.ask("path", url=GONE, size=64), {"path": None})
+    for url, name, sizes in ((MAIL, "mail", ("48", "100", "64@2", "9@2")), (MAPS, "maps", ("64@2", "1024@4", "33"))):
+        for size in sizes:
+            stage.cache.rendition(f"{name} {size}", url, size)
+    # Names that are no sizes, and a size without a folder.
+    for name in ("7", "1025", "0064", "064", "64@", "64@1", "64@5", "64@02", "64@2@2", "64x64", "64.png", "+64", " 64",
+                 "64 ", "\u0666\u0664", "1e2", "x", ".64", "@2", "64\n"):
+        stage.cache.rendition("foreign", MAIL, name)
+        stage.cache.rendition("foreign", ODD, name)
+    stage.cache.write("by-size/60", "")
+    for url, name, pairs in (
+            (MAIL, "mail", ((1, "9@2"), (18, "9@2"), (19, "48"), (48, "48"), (49, "100"), (101, "64@2"), (128, "64@2"),
+                            (129, None), (5000, None))),
+            # It has none of 48 and 100 pixels.
+            (MAPS, "maps", ((1, "33"), (34, "64@2"), (50, "64@2"), (129, "1024@4"), (4096, "1024@4"), (4097, None))),
+            (ODD, "odd", ((1, None), (64, None)))):
+        for size, wanted in pairs:
+            expect_choice(url, size, wanted, f"{name} {wanted}" if wanted else name)
+    expect(stage.ask("path", url=MAIL), {"path": stage.cache.at(url_path(MAIL))})
+    expect(stage.ask("read", url=MAIL), {"sha256": digest("mail")})
+    for url in (GONE, "https://EXAMPLE.com/mail.png"):
+        expect(stage.ask("path", url=url, size=64), {"path": None})
+        expect(stage.ask("read", url=url, size=64), {"sha256": None})
+    # Of equal ones, that with the smaller scale. Others are seen at once.
+    stage.cache.rendition("mail 128", MAIL, "128")
+    expect_choice(MAIL, 101, "128", "mail 128")
+    stage.cache.rendition("another", MAIL, "128")
+    expect_choice(MAIL, 101, "128", "another")
+    os.unlink(stage.cache.at(size_path(MAIL, "128")))
+    expect_choice(MAIL, 101, "64@2", "mail 64@2")
+    shutil.rmtree(stage.cache.at("by-size"))
+    expect_choice(MAIL, 101, None, "mail")
+    stage.cache.write("by-size", "")
+    expect_choice(MAIL, 101, None, "mail")
 
 
 @row("100,000 apps", "apps")
@@ -408,11 +510,15 @@ def watched_absence(stage):
 @row("no descriptor is lost", "apps", "read")
 def descriptors(stage):
     stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
+    stage.cache.rendition("mail 48", MAIL, "48")
 
     def use():
         stage.expect_apps([ready(MAIL, "mail")])
         expect(stage.ask("read", url=MAIL), {"sha256": digest("mail")})
         expect(stage.ask("read", url=MAPS), {"sha256": None})
+        if "renditions" in stage.reader.can:
+            expect(stage.ask("read", url=MAIL, size=30), {"sha256": digest("mail 48")})
+            expect(stage.ask("read", url=MAIL, size=64), {"sha256": digest("mail")})
         if {"hold", "open"} <= stage.reader.can:
             stage.ask("hold")
             stage.ask("open", list=LIST, index=0)
@@ -479,13 +585,21 @@ def no_cache(stage):
 
 @row("a copy, or an export: no generations, no names of URLs", "apps", "open")
 def copy(stage):
-    apps = [ready(MAIL, "mail"), pending(MAPS)]
-    stage.cache.publish({LIST: apps}, [("mail", MAIL)])
-    for name in ("generations", "by-url"):
-        shutil.rmtree(stage.cache.at(name))
-    stage.expect_apps(apps)
-    expect(stage.ask("open", list=LIST, index=0), {"sha256": digest("mail")})
-    expect(stage.ask("path", url=MAIL), {"path": None})
+    apps = [ready(MAIL, "mail", renditions=rendered({"64": "mail 64"})), pending(MAPS)]
+    stage.cache.publish({LIST: apps}, [("mail", MAIL), ("mail 64", None)])
+    shutil.rmtree(stage.cache.at("generations"))
+    # A copy that was made by the commands of the article Copies has names of URLs, but not by sizes.
+    for has_names in (True, False):
+        stage.expect_apps(apps)
+        expect(stage.ask("open", list=LIST, index=0), {"sha256": digest("mail")})
+        name = stage.cache.at(url_path(MAIL)) if has_names else None
+        expect(stage.ask("path", url=MAIL), {"path": name})
+        if "renditions" in stage.reader.can:
+            expect(stage.ask("path", url=MAIL, size=64), {"path": name})
+            expect(stage.ask("open", list=LIST, index=0, size=64), {"sha256": digest("mail 64")})
+            expect(stage.ask("open", list=LIST, index=0, size=65), {"sha256": digest("mail")})
+        if has_names:
+            shutil.rmtree(stage.cache.at("by-url"))
 
 
 @row("a read-only folder, which stays as it is", "apps", "read")
@@ -534,7 +648,7 @@ def later_format(stage):
 
 @row("unknown keys", "apps", "lists")
 def unknown_keys(stage):
-    more = {"renditions": {"64": {"path": "x", "n": [1, -2.5e-3, True, None]}}, "x": "y", "": []}
+    more = {"shapes": {"64": {"path": "x", "n": [1, -2.5e-3, True, None]}}, "x": "y", "": []}
     app = {**ready(MAIL, "mail"), **more}
     text = document_text(LIST, [app], **{"later": more}).replace('"bytes": 183', '"bytes": 183, "more": [{}]', 1)
     stage.cache.image("mail")
@@ -546,7 +660,9 @@ def unknown_keys(stage):
 
 @row("any layout: other orders, spaces and escapes", "apps", "lists")
 def any_layout(stage):
-    apps = [ready(MAIL, "mail", name="Ünï \U0001f600/\u2028"), pending(MAPS, name="a\"b\\c"), failed(GONE)]
+    apps = [
+        ready(MAIL, "mail", name="Ünï \U0001f600/\u2028", renditions=rendered({"48": "mail 48", "64@2": "mail 64@2"})),
+        pending(MAPS, name="a\"b\\c"), failed(GONE)]
     root = json.loads(document_text(LIST, apps))
 
     def turned(value):
@@ -621,6 +737,56 @@ def damaged(stage):
     expect(stage.apps(), *error("damaged", "unreadable"))
 
 
+def damages_of_renditions(sha256):
+    """What must not be in `renditions`, by size: members instead of those of a good one (`...`: none), or a value."""
+    for key in ("path", "sha256", "bytes", "width", "height"):
+        yield {"64": {key: ...}}
+        for value in (None, True, [], {}):
+            yield {"64": {key: value}}
+    for key in ("bytes", "width", "height"):
+        for value in (-1, -1.0, 1.5, 1e300, 99999999999999999999, "64"):
+            yield {"64": {key: value}}
+    for value in (sha256[1:], sha256.upper(), sha256 + "0", "", 3, digest("x")):
+        yield {"64": {"sha256": value}}
+    for name in wrong_paths(sha256):
+        yield {"64": {"path": name}}
+    for name in ("7", "1025", "0064", "064", "64@", "64@1", "64@5", "64@02", "64@2@2", "64x64", "64.0", "+64", "-64",
+                 " 64", "64 ", "\u0666\u0664", "1e2", "@2", "", "64\0", "x\n64", "64\n", "9" * 1000):
+        yield {name: {}}
+        yield {"48": {}, name: {}, "96": {}}
+    for value in (None, True, 3, "x", [], [1]):
+        yield {"64": value}
+    yield {"48": {}, "64@2": {"bytes": -1}, "256": {}}
+
+
+@row("damaged renditions, and paths that lead out of the folder", "renditions", "apps")
+def damaged_renditions(stage):
+    good, sha256 = rendered({"64": "mail 64"})["64"], digest("mail 64")
+    for contents in ("mail", "mail 64"):
+        stage.cache.image(contents)
+
+    def check(found, **members):
+        app = ready(MAIL, "mail", **members, renditions=found)
+        stage.cache.publish_document(document_text(LIST, [pending(MAPS), app]))
+        answer = stage.apps()
+        if answer not in error("damaged"):
+            raise Wrong(f"renditions {shown(found)}: {shown(answer)}")
+
+    for changes in damages_of_renditions(sha256):
+        found = {}
+        for size, members in changes.items():
+            is_object = isinstance(members, dict)
+            found[size] = {**good, **members} if is_object else members
+            if is_object:
+                found[size] = {key: value for key, value in found[size].items() if value is not ...}
+        check(found)
+    for found in (True, 3, "64", [], [good]):
+        check(found)
+    check({"64": {**good, "path": "../secret"}}, previous=GONE)
+    stage.cache.publish_document(document_text(LIST, [ready(MAIL, "mail", renditions={"64": good})]))
+    stage.expect_apps([ready(MAIL, "mail", renditions={"64": good})])
+
+
 @row("damaged manifests", "lists")
 def damaged_manifests(stage):
     entry = summary(document_text(LIST, []), [])
@@ -642,6 +808,17 @@ def damaged_manifests(stage):
             raise Wrong(f"{name}: {shown(answer)}")
 
 
+def wrong_paths(sha256):
+    """Paths of another form than that of an image with this digest has."""
+    return (
+        "../../etc/passwd", "/etc/passwd", "../../x", f"icons/../icons/{sha256[:2]}/{sha256}.png", "",
+        f"icons/{sha256[:2]}/{sha256}", f"icons/{sha256[:2]}/{sha256}.", f"icons/{digest('x')[:2]}/{sha256}.png",
+        f"icons/{sha256[:2]}/{digest('x')}.png", f"icons/{sha256[:2]}/{sha256}.PNG",
+        f"icons/{sha256[:2]}/{sha256}.p/g", f"icons/{sha256[:2]}/{sha256}.{'x' * 17}",
+        f"icons/{sha256[:2]}/{sha256}.png/", f"./icons/{sha256[:2]}/{sha256}.png",
+        f"icons/{sha256[:2]}/{sha256}.png\0")
+
+
 @row("paths that lead out of the folder, or are of another form", "apps")
 def paths(stage):
     secret = os.path.join(stage.work, "secret")
@@ -658,12 +835,7 @@ def paths(stage):
             raise Wrong(f"document {name}: {shown(answer)}")
     sha256 = digest("mail")
     stage.cache.image("mail")
-    for name in ("../../etc/passwd", "/etc/passwd", "../../x", secret, f"icons/../icons/{sha256[:2]}/{sha256}.png", "",
-                 f"icons/{sha256[:2]}/{sha256}", f"icons/{sha256[:2]}/{sha256}.", f"icons/{digest('x')[:2]}/{sha256}.png",
-                 f"icons/{sha256[:2]}/{digest('x')}.png", f"icons/{sha256[:2]}/{sha256}.PNG",
-                 f"icons/{sha256[:2]}/{sha256}.p/g", f"icons/{sha256[:2]}/{sha256}.{'x' * 17}",
-                 f"icons/{sha256[:2]}/{sha256}.png/", f"./icons/{sha256[:2]}/{sha256}.png",
-                 f"icons/{sha256[:2]}/{sha256}.png\0"):
+    for name in (secret, *wrong_paths(sha256)):
         stage.cache.publish_document(document_text(LIST, [{**ready(MAIL, "mail"), "path": name}]))
         answer = stage.apps()
         if answer not in error("damaged"):
@@ -689,6 +861,8 @@ def links(stage):
             os.symlink(target, name)
         refused(stage.ask("open", list=LIST, index=0))
         refused(stage.ask("read", url=MAIL))
+    if "renditions" in stage.reader.can:
+        linked_renditions(stage, outside, refused)
     # A folder of images elsewhere.
     shutil.rmtree(stage.cache.at("icons"))
     os.makedirs(f"{outside}/icons/{digest('secret')[:2]}")
@@ -703,10 +877,44 @@ def links(stage):
     expect(stage.ask("open", list=LIST, index=0), {"sha256": digest("secret")})
 
 
+def linked_renditions(stage, outside, refused):
+    stage.cache.image("secret 64")
+    app = ready(MAIL, "secret", renditions=rendered({"64": "secret 64"}))
+    stage.cache.publish({LIST: [app]})
+    for target in (f"{outside}/file", "../../../../outside/file"):
+        for name in (image_path(digest("secret 64")), size_path(MAIL, "64")):
+            path = stage.cache.at(name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if os.path.lexists(path):
+                os.unlink(path)
+            # That in icons/ is one folder less deep.
+            os.symlink(target.removeprefix("../") if name.startswith("icons") else target, path)
+        refused(stage.ask("open", list=LIST, index=0, size=64))
+        refused(stage.ask("read", url=MAIL, size=64))
+    # A folder of sizes elsewhere.
+    os.unlink(stage.cache.at(size_path(MAIL, "64")))
+    elsewhere = f"{outside}/{size_path(MAIL, '64')}"
+    os.makedirs(os.path.dirname(elsewhere))
+    os.link(f"{outside}/file", elsewhere)
+    shutil.rmtree(stage.cache.at("by-size"))
+    os.symlink(f"{outside}/by-size", stage.cache.at("by-size"))
+    refused(stage.ask("read", url=MAIL, size=64))
+
+
 @row("pipes, sockets and folders in place of files", "apps", "open", "read", "lists")
 def special_files(stage):
-    stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
-    text = document_text(LIST, [ready(MAIL, "mail")])
+    apps = [ready(MAIL, "mail", renditions=rendered({"64": "mail 64"}))]
+    stage.cache.publish({LIST: apps}, [("mail", MAIL)])
+    stage.cache.rendition("mail 64", MAIL, "64")
+    text = document_text(LIST, apps)
+    questions = [
+        (image_path(digest("mail")), dict(question="open", list=LIST, index=0)),
+        (url_path(MAIL), dict(question="read", url=MAIL)),
+        (f"lists/{digest(text)}.json", dict(question="apps", list=LIST)), ("manifest.json", dict(question="lists"))]
+    if "renditions" in stage.reader.can:
+        questions += [
+            (image_path(digest("mail 64")), dict(question="open", list=LIST, index=0, size=64)),
+            (size_path(MAIL, "64"), dict(question="read", url=MAIL, size=64))]
 
     def bound(path):
         # The path of a socket has at most 107 bytes.
@@ -716,11 +924,7 @@ def special_files(stage):
         os.close(folder)
 
     for make in (os.mkfifo, bound, os.mkdir):
-        for name, question in (
-                (image_path(digest("mail")), dict(question="open", list=LIST, index=0)),
-                (url_path(MAIL), dict(question="read", url=MAIL)),
-                (f"lists/{digest(text)}.json", dict(question="apps", list=LIST)),
-                ("manifest.json", dict(question="lists"))):
+        for name, question in questions:
             path = stage.cache.at(name)
             os.rename(path, path + ".away")
             make(path)
@@ -729,4 +933,4 @@ def special_files(stage):
                 raise Wrong(f"{make.__name__} {name}: {shown(answer)}")
             os.rmdir(path) if make == os.mkdir else os.unlink(path)
             os.rename(path + ".away", path)
-    stage.expect_apps([ready(MAIL, "mail")])
+    stage.expect_apps(apps)

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, TypeVar, Union
 
 from . import _documents, _files
-from ._entries import BEST_RANK, App, AppList, Image, ListSummary, expect_text
+from ._entries import BEST_RANK, App, AppList, Image, ListSummary, expect_size, expect_text, size_order
 from ._errors import ABSENCE, MAY_MEAN_REPLACED, Damaged, IconCacheError, NoCache, Unreadable, reading_error
 
 if TYPE_CHECKING:
@@ -62,26 +62,31 @@ class IconCache:
         """The cache folder, as an absolute path."""
         return Path(self._folder)
 
-    def path(self, url: str) -> Optional[Path]:
+    def path(self, url: str, size: Optional[int] = None) -> Optional[Path]:
         """The absolute path of a URL's image; None if it has no image yet, or no list names it.
 
         `url` is spelled exactly as in the app list. The path stays the same over every refresh, and always leads to a
         complete image. To read several images of one state, take a snapshot.
+
+        With a size in pixels, it is the smallest rendition that was made for at least as many on its longer side, or
+        if there is none, the image itself. When an image was replaced, the renditions of the one before can stay for
+        some seconds. The path of a rendition does not stay the same: the agent may render other sizes later.
         """
-        path = self._at(_url_name(url))
-        if self._status(path) is not None:
-            return Path(path)
+        for name in self._names(url, size):
+            path = self._at(name)
+            if self._status(path) is not None:
+                return Path(path)
         self._expect_manifest()
         return None
 
-    def open_image(self, url: str) -> Optional[BinaryIO]:
-        """Opens a URL's image for reading, below the cache folder; None if there is none."""
-        name = _url_name(url)
-        try:
-            return self._open_beneath(name)
-        except Unreadable as error:
-            if error.errno not in ABSENCE:
-                raise
+    def open_image(self, url: str, size: Optional[int] = None) -> Optional[BinaryIO]:
+        """Opens a URL's image for reading, below the cache folder; None if there is none. See path() for `size`."""
+        for name in self._names(url, size):
+            try:
+                return self._open_beneath(name)
+            except Unreadable as error:
+                if error.errno not in ABSENCE:
+                    raise
         self._expect_manifest()
         return None
 
@@ -132,6 +137,26 @@ class IconCache:
 
     def _at(self, name: str) -> str:
         return os.path.join(self._folder, name)
+
+    def _names(self, url: str, size: Optional[int]) -> Iterator[str]:
+        """The names of a URL's image: those of renditions with enough pixels, the smallest first, then its own."""
+        expect_text("url", url)
+        digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
+        end = f"{digest[:2]}/{digest}"
+        if size is not None:
+            expect_size(size)
+            for text in self._sizes(size):
+                yield f"by-size/{text}/{end}"
+        yield f"by-url/{end}"
+
+    def _sizes(self, least: int) -> list[str]:
+        """The names of by-size/ that are sizes of at least so many pixels, in ascending order."""
+        try:
+            names = os.listdir(self._at("by-size"))
+        except OSError:
+            return []
+        sizes = ((size_order(name), name) for name in names)
+        return [name for order, name in sorted((order, name) for order, name in sizes if order) if order[0] >= least]
 
     def _status(self, path: str) -> Optional[os.stat_result]:
         """The status of a file; None if there is none."""
@@ -369,12 +394,6 @@ def _lock(file: FileIO) -> bool:
         return True
     except OSError:
         return False
-
-
-def _url_name(url: str) -> str:
-    expect_text("url", url)
-    digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
-    return f"by-url/{digest[:2]}/{digest}"
 
 
 def _default_folder() -> str:

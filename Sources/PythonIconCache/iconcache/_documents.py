@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, Optional
 
 from . import _json
-from ._entries import BEST_RANK, App, Image, ListSummary, Status
+from ._entries import BEST_RANK, NO_RENDITIONS, App, Image, ListSummary, Renditions, Status, size_order
 from ._errors import FORMAT, Damaged, UnknownFormat
 from ._json import LARGEST, SMALLEST, integer, natural
 
@@ -21,6 +21,8 @@ _KINDS: dict[str, type] = {
     **dict.fromkeys(("previous", "previousSince", "path", "sha256", "type"), str),
     **dict.fromkeys(("bytes", "width", "height"), int),
 }
+# Renditions are always made in this format.
+_RENDITION_TYPE = "image/png"
 _COUNTS = ("apps", "ready", "pending", "failed")
 _OTHER = "it is not JSON of this format"
 
@@ -209,9 +211,12 @@ class _AppParser:
             self._fail(_OTHER)
         status: Status
         image = previous = previous_since = error = None
+        renditions = NO_RENDITIONS
         if word == "ready":
             status = "ready"
             image = self._image(members, index)
+            if get("renditions") is not None:
+                renditions = self._renditions(get("renditions"), index)
             previous = get("previous")
             if previous is not None:
                 error = get("error")
@@ -232,8 +237,9 @@ class _AppParser:
         if expected is not None:
             expected = _digest(expected)
         return App(
-            get("name"), get("id"), icon, get("download"), expected, status, image, previous, previous_since, error
-        )
+            get("name"), get("id"), icon, get("download"), expected, status, image, previous, previous_since, error,
+            renditions,
+        )  # fmt: skip
 
     def _image(self, members: dict[str, Any], index: int) -> Image:
         get = members.get
@@ -243,11 +249,35 @@ class _AppParser:
             self._lacks_key(index)
         if size < 0 or width < 0 or height < 0:
             self._fail(f"a number of “apps[{index}]” is negative")
+        suffix = self._suffix(path, sha256, index)
+        return Image(self._folder, sha256, suffix, size, self._word(kind), width, height)
+
+    def _suffix(self, path: str, sha256: str, index: int) -> str:
         start = f"icons/{sha256[:2]}/{sha256}."
         suffix = path[len(start) :]
         if not path.startswith(start) or not _SUFFIX.fullmatch(suffix):
-            self._fail(f"“path” of “apps[{index}]” is not one of an image with its digest")
-        return Image(self._folder, sha256, self._word(suffix), size, self._word(kind), width, height)
+            self._fail(f"a “path” of “apps[{index}]” is not one of an image with its digest")
+        return self._word(suffix)
+
+    def _renditions(self, members: object, index: int) -> Renditions:
+        if type(members) is not dict:
+            self._fail(_OTHER)
+        images = {}
+        for size, rendition in members.items():
+            if size_order(size) is None:
+                self._fail(f"a key of “renditions” of “apps[{index}]” is not a size")
+            images[self._word(size)] = self._rendition(rendition, index)
+        return Renditions(images)
+
+    def _rendition(self, members: object, index: int) -> Image:
+        if type(members) is not dict:
+            self._fail(_OTHER)
+        get = members.get
+        path, sha256 = get("path"), _digest(get("sha256"))
+        size, width, height = natural(get("bytes")), natural(get("width")), natural(get("height"))
+        if type(path) is not str or sha256 is None or size is None or width is None or height is None:
+            self._fail(f"a rendition of “apps[{index}]” lacks a key, or one has another form")
+        return Image(self._folder, sha256, self._suffix(path, sha256, index), size, _RENDITION_TYPE, width, height)
 
     def _word(self, text: str) -> str:
         return self._words.setdefault(text, text)

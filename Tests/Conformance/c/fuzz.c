@@ -4,7 +4,7 @@
  *
  *     clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -ISources/LibIconCache \
  *         Tests/Conformance/c/fuzz.c Sources/LibIconCache/[a-z]*.c -o fuzz
- *     mkdir corpus && ./fuzz -max_len=8192 corpus
+ *     Tests/Conformance/c/seeds corpus && ./fuzz -max_len=8192 corpus
  */
 #include <inttypes.h>
 #include <stdint.h>
@@ -58,10 +58,33 @@ static void write_file(const char *name, const void *bytes, size_t size) {
 
 static size_t length(const char *text) { return text == NULL ? 0 : strlen(text); }
 
+/* Checks the renditions of an entry, and that the one is chosen that the header promises. */
+static size_t length_of_renditions(const iconcache_app *app) {
+    size_t sum = 0;
+    uint32_t before = 0;
+    if ((app->renditions_count == 0) != (app->renditions == NULL)) abort();
+    if (app->renditions_count > 0 && app->image == NULL) abort();
+    for (size_t i = 0; i < app->renditions_count; i++) {
+        const iconcache_rendition *rendition = app->renditions[i];
+        const iconcache_image *image = rendition->image;
+        if (rendition->pixels < 8 || rendition->pixels > 4096 || rendition->pixels < before) abort();
+        if (strncmp(image->path, folder, strlen(folder)) != 0 || strlen(image->sha256) != 64) abort();
+        if (strcmp(image->type, "image/png") != 0) abort();
+        const iconcache_image *chosen = iconcache_app_image_for_pixels(app, rendition->pixels);
+        if (rendition->pixels > before && chosen != image) abort();
+        before = rendition->pixels;
+        sum += length(rendition->size) + length(image->path);
+    }
+    if (iconcache_app_image_for_pixels(app, before + 1) != app->image) abort();
+    if (iconcache_app_image_for_pixels(app, 0) != app->image) abort();
+    return sum;
+}
+
 static size_t length_of_app(const iconcache_app *app) {
     size_t sum = length(app->name) + length(app->id) + length(app->download) + length(app->icon) + length(app->expected)
         + length(app->previous) + length(app->previous_since) + length(app->error);
     if ((app->image != NULL) != (app->status == ICONCACHE_READY)) abort();
+    sum += length_of_renditions(app);
     if (app->image == NULL) return sum;
     if (strncmp(app->image->path, folder, strlen(folder)) != 0 || strlen(app->image->sha256) != 64) abort();
     return sum + length(app->image->type);

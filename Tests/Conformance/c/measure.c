@@ -31,11 +31,14 @@ int main(int argc, char **argv) {
     if (argc != 4 || iconcache_new(argv[1], &cache, NULL) != ICONCACHE_OK) return 1;
     size_t size = iconcache_path_size(cache);
     char *path = malloc(size);
-    double start = seconds();
-    for (int i = 0; i < LOOKUPS; i++) {
-        if (iconcache_path(cache, argv[2], path, size, NULL) != ICONCACHE_OK) return 1;
+    double lookups[2], start;
+    for (unsigned pixels = 0; pixels <= 64; pixels += 64) {
+        start = seconds();
+        for (int i = 0; i < LOOKUPS; i++) {
+            if (iconcache_path_for_pixels(cache, argv[2], pixels, path, size, NULL) != ICONCACHE_OK) return 1;
+        }
+        lookups[pixels / 64] = (seconds() - start) / LOOKUPS;
     }
-    double lookup = (seconds() - start) / LOOKUPS;
     start = seconds();
     if (iconcache_snapshot_new(cache, &snapshot, NULL) != ICONCACHE_OK) return 1;
     if (iconcache_apps_new(snapshot, argv[3], &apps, NULL) != ICONCACHE_OK) return 1;
@@ -46,7 +49,8 @@ int main(int argc, char **argv) {
         ready += app->image != NULL;
     }
     double walk = seconds() - start;
-    printf("%.2f %.0f %ld %ld %ld\n", lookup * 1e6, walk * 1e3, most_memory() / 1024, count, ready);
+    printf("%.2f %.2f %.0f %ld %ld %ld\n", lookups[0] * 1e6, lookups[1] * 1e6, walk * 1e3, most_memory() / 1024, count,
+        ready);
     iconcache_apps_free(apps);
     iconcache_snapshot_free(snapshot);
     iconcache_free(cache);

@@ -19,6 +19,7 @@
 #include "document.h"
 #include "file.h"
 #include "sha256.h"
+#include "size.h"
 
 static int failures;
 
@@ -230,6 +231,91 @@ static void test_numbers_of_documents(void) {
     }
 }
 
+/* MARK: Renditions */
+
+static void check_size(const char *text, uint32_t pixels) {
+    struct size size = {0};
+    char written[SIZE_LENGTH + 1];
+    check(size_read(text, &size) == (pixels != 0), "size", text);
+    if (pixels == 0) return;
+    check(size.pixels == pixels, "pixels of a size", text);
+    size_write(size, written);
+    check(strcmp(written, text) == 0, "size, written again", written);
+    check(size_index(size) < SIZE_COUNT, "index of a size", text);
+}
+
+static void test_sizes(void) {
+    static const struct {
+        const char *text;
+        uint32_t pixels; /* 0: it is no size */
+    } sizes[] = {
+        {"8", 8}, {"64", 64}, {"64@2", 128}, {"8@4", 32}, {"1024", 1024}, {"1024@4", 4096}, {"999@3", 2997}, {"", 0},
+        {"7", 0}, {"1025", 0}, {"1025@2", 0}, {"064", 0}, {"0064", 0}, {"00064", 0}, {"10240", 0}, {"64@", 0},
+        {"64@1", 0}, {"64@5", 0}, {"64@0", 0}, {"64@02", 0}, {"64@22", 0}, {"64@2@2", 0}, {"64.", 0}, {" 64", 0},
+        {"64 ", 0}, {"+64", 0}, {"-64", 0}, {"@2", 0}, {"@", 0}, {"x", 0}, {"99999999999999999999", 0},
+        {"\xD9\xA6\xD9\xA4", 0}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) check_size(sizes[i].text, sizes[i].pixels);
+    struct size one = {.pixels = 128, .scale = 1}, two = {.pixels = 128, .scale = 2};
+    struct size more = {.pixels = 129, .scale = 1};
+    check(size_compare(one, two) < 0 && size_compare(two, one) > 0 && size_compare(one, one) == 0, "sizes", "by scale");
+    check(size_compare(two, more) < 0 && size_compare(more, two) > 0, "sizes", "by pixels");
+    bool seen[SIZE_COUNT] = {false};
+    for (uint32_t side = SIZE_LEAST; side <= SIZE_MOST; side++) {
+        for (uint32_t scale = 1; scale <= SCALE_MOST; scale++) {
+            uint32_t index = size_index((struct size){.pixels = side * scale, .scale = scale});
+            check(index < SIZE_COUNT && !seen[index], "index of a size", "is that of another one");
+            if (index < SIZE_COUNT) seen[index] = true;
+        }
+    }
+}
+
+static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+
+/* Whether the text of renditions is valid in an entry of a status, whose keys are in this order or the other way. */
+static bool are_renditions(const char *status, const char *renditions, bool is_reversed) {
+    char text[8192], first[4096], second[512];
+    const char *reason;
+    struct document document;
+    snprintf(first, sizeof first, "\"renditions\":%s", renditions);
+    snprintf(second, sizeof second,
+        "\"icon\":\"u\",\"status\":\"%s\",\"error\":\"e\",\"path\":\"icons/ba/%s.png\",\"sha256\":\"%s\",\"bytes\":1,"
+        "\"type\":\"image/png\",\"width\":1,\"height\":1",
+        status, abc, abc);
+    int size = snprintf(text, sizeof text,
+        "{\"format\":1,\"list\":\"a\",\"source\":{\"sha256\":\"%s\",\"bytes\":1,"
+        "\"modified\":\"2026-11-21T02:44:50Z\"},\"apps\":[{%s,%s}]}",
+        abc, is_reversed ? first : second, is_reversed ? second : first);
+    return document_read(&document, text, (size_t)size, &reason);
+}
+
+static void check_renditions(const char *format, bool is_right) {
+    char good[512], text[4096];
+    snprintf(good, sizeof good,
+        "{\"path\":\"icons/ba/%s.png\",\"sha256\":\"%s\",\"bytes\":1,\"width\":1,\"height\":1}", abc, abc);
+    snprintf(text, sizeof text, format, good, good, good);
+    for (int is_reversed = 0; is_reversed < 2; is_reversed++) {
+        check(are_renditions("ready", text, is_reversed) == is_right, "renditions", format);
+        /* They mean nothing in an entry without an image. */
+        check(are_renditions("pending", text, is_reversed), "renditions of a pending entry", format);
+        check(are_renditions("failed", text, is_reversed), "renditions of a failed entry", format);
+    }
+}
+
+static void test_renditions(void) {
+    static const struct {
+        const char *format;
+        bool is_right;
+    } rows[] = {
+        {"null", true}, {"{}", true}, {"{\"64\":%s}", true}, {"{\"64\":%s,\"64@2\":%s,\"8\":%s}", true},
+        {"{\"6\\u0034\":%s}", true}, {"{\"64\":%s,\"64\":3}", true}, {"{\"64\":3,\"64\":%s}", false},
+        {"[]", false}, {"3", false}, {"\"64\"", false}, {"{\"7\":%s}", false}, {"{\"64\":%s,\"x\":%s}", false},
+        {"{\"64\":null}", false}, {"{\"64\":{}}", false}, {"{\"64\":[%s]}", false},
+        {"{\"64\\u0000\":%s}", false}, {"{\"\":%s}", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) check_renditions(rows[i].format, rows[i].is_right);
+    check(!are_renditions("pending", "{\"64\":}", false), "renditions", "that are not JSON");
+    check(!are_renditions("ready", "{\"64\":{\"path\":\"x\"}", false), "renditions", "without an end");
+}
+
 /* MARK: Files */
 
 static void write_file(const char *path, const char *text) {
@@ -322,6 +408,40 @@ static void test_folders(const char *folder) {
     check(iconcache_new("", &cache, NULL) == ICONCACHE_INVALID && cache == NULL, "folder", "without a name");
 }
 
+static void check_path(const iconcache *cache, const char *url, uint32_t pixels, const char *expected) {
+    char path[512];
+    iconcache_error error;
+    int code = iconcache_path_for_pixels(cache, url, pixels, path, iconcache_path_size(cache), &error);
+    check(code == (expected == NULL ? ICONCACHE_ABSENT : ICONCACHE_OK), "path for pixels", expected);
+    check(strcmp(path, expected == NULL ? "" : expected) == 0, "path for pixels", path);
+    int file = iconcache_open_for_pixels(cache, url, pixels, &error);
+    check((file >= 0) == (expected != NULL) && (file >= 0 || error.code == ICONCACHE_ABSENT), "image for pixels", path);
+    if (file >= 0) close(file);
+}
+
+/* The URL has an image at `own`, and then a rendition of the longest name. */
+static void test_paths_of_renditions(const iconcache *cache, const char *url, const char *own) {
+    char name[256], command[512];
+    check_path(cache, url, 0, own);
+    check_path(cache, url, 1, own);
+    check_path(cache, url, UINT32_MAX, own);
+    check_path(cache, "https://example.com/", 64, NULL);
+    const char *folder = iconcache_folder(cache);
+    snprintf(name, sizeof name, "%s/by-size/1024@4/%s", folder, strstr(own, "by-url/") + strlen("by-url/"));
+    snprintf(command, sizeof command, "mkdir -p %s/by-size/x %s/by-size/64@2 $(dirname %s)", folder, folder, name);
+    if (system(command) != 0) exit(1);
+    write_file(name, "rendition");
+    check(strlen(name) + 1 == iconcache_path_size(cache), "size", "of the longest path");
+    check_path(cache, url, 0, own);
+    check_path(cache, url, 1, name);
+    check_path(cache, url, 4096, name);
+    check_path(cache, url, 4097, own);
+    check_path(cache, url, UINT32_MAX, own);
+    check_path(cache, "https://example.com/", 64, NULL);
+    snprintf(command, sizeof command, "rm -r %s/by-size", folder);
+    if (system(command) != 0) exit(1);
+}
+
 static void test_paths(const char *folder) {
     const char *url = "https://example.com/mail.png";
     char path[512], expected[256], name[512];
@@ -343,17 +463,24 @@ static void test_paths(const char *folder) {
 
     snprintf(expected, sizeof expected, "%s/by-url/24/24528e4ffec3fb260643e26cda59e3fd6a79f69b1a8c3b8b57ce63feffb34c48",
         folder);
-    check(size == strlen(expected) + 1, "size", "of a path");
+    /* Names of renditions are longer: by-size/1024@4 in place of by-url. */
+    size_t longer = sizeof "by-size/1024@4" - sizeof "by-url";
+    check(size == strlen(expected) + 1 + longer, "size", "of a path");
     snprintf(name, sizeof name, "%s/by-url", folder);
     if (mkdir(name, 0777) != 0) exit(1);
     snprintf(name, sizeof name, "%s/by-url/24", folder);
     if (mkdir(name, 0777) != 0) exit(1);
     write_file(expected, "image");
     check(iconcache_path(cache, url, path, size, NULL) == ICONCACHE_OK && strcmp(path, expected) == 0, "path", path);
-    check(iconcache_path(cache, url, path, size - 1, NULL) == ICONCACHE_INVALID, "path", "in a small buffer");
+    size_t least = strlen(expected) + 1;
+    check(iconcache_path(cache, url, path, least, NULL) == ICONCACHE_OK, "path", "in a buffer of its size");
+    check(iconcache_path(cache, url, path, least - 1, NULL) == ICONCACHE_INVALID, "path", "in a small buffer");
+    check(iconcache_path_for_pixels(cache, url, 64, path, size - 1, NULL) == ICONCACHE_INVALID && path[0] == '\0',
+        "path", "of a rendition in a small buffer");
     int file = iconcache_open(cache, url, &error);
     check(file >= 0, "image", "opened");
     close(file);
+    test_paths_of_renditions(cache, url, expected);
 
     iconcache_free(cache);
     bool is_removed = remove(expected) == 0 && remove(name) == 0;
@@ -375,6 +502,9 @@ static void test_nulls(const char *folder) {
     check(strcmp(path, "b") == 0, "NULL", "placeholder");
     check(iconcache_path_or(NULL, "a", NULL, NULL, 0, NULL) == ICONCACHE_INVALID, "NULL", "path_or");
     check(iconcache_open(NULL, "a", NULL) == ICONCACHE_INVALID, "NULL", "open");
+    check(iconcache_path_for_pixels(NULL, "a", 64, path, sizeof path, NULL) == ICONCACHE_INVALID, "NULL", "for pixels");
+    check(iconcache_open_for_pixels(NULL, "a", 64, NULL) == ICONCACHE_INVALID, "NULL", "open for pixels");
+    check(iconcache_app_image_for_pixels(NULL, 64) == NULL, "NULL", "image for pixels");
     iconcache_snapshot *snapshot = (iconcache_snapshot *)path;
     check(iconcache_snapshot_new(NULL, &snapshot, NULL) == ICONCACHE_INVALID && snapshot == NULL, "NULL", "snapshot");
     check(iconcache_snapshot_generation(NULL) == -1 && !iconcache_snapshot_is_leased(NULL), "NULL", "generation");
@@ -401,6 +531,102 @@ static void test_nulls(const char *folder) {
     check(iconcache_snapshot_new(cache, &snapshot, &error) == ICONCACHE_NO_CACHE, "snapshot", "without a cache");
     check(snapshot == NULL && error.code == ICONCACHE_NO_CACHE, "snapshot", "without a cache");
     iconcache_free(cache);
+}
+
+/* MARK: Entries */
+
+/* Publishes a list of these entries in the current directory. */
+static void publish_apps(const char *apps) {
+    char document[4096], manifest[1024], name[128], digits[SHA256_DIGITS + 1] = "";
+    unsigned char digest[SHA256_SIZE];
+    snprintf(document, sizeof document,
+        "{\"format\":1,\"list\":\"a\",\"source\":{\"sha256\":\"%s\",\"bytes\":1,"
+        "\"modified\":\"2026-11-21T02:44:50Z\"},\"apps\":[%s]}",
+        abc, apps);
+    sha256(document, strlen(document), false, digest);
+    sha256_write_digits(digest, digits);
+    snprintf(name, sizeof name, "lists/%s.json", digits);
+    write_file(name, document);
+    snprintf(manifest, sizeof manifest,
+        "{\"format\":1,\"generation\":1,\"published\":\"2026-11-21T02:44:52Z\",\"lists\":{\"a\":"
+        "{\"sha256\":\"%s\",\"apps\":1,\"ready\":1,\"pending\":0,\"failed\":0}}}",
+        digits);
+    write_file("manifest.json", manifest);
+}
+
+static void check_image(const iconcache_app *app, uint32_t pixels, uint64_t bytes) {
+    char what[64];
+    const iconcache_image *image = iconcache_app_image_for_pixels(app, pixels);
+    snprintf(what, sizeof what, "for %u pixels", (unsigned)pixels);
+    check(image != NULL && image->bytes == bytes, "image of an entry", what);
+}
+
+static void check_entry_with_renditions(const iconcache_snapshot *snapshot, const iconcache_app *app) {
+    static const char *const sizes[] = {"8", "64", "128", "64@2", "1024@4"};
+    static const uint32_t pixels[] = {8, 64, 128, 128, 4096};
+    iconcache_error error;
+    check(app != NULL && app->renditions_count == 5, "renditions", "of an entry");
+    for (size_t i = 0; app != NULL && i < app->renditions_count && i < 5; i++) {
+        const iconcache_rendition *rendition = app->renditions[i];
+        const iconcache_image *image = rendition->image;
+        bool is_right = strcmp(rendition->size, sizes[i]) == 0 && rendition->pixels == pixels[i]
+            && image->bytes == 10 + i && strcmp(image->type, "image/png") == 0 && strcmp(image->sha256, abc) == 0
+            && image->width == (i == 0 ? UINT32_MAX : 3) && image->height == 2 && image->path[0] == '/';
+        check(is_right, "rendition", sizes[i]);
+        int file = iconcache_snapshot_open(snapshot, image, &error);
+        check(file == ICONCACHE_UNREADABLE && error.system_error == ENOENT, "rendition, opened", sizes[i]);
+    }
+    check_image(app, 0, 1);
+    check_image(app, 1, 10);
+    check_image(app, 9, 11);
+    check_image(app, 128, 12);
+    check_image(app, 129, 14);
+    check_image(app, 4097, 1);
+}
+
+/* Entries of which only the second one has renditions, in another order than that of their sizes. */
+static void test_entries_with_renditions(const char *folder) {
+    char apps[3072] = "", part[512];
+    if (chdir(folder) != 0 || mkdir("lists", 0777) != 0) exit(1);
+    static const char *const sizes[] = {"1024@4", "64@2", "128", "8", "64"};
+    static const int bytes[] = {14, 13, 12, 10, 11};
+    for (int i = 0; i < 3; i++) {
+        snprintf(part, sizeof part,
+            "%s{\"icon\":\"%d\",\"status\":\"ready\",\"path\":\"icons/ba/%s.png\",\"sha256\":\"%s\",\"bytes\":1,"
+            "\"type\":\"image/svg+xml\",\"width\":1,\"height\":1%s",
+            i == 0 ? "" : ",", i, abc, abc, i == 1 ? ",\"renditions\":{" : "}");
+        strcat(apps, part);
+        for (int j = 0; i == 1 && j < 5; j++) {
+            snprintf(part, sizeof part,
+                "%s\"%s\":{\"path\":\"icons/ba/%s.png\",\"sha256\":\"%s\",\"bytes\":%d,\"width\":%s,\"height\":2}%s",
+                j == 0 ? "" : ",", sizes[j], abc, abc, bytes[j], j == 3 ? "4294967296" : "3", j == 4 ? "}}" : "");
+            strcat(apps, part);
+        }
+    }
+    publish_apps(apps);
+    iconcache *cache;
+    iconcache_snapshot *snapshot;
+    iconcache_apps *list;
+    bool is_open = iconcache_new(folder, &cache, NULL) == ICONCACHE_OK
+        && iconcache_snapshot_new(cache, &snapshot, NULL) == ICONCACHE_OK;
+    if (!is_open) exit(1);
+    check(iconcache_apps_new(snapshot, "a", &list, NULL) == ICONCACHE_OK, "list", "with renditions");
+    for (int i = 0; i < 3; i++) {
+        const iconcache_app *app = iconcache_apps_next(list);
+        if (i == 1) {
+            check_entry_with_renditions(snapshot, app);
+            continue;
+        }
+        check(app != NULL && app->renditions_count == 0 && app->renditions == NULL, "renditions", "of another entry");
+        check_image(app, 64, 1);
+    }
+    iconcache_apps_free(list);
+    check(iconcache_apps_of_url(snapshot, "1", &list, NULL) == ICONCACHE_OK, "entry", "with renditions");
+    check_entry_with_renditions(snapshot, iconcache_apps_next(list));
+    iconcache_apps_free(list);
+    iconcache_snapshot_free(snapshot);
+    iconcache_free(cache);
+    if (system("rm -r lists manifest.json") != 0) exit(1);
 }
 
 /* MARK: Changes */
@@ -496,10 +722,13 @@ int main(void) {
     test_values();
     test_times();
     test_numbers_of_documents();
+    test_sizes();
+    test_renditions();
     test_files(folder);
     test_folders(folder);
     test_paths(folder);
     test_nulls(folder);
+    test_entries_with_renditions(folder);
     test_watch(folder);
     rmdir(folder);
     printf(failures == 0 ? "All tests passed.\n" : "%d failures.\n", failures);

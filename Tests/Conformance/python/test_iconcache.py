@@ -7,8 +7,10 @@ import contextlib
 import copy
 import errno
 import fcntl
+import functools
 import gc
 import json
+import operator
 import os
 import pickle
 import random
@@ -29,9 +31,9 @@ PACKAGE = os.path.join(PROJECT, "Sources/PythonIconCache")
 sys.path[:0] = [os.path.join(HERE, ".."), PACKAGE]
 
 import iconcache
-from cache import Cache, digest, document_text, failed, image_path, pending, ready, url_path
-from iconcache import Change, Damaged, IconCache, IconCacheError, NoCache, UnknownFormat, Unreadable
-from iconcache import _changes, _documents, _files, _json
+from cache import Cache, digest, document_text, failed, image_path, pending, ready, rendered, size_path, url_path
+from iconcache import Change, Damaged, IconCache, IconCacheError, NoCache, Renditions, UnknownFormat, Unreadable
+from iconcache import _changes, _documents, _entries, _files, _json
 
 MAIL, MAPS, GONE = (f"https://example.com/{name}.png" for name in ("mail", "maps", "gone"))
 LIST = "apps.plist"
@@ -166,6 +168,197 @@ class ImageTests(CacheTest):
                     with self.assertRaises(Unreadable) as caught:
                         self.cache.open_image(MAIL)
                     self.assertEqual(caught.exception.errno, code)
+
+
+class RenditionTest(CacheTest):
+    sizes = {"100": "mail 100", "9@2": "mail 18", "48": "mail 48", "64@2": "mail 128"}
+
+    def publish_renditions(self):
+        """Publishes a list with an icon that has these renditions, in no order, and one that has none."""
+        self.published.publish(
+            {LIST: [ready(MAIL, "mail", renditions=rendered(self.sizes)), ready(MAPS, "maps"), pending(GONE)]},
+            [("mail", MAIL), ("maps", MAPS)])  # fmt: skip
+        for size, contents in self.sizes.items():
+            self.published.rendition(contents, MAIL, size)
+
+
+class RenditionTests(RenditionTest):
+    def test_sizes(self):
+        for text, order in (
+            ("8", (8, 1)), ("64", (64, 1)), ("64@2", (128, 2)), ("1024@4", (4096, 4)), ("999@3", (2997, 3)),
+            *((text, None) for text in ("", "7", "1025", "064", "64@", "64@1", "64@5", "64@02", "+64", " 64", "64\n",
+                                        "\u0666\u0664", "64@\u0662", "1_0", "10240", "64.0")),
+        ):  # fmt: skip
+            with self.subTest(text=text):
+                self.assertEqual(_entries.size_order(text), order)
+
+    def test_renditions_are_a_mapping_in_the_order_of_their_pixels(self):
+        self.publish_renditions()
+        mail, maps, gone = self.cache.apps(LIST)
+        self.assertEqual(list(mail.renditions), ["9@2", "48", "100", "64@2"])
+        self.assertEqual(len(mail.renditions), 4)
+        image = mail.renditions["64@2"]
+        self.assertEqual(image.path, Path(self.at(image_path(digest("mail 128")))))
+        self.assertEqual((image.type, image.bytes, image.width, image.height), ("image/png", 8, 128, 96))
+        self.assertEqual(dict(mail.renditions)["48"].sha256, digest("mail 48"))
+        self.assertIsNone(mail.renditions.get("128"))
+        self.assertTrue("48" in mail.renditions and 48 not in mail.renditions)
+        for app in (maps, gone):
+            self.assertFalse(app.renditions)
+        self.assertIs(maps.renditions, gone.renditions)
+
+    def test_renditions_are_values(self):
+        self.publish_renditions()
+        mail, again = self.cache.apps(LIST)[0], self.cache.entry(MAIL)
+        self.assertEqual(mail, again)
+        self.assertEqual(len({mail, again}), 1)
+        for value in (copy.deepcopy(mail), pickle.loads(pickle.dumps(mail))):
+            self.assertEqual(value, mail)
+            self.assertEqual(list(value.renditions), list(mail.renditions))
+        self.assertRaises(TypeError, operator.setitem, mail.renditions, "64", mail.image)
+        self.assertRaises(AttributeError, setattr, mail.renditions, "other", 1)
+        self.assertRaises(ValueError, Renditions, {"x": mail.image})
+        self.assertRegex(repr(mail.renditions), r"^Renditions\({'9@2': Image\(path=")
+
+    def test_image_for_a_number_of_pixels(self):
+        self.publish_renditions()
+        mail, maps, gone = self.cache.apps(LIST)
+        with self.cache.snapshot() as snapshot:
+            for size, wanted in ((1, "mail 18"), (18, "mail 18"), (19, "mail 48"), (100, "mail 100"),
+                                 (128, "mail 128"), (129, "mail"), (1 << 70, "mail")):
+                with self.subTest(size=size):
+                    with snapshot.open_image(mail.image_for(size)) as file:
+                        self.assertEqual(file.read().decode(), wanted)
+        self.assertIs(maps.image_for(64), maps.image)
+        self.assertIsNone(gone.image_for(64))
+
+    def test_path_and_image_of_a_url_for_a_number_of_pixels(self):
+        self.publish_renditions()
+        for name in ("x", "064", "64@1", "60"):
+            self.published.write(f"by-size/{name}", "")
+        for size, name, wanted in ((None, None, "mail"), (1, "9@2", "mail 18"), (49, "100", "mail 100"),
+                                   (128, "64@2", "mail 128"), (129, None, "mail")):
+            with self.subTest(size=size):
+                path = size_path(MAIL, name) if name else url_path(MAIL)
+                self.assertEqual(self.cache.path(MAIL, size), Path(self.at(path)))
+                with self.cache.open_image(MAIL, size=size) as file:
+                    self.assertEqual(file.read().decode(), wanted)
+        self.assertEqual(self.cache.path(MAPS, size=64), Path(self.at(url_path(MAPS))))
+        self.assertIsNone(self.cache.path(GONE, size=64))
+        self.assertIsNone(self.cache.open_image(GONE, size=64))
+
+    def test_sizes_that_cannot_be_listed(self):
+        self.publish_renditions()
+        for code in (errno.EACCES, errno.ENOENT, errno.ENOTDIR):
+            with self.subTest(code=code), mock.patch("os.listdir", side_effect=OSError(code, "")):
+                self.assertEqual(self.cache.path(MAIL, 64), Path(self.at(url_path(MAIL))))
+
+    def test_wrong_sizes(self):
+        self.publish_renditions()
+        mail = self.cache.apps(LIST)[0]
+        path, open_image = (functools.partial(use, MAIL) for use in (self.cache.path, self.cache.open_image))
+        for use in (mail.image_for, path, open_image):
+            for size, kind in ((0, ValueError), (-1, ValueError), ("64", TypeError), (64.0, TypeError)):
+                with self.subTest(size=size):
+                    self.assertRaisesRegex(kind, "size must be", use, size)
+
+    def test_damaged_renditions(self):
+        good = document_text(LIST, [ready(MAIL, "mail", renditions=rendered({"48": "mail 48"})), pending(MAPS)])
+        for old, new, is_good in (
+            ("", "", True), ('"48"', '"48@2"', True), ('"48"', '"7"', False), ('"48"', '"48@1"', False),
+            ('"bytes": 7', '"bytes": 7.0', True), ('"bytes": 7', '"bytes": -7', False),
+            ('"bytes": 7', '"bytes": true', False), ('"bytes": 7', '"bytes": null', False),
+            ('"bytes": 7, ', "", False), ('"renditions": {', '"renditions": null, "x": {', True),
+            ('"renditions": {', '"renditions": 3, "x": {', False),
+            ('"renditions": {', '"renditions": [], "x": {', False),
+            ('"renditions": {', '"renditions": { "64": null, "x": {} }, "x": {', False),
+            ('"48": { "path": "icons', '"48": { "x": [{}], "path": "icons', True),
+            ('"48": { "path": "icons', '"48": { "path": "../icons', False),
+        ):  # fmt: skip
+            for layout in ("", "\n"):
+                text = layout + good.replace(old, new, 1)
+                path = self.publish_text(text)
+                with self.subTest(old=old, new=new, layout=layout):
+                    if is_good:
+                        self.assertEqual([app.icon for app in self.cache.apps(LIST)], [MAIL, MAPS])
+                        continue
+                    with self.assertRaises(Damaged) as caught:
+                        self.cache.apps(LIST)
+                    self.assertEqual(caught.exception.path, path)
+                    self.assertRaises(Damaged, self.cache.entry, MAIL)
+        # They mean nothing in an entry without an image.
+        self.publish_text(document_text(LIST, [{**pending(MAIL), "renditions": {"x": 3}}]))
+        self.assertFalse(self.cache.apps(LIST)[0].renditions)
+
+
+class ArticleTests(RenditionTest):
+    """The examples of the article OtherLanguages that know renditions, as they are printed there."""
+
+    def setUp(self):
+        super().setUp()
+        self.published.remove()
+        self.folder = os.path.join(self.work, "syncagent")
+        self.published = Cache(self.folder)
+        self.cache = IconCache(self.folder)
+        self.sizes = {"64": "mail 64", "64@2": "mail 128"}
+
+    def example(self, language, index):
+        path = os.path.join(PROJECT, "Sources/IconCache/IconCache.docc/OtherLanguages.md")
+        with open(path) as file:
+            return re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.DOTALL | re.MULTILINE)[index]
+
+    def run_example(self, *command, code=0):
+        environment = {**os.environ, "XDG_CACHE_HOME": self.work, "PYTHONPATH": PACKAGE, "PYTHONDONTWRITEBYTECODE": "1"}
+        run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)
+        self.assertEqual((run.returncode, run.stderr), (code, ""))
+        return run.stdout
+
+    def test_shell(self):
+        example = self.example("sh", 3)
+        for shell in filter(shutil.which, ("sh", "bash", "dash")):
+            with self.subTest(shell=shell):
+                self.published.make()
+                self.assertEqual(self.run_example(shell, "-c", example, code=1), "")
+                self.publish_renditions()
+                for name in ("x", "164", "@2", "64\n"):
+                    self.published.write(f"by-size/{name}", "")
+                self.assertEqual(self.run_example(shell, "-c", example), self.at(size_path(MAIL, "64")) + "\n")
+                os.unlink(self.at(size_path(MAIL, "64")))
+                self.assertEqual(self.run_example(shell, "-c", example), self.at(size_path(MAIL, "64@2")) + "\n")
+                shutil.rmtree(self.at("by-size"))
+                self.assertEqual(self.run_example(shell, "-c", example), self.at(url_path(MAIL)) + "\n")
+                self.published.remove()
+
+    @unittest.skipUnless(shutil.which("jq"), "jq is not installed")
+    def test_check_of_everything(self):
+        self.publish_renditions()
+        example = self.example("sh", 2)
+        self.assertEqual(self.run_example("bash", "-c", example), "")
+        name = image_path(digest("mail 128"))
+        Path(self.at(name)).write_text("mail 129")
+        run = subprocess.run(
+            ["bash", "-c", example], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            env={**os.environ, "XDG_CACHE_HOME": self.work})
+        self.assertEqual((run.returncode, run.stdout.decode()), (1, f"{name}: FAILED\n"))
+
+    def expect_of_the_libraries(self, found):
+        first, second = (self.at(image_path(digest(contents))) for contents in ("mail 64", "maps"))
+        self.assertEqual(found, f"{self.at(size_path(MAIL, '64'))}\n{MAIL}\t{first}\n{MAPS}\t{second}\n")
+
+    def test_python(self):
+        self.publish_renditions()
+        self.expect_of_the_libraries(self.run_example(sys.executable, "-c", self.example("python", 2)))
+
+    @unittest.skipUnless(shutil.which("cc"), "cc is not installed")
+    def test_c(self):
+        self.publish_renditions()
+        source, program = os.path.join(self.work, "a.c"), os.path.join(self.work, "a")
+        Path(source).write_text(self.example("c", 3))
+        library = os.path.join(PROJECT, "Sources/LibIconCache")
+        self.run_example(
+            "cc", "-std=c11", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-I", library, source,
+            *(str(path) for path in Path(library).glob("*.c")), "-o", program)
+        self.expect_of_the_libraries(self.run_example(program))
 
 
 class ArgumentTests(CacheTest):

@@ -22,6 +22,7 @@
 struct question {
     char *ask, *url, *list;
     int64_t index;
+    uint32_t size;
     double seconds;
 };
 
@@ -74,6 +75,19 @@ static void print_error(int code) {
     print_only("error", word);
 }
 
+static void print_renditions(const iconcache_app *app) {
+    for (size_t i = 0; i < app->renditions_count; i++) {
+        const iconcache_rendition *rendition = app->renditions[i];
+        printf("%s\"%s\": { \"bytes\": %" PRIu64 ", \"width\": %" PRIu32 ", \"height\": %" PRIu32,
+            i == 0 ? ", \"renditions\": { " : ", ", rendition->size, rendition->image->bytes, rendition->image->width,
+            rendition->image->height);
+        print_member("path", rendition->image->path);
+        print_member("sha256", rendition->image->sha256);
+        printf(" }");
+    }
+    if (app->renditions_count > 0) printf(" }");
+}
+
 static void print_app(const iconcache_app *app) {
     static const char *const states[] = {"pending", "ready", "failed"};
     printf("{ \"status\": \"%s\"", states[app->status]);
@@ -93,6 +107,7 @@ static void print_app(const iconcache_app *app) {
     print_member("previous", app->previous);
     print_member("previousSince", app->previous_since);
     print_member("error", app->error);
+    print_renditions(app);
     printf(" }");
 }
 
@@ -141,7 +156,8 @@ static void print_digest(int file) {
 static void answer_path(const struct adapter *adapter, const struct question *question) {
     size_t size = iconcache_path_size(adapter->cache);
     char *path = malloc(size);
-    int code = iconcache_path(adapter->cache, question->url, path, path == NULL ? 0 : size, NULL);
+    int code = iconcache_path_for_pixels(
+        adapter->cache, question->url, question->size, path, path == NULL ? 0 : size, NULL);
     if (code == ICONCACHE_OK || code == ICONCACHE_ABSENT) {
         print_only("path", code == ICONCACHE_OK ? path : NULL);
     } else {
@@ -151,7 +167,7 @@ static void answer_path(const struct adapter *adapter, const struct question *qu
 }
 
 static void answer_read(const struct adapter *adapter, const struct question *question) {
-    int file = iconcache_open(adapter->cache, question->url, NULL);
+    int file = iconcache_open_for_pixels(adapter->cache, question->url, question->size, NULL);
     if (file >= 0) {
         print_digest(file);
     } else if (file == ICONCACHE_ABSENT) {
@@ -225,8 +241,8 @@ static int answer_open(const iconcache_snapshot *snapshot, const struct question
     if (code != ICONCACHE_OK) return code;
     const iconcache_app *app = iconcache_apps_next(apps);
     for (int64_t i = 0; i < question->index && app != NULL; i++) app = iconcache_apps_next(apps);
-    int file = ICONCACHE_ABSENT;
-    if (app != NULL && app->image != NULL) file = iconcache_snapshot_open(snapshot, app->image, error);
+    const iconcache_image *image = iconcache_app_image_for_pixels(app, question->size);
+    int file = image == NULL ? ICONCACHE_ABSENT : iconcache_snapshot_open(snapshot, image, error);
     iconcache_apps_free(apps);
     if (file >= 0) {
         print_digest(file);
@@ -346,6 +362,13 @@ static char *decoded(json *parser) {
     return result;
 }
 
+static bool read_size(json *parser, uint32_t *size) {
+    int64_t number;
+    if (!json_read_integer(parser, &number) || number < 1 || number > UINT32_MAX) return false;
+    *size = (uint32_t)number;
+    return true;
+}
+
 /* Reads seconds, which may have a fraction. */
 static bool read_seconds(json *parser, double *seconds) {
     while (parser->next < parser->end && *parser->next == ' ') parser->next++;
@@ -371,6 +394,8 @@ static bool read_question(const char *line, struct question *question) {
             is_read = (question->list = decoded(&parser)) != NULL;
         } else if (json_text_is(&key, "index", 5)) {
             is_read = json_read_integer(&parser, &question->index);
+        } else if (json_text_is(&key, "size", 4)) {
+            is_read = read_size(&parser, &question->size);
         } else if (json_text_is(&key, "seconds", 7)) {
             is_read = read_seconds(&parser, &question->seconds);
         } else {
@@ -418,7 +443,7 @@ int main(int count, char **arguments) {
         return 1;
     }
     printf("{ \"reader\": \"C\", \"can\": [\"read\", \"lists\", \"apps\", \"entry\", \"hold\", \"open\", \"watch\","
-        " \"folder\"] }\n");
+        " \"folder\", \"renditions\"] }\n");
     fflush(stdout);
     char *line = NULL;
     size_t size = 0;
