@@ -257,6 +257,19 @@ package struct IconSources: Sendable {
         }
     }
 
+    /// A rendition of an image to take over, if an upstream has one that `isFit`.
+    ///
+    /// The digest of the original determines it, so that a stale manifest serves as well.
+    package func rendition(
+        of original: Digest, pixels: Int, where isFit: (UpstreamRendition) -> Bool
+    ) -> UpstreamRequest? {
+        for upstream in upstreams where !upstream.breaker.isOpen {
+            guard let found = upstream.index?.rendition(of: original, pixels: pixels), isFit(found) else { continue }
+            return UpstreamRequest(url: upstream.url, file: found.file)
+        }
+        return nil
+    }
+
     package var waitingCount: Int { waits.count { !$0.value.isOver } }
 
     package var hasWaiting: Bool { waits.values.contains { !$0.isOver } }

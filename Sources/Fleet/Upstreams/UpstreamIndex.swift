@@ -23,16 +23,28 @@ package struct UpstreamIndex: Equatable, Sendable {
 
     package struct Document: Equatable, Sendable {
         fileprivate var entries: [(key: Key, entry: Entry)] = []
+        /// Renditions of images, by original and size in pixels.
+        fileprivate var renditions: [Digest: [Int: UpstreamRendition]] = [:]
 
         init(capacity: Int) { entries.reserveCapacity(capacity) }
 
         mutating func append(_ url: IconURL, _ entry: Entry) { entries.append((Key(url), entry)) }
+
+        /// Adds the renditions of an app's image in these sizes, in pixels.
+        mutating func appendRenditions(of app: AppListDocument.App, in pixels: Set<Int>) {
+            guard case .ready(let original) = app.state else { return }
+            for rendition in app.renditions where pixels.contains(rendition.size.pixels) {
+                guard let found = UpstreamRendition(rendition.image) else { continue }
+                renditions[original.sha256, default: [:]][rendition.size.pixels] = found
+            }
+        }
 
         /// The number of entries, including duplicates.
         package var count: Int { entries.count }
 
         package static func == (a: Document, b: Document) -> Bool {
             a.entries.elementsEqual(b.entries) { $0.key == $1.key && $0.entry == $1.entry }
+                && a.renditions == b.renditions
         }
     }
 
@@ -51,6 +63,7 @@ package struct UpstreamIndex: Equatable, Sendable {
     private let numbered: [Document]
     /// The entry that counts for each URL.
     private let places: [Key: Place]
+    private let renditions: [Digest: [Int: UpstreamRendition]]
 
     package init(_ documents: [Digest: Document] = [:]) {
         self.documents = documents
@@ -64,7 +77,13 @@ package struct UpstreamIndex: Equatable, Sendable {
             }
         }
         self.places = places
+        renditions = numbered.reduce(into: [:]) { all, document in
+            all.merge(document.renditions) { $0.merging($1) { first, _ in first } }
+        }
     }
+
+    /// The rendition of an image; `nil` if it has none, or none of that size was to be kept.
+    package func rendition(of original: Digest, pixels: Int) -> UpstreamRendition? { renditions[original]?[pixels] }
 
     private static func entry(at place: Place, in documents: [Document]) -> Entry {
         documents[Int(place.document)].entries[Int(place.entry)].entry
@@ -86,6 +105,19 @@ package struct UpstreamFile: Hashable, Sendable {
     }
 
     package var path: String { CacheLayout.image(sha256, suffix: suffix) }
+}
+
+/// An image in another size.
+package struct UpstreamRendition: Hashable, Sendable {
+    package var file: UpstreamFile
+    /// In pixels.
+    package var width, height: Int
+
+    /// `nil` if it cannot have been written by an agent.
+    init?(_ image: AppListDocument.Image) {
+        guard image.bytes > 0, image.hasPlainPath else { return nil }
+        (file, width, height) = (UpstreamFile(image), image.width, image.height)
+    }
 }
 
 extension UpstreamIndex.Entry {

@@ -20,6 +20,8 @@ package struct UpstreamPoll: Sendable {
     package var keys: [PublicKey] { settings.publicKeys }
     /// Documents that a failed poll brought.
     package var found: [Digest: UpstreamDocument]
+    /// The sizes in pixels of which renditions are taken over.
+    package var renditions: Set<Int> = []
     /// Distinguishes polls under the current settings from earlier ones.
     package var epoch: Int
 
@@ -88,7 +90,7 @@ package struct UpstreamPoll: Sendable {
             throw UpstreamFailure(.incomplete, "\(list.document) does not have its digest")
         }
         do {
-            return try UpstreamDocument(json: bytes, old: index)
+            return try UpstreamDocument(json: bytes, old: index, renditions: renditions)
         } catch {
             throw UpstreamFailure(.damaged, "\(list.document) cannot be read: \(error.clause)")
         }
@@ -125,13 +127,16 @@ package struct UpstreamDocument: Sendable {
     private static let longestURL = 8192
 
     /// Parses a list document; `old` is what was known before.
-    package init(json: [UInt8], old: UpstreamIndex?) throws(FormatError) {
+    ///
+    /// Renditions in the given sizes, in pixels, are kept.
+    package init(json: [UInt8], old: UpstreamIndex?, renditions: Set<Int> = []) throws(FormatError) {
         // The line of a ready icon has about 300 bytes.
         let capacity = json.count / 256
         self = try AppListDocument.reduce(
             json, anyLayoutUpTo: UpstreamPoll.anyLayoutLimit, into: { Self(capacity: capacity, bytes: json.count) }
         ) {
             $0.append($1, old: old)
+            if !$1.renditions.isEmpty { $0.contents.appendRenditions(of: $1, in: renditions) }
         }
     }
 

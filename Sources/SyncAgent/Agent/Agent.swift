@@ -115,7 +115,7 @@ package struct Agent: Sendable {
                 relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
                 renderer: Renderer(
                     helper: RenderHelper(programs: helpers.renderers), folder: folder, staging: staging,
-                    metrics: metrics),
+                    downloads: downloads, metrics: metrics),
                 adopted: adopted, metrics: metrics)
         }
         if let loss = store.lossAtStart { loop.emit(.stateReplaced(loss, isKnown: false)) }

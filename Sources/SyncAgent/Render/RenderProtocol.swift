@@ -77,6 +77,9 @@ enum RenderAnswer: Equatable {
 
     private static let magic: UInt32 = 0x4152_4E52
 
+    /// The most bytes of a PNG with sides of so many pixels: not even random pixels need more.
+    static func longest(_ pixels: Int) -> Int { 5 * pixels * pixels + 4096 }
+
     /// Reads the next answer; `nil` if it is not there to its end.
     ///
     /// - Throws: ``Malformed`` if it cannot become one.
@@ -91,8 +94,7 @@ enum RenderAnswer: Equatable {
                 guard let width = rest.number(), let height = rest.number(), let length = rest.number() else {
                     return nil
                 }
-                // Not even random pixels need more.
-                guard max(width, height) <= pixels, length <= 5 * pixels * pixels + 4096 else { throw Malformed() }
+                guard max(width, height) <= pixels, Int(length) <= Self.longest(pixels) else { throw Malformed() }
                 guard let image = rest.bytes(Int(length)) else { return nil }
                 images.append(image)
             }

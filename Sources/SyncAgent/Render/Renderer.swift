@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
+import Fleet
 import HTTPRules
 import ImageChecks
 import Reports
@@ -11,12 +12,59 @@ struct Renderer: Sendable {
     let helper: RenderHelper
     let folder: CacheFolder
     let staging: Staging
+    let downloads: Downloads
     var metrics = AgentMetrics()
 
     /// Carries out an order; if the task is cancelled, images that are not done are left out.
     func render(_ order: RenderOrder) async -> RenderReport {
+        var staged: [Digest: [Int: StagedImage]] = [:]
+        var rest = order
+        await withTaskGroup(of: (Digest, Int, StagedImage)?.self) { group in
+            for item in order.items {
+                for (pixels, request) in item.copies {
+                    group.addTask {
+                        await take(request, atMost: pixels).map { (item.image.sha256, pixels, $0) }
+                    }
+                }
+            }
+            for await taken in group {
+                if let (original, pixels, image) = taken { staged[original, default: [:]][pixels] = image }
+            }
+        }
+        for index in rest.items.indices {
+            let taken = staged[rest.items[index].image.sha256] ?? [:]
+            rest.items[index].pixels.removeAll { taken[$0] != nil }
+        }
+        rest.items.removeAll { $0.pixels.isEmpty }
+        var report = RenderReport()
+        if order.mayRender, !rest.items.isEmpty || order.items.isEmpty {
+            report = await renderHere(rest, &staged)
+        }
+        for item in order.items {
+            guard let images = staged[item.image.sha256] else { continue }
+            if images.count == item.pixels.count, report.results[item.image.sha256] == nil {
+                report.results[item.image.sha256] = .rendered(images)
+            } else {
+                await staging.discard(images.values.map(\.name))
+            }
+        }
+        return report
+    }
+
+    /// Takes a rendition over from an upstream; `nil` if it does not have it any more.
+    private func take(_ request: UpstreamRequest, atMost pixels: Int) async -> StagedImage? {
+        guard request.file.bytes <= RenderAnswer.longest(pixels),
+            let document = try? await downloads.document(request.file.path, of: request.url, fields: []).get(),
+            document.head.status == 200, Digest.of(document.body) == request.file.sha256
+        else { return nil }
+        return try? await stage(document.body, atMost: pixels)
+    }
+
+    private func renderHere(
+        _ order: RenderOrder, _ staged: inout [Digest: [Int: StagedImage]]
+    ) async -> RenderReport {
+        var report = RenderReport()
         if let shortage = Shortage.ofDescriptors() {
-            var report = RenderReport()
             report.trouble = shortage.reason
             return report
         }
@@ -27,17 +75,16 @@ struct Renderer: Sendable {
         } onCancel: {
             killer.kill()
         }
-        metrics.recordRendering(
-            images: work.rendered.count, failed: work.failed.count, in: .now - start)
-        var report = RenderReport(version: work.version)
+        metrics.recordRendering(images: work.rendered.count, failed: work.failed.count, in: .now - start)
+        report.version = work.version
         report.trouble = Task.isCancelled ? nil : work.trouble
         for (digest, failure) in work.failed { report.results[digest] = .failed(failure) }
         for digest in work.damaged { report.results[digest] = .damaged }
         for (digest, images) in work.rendered {
             do {
-                var staged: [Int: StagedImage] = [:]
-                for (pixels, bytes) in images { staged[pixels] = try await stage(bytes, atMost: pixels) }
-                report.results[digest] = .rendered(staged)
+                for (pixels, bytes) in images {
+                    staged[digest, default: [:]][pixels] = try await stage(bytes, atMost: pixels)
+                }
             } catch let rejection as ImageRejection {
                 report.results[digest] = .failed(.init(.failed, "the renderer made no image: \(rejection)"))
             } catch {

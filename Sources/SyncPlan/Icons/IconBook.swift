@@ -134,7 +134,10 @@ struct IconBook: Sendable {
         downloads.wakeOrigins(at: turn.now)
         admit(in: &turn)
         if downloads.mayStart {
-            for poll in sources.beginPolls(at: turn.now) { turn.start(.poll(poll)) }
+            for var poll in sources.beginPolls(at: turn.now) {
+                poll.renditions = Set(renditions.pixels)
+                turn.start(.poll(poll))
+            }
         }
     }
 

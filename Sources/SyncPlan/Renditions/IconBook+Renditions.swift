@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import Fleet
 import HTTPRules
 import Reports
 
@@ -11,7 +12,15 @@ extension IconBook {
     mutating func startRendering(mayRender: Bool, in turn: inout Turn) {
         guard mayRender, space.isOpen else { return }
         renditions.sweep(catalog)
-        if let order = renditions.begin(at: turn.now) { turn.start(.render(order)) }
+        let isSquare = settings.render.fit == .contain
+        let mayTake = downloads.mayStart && !sources.isEmpty
+        let order = renditions.begin(at: turn.now) { [sources] original, pixels in
+            guard mayTake else { return nil }
+            return sources.rendition(of: original, pixels: pixels) { found in
+                max(found.width, found.height) <= pixels && (!isSquare || min(found.width, found.height) == pixels)
+            }
+        }
+        if let order { turn.start(.render(order)) }
     }
 
     /// Applies the end of an order; returns the originals that are missing or damaged.

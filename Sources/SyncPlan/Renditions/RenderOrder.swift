@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
 package import CacheFormat
+package import Fleet
 package import HTTPRules
 package import Reports
 
@@ -10,13 +11,17 @@ package struct RenderOrder: Equatable, Sendable {
         package var image: AppListDocument.Image
         /// In ascending order.
         package var pixels: [Int]
+        /// What an upstream has of it, by size in pixels.
+        package var copies: [Int: UpstreamRequest]
 
-        package init(_ image: AppListDocument.Image, pixels: [Int]) {
-            (self.image, self.pixels) = (image, pixels)
+        package init(_ image: AppListDocument.Image, pixels: [Int], copies: [Int: UpstreamRequest] = [:]) {
+            (self.image, self.pixels, self.copies) = (image, pixels, copies)
         }
     }
 
     package var items: [Item] = []
+    /// Whether images are rendered that cannot be taken over.
+    package var mayRender = true
     package var fit = Settings.Render.Fit.contain
     package var enlarges = false
     /// The most pixels of an image.

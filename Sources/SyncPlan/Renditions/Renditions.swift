@@ -3,6 +3,7 @@ import AgentSettings
 import AppLists
 import CacheFormat
 import DequeModule
+import Fleet
 import HTTPRules
 import Reports
 
@@ -53,11 +54,13 @@ struct Renditions: Sendable {
     private var maxPixels: Int
     /// In ascending order.
     private(set) var sizes: [RenditionSize]
-    private var pixels: [Int]
+    private(set) var pixels: [Int]
     /// By the digest of the original.
     private var records: [Digest: Record] = [:]
     private var waiting: [Digest: Original] = [:]
     private var queue: Deque<Digest> = []
+    /// Those of them that wait for a renderer.
+    private var postponed: [Digest] = []
     private var ordered: [Digest: Original] = [:]
     private(set) var isUnderWay = false
     private var renderer = Renderer.unknown
@@ -97,7 +100,7 @@ struct Renditions: Sendable {
         // Whoever reloads may just have installed the renderer.
         renderer = .unknown
         isSweepDue = true
-        if !isOn { (waiting, queue) = ([:], []) }
+        if !isOn { (waiting, queue, postponed) = ([:], [], []) }
     }
 
     private mutating func outdate() {
@@ -222,7 +225,7 @@ struct Renditions: Sendable {
 
     /// Forgets everything: another cache folder is at the path, or all is purged.
     mutating func reset() -> [StagedImage] {
-        defer { (records, staged, waiting, queue, isSweepDue) = ([:], [:], [:], [], true) }
+        defer { (records, staged, waiting, queue, postponed, isSweepDue) = ([:], [:], [:], [], [], true) }
         return Array(staged.values)
     }
 
@@ -263,27 +266,38 @@ struct Renditions: Sendable {
 
     mutating func sweepAgain() { isSweepDue = true }
 
-    /// Begins the next order, if there is something to render and a renderer for it.
-    mutating func begin(at now: Timestamp) -> RenderOrder? {
-        guard isOn, !isUnderWay, !isWaiting(at: now) else { return nil }
+    /// Begins the next order, if there is something to render and a renderer for it, or a copy of what it would make.
+    mutating func begin(
+        at now: Timestamp, copyOf copy: (_ original: Digest, _ pixels: Int) -> UpstreamRequest? = { _, _ in nil }
+    ) -> RenderOrder? {
+        guard isOn, !isUnderWay else { return nil }
         var order = RenderOrder(maxPixels: maxPixels)
         (order.fit, order.enlarges) = (settings.fit, settings.enlarge)
+        order.mayRender = !isWaiting(at: now)
+        if order.mayRender {
+            queue.append(contentsOf: postponed)
+            postponed = []
+        }
         var bytes = 0
         while order.items.count < Self.most.images, bytes < Self.most.bytes, let digest = queue.popFirst() {
-            guard let original = waiting.removeValue(forKey: digest), case let pixels = missing(of: digest),
-                !pixels.isEmpty
-            else { continue }
+            guard let original = waiting[digest], case let pixels = missing(of: digest), !pixels.isEmpty else {
+                waiting[digest] = nil
+                continue
+            }
+            var item = RenderOrder.Item(original.image, pixels: pixels)
+            for size in pixels { item.copies[size] = copy(digest, size) }
+            guard order.mayRender || item.copies.count == pixels.count else {
+                postponed.append(digest)
+                continue
+            }
+            waiting[digest] = nil
             ordered[digest] = original
-            order.items.append(RenderOrder.Item(original.image, pixels: pixels))
+            order.items.append(item)
             bytes += original.image.bytes
         }
-        if order.items.isEmpty {
-            guard case .ready = renderer else {
-                isUnderWay = true
-                return order
-            }
-            return nil
-        }
+        // Nobody has asked which renderer there is.
+        let isQuestion = if case .ready = renderer { false } else { order.mayRender }
+        guard !order.items.isEmpty || isQuestion else { return nil }
         isUnderWay = true
         return order
     }
@@ -303,7 +317,7 @@ struct Renditions: Sendable {
         if isUnderWay { return false }
         guard isOn, !isWaiting(at: now) else { return true }
         guard case .ready = renderer else { return false }
-        return queue.isEmpty && !isSweepDue
+        return queue.isEmpty && postponed.isEmpty && !isSweepDue
     }
 
     /// What an order changed.
@@ -329,7 +343,11 @@ struct Renditions: Sendable {
             if outcome.isOtherRenderer { outdate() }
             version = found
         }
-        renderer = report.trouble.map { .failing(reason: $0, until: now + Self.retryDelay) } ?? .ready
+        if let trouble = report.trouble {
+            renderer = .failing(reason: trouble, until: now + Self.retryDelay)
+        } else if report.version != nil {
+            renderer = .ready
+        }
         for (digest, original) in ordered {
             switch report.results[digest] {
             case .rendered(let images):
@@ -383,9 +401,9 @@ struct Renditions: Sendable {
 
     // MARK: State
 
-    /// Why nothing can be rendered, as a clause; `nil` if nothing is known to be wrong.
+    /// Why what waits cannot be rendered, as a clause; `nil` if nothing is known to be wrong.
     var trouble: String? {
-        guard isOn, case .failing(let reason, _) = renderer else { return nil }
+        guard isOn, !waiting.isEmpty, case .failing(let reason, _) = renderer else { return nil }
         return reason
     }
 
