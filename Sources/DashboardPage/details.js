@@ -110,6 +110,8 @@ export class Details {
       ['Lists', (report?.lists ?? icon.lists ?? []).join(', ') || 'None'],
       ['URL', element('bdi', {}, shownURL(icon.url))],
       ['Image', file],
+      ['Rendered', report?.renditions?.length ? report.renditions.map(rendition => rendition.size).join(', ') : null],
+      ['Not rendered', report?.renderFailure ? sentence(capital(report.renderFailure.message)) : null],
       ['SHA-256', icon.sha256 ? element('code', {}, icon.sha256) : null],
       ['Received', response ? when(response.received) : null],
       ['Freshness', response ? withTimes(sentence(capital(response.freshness))) : null],

@@ -7,7 +7,8 @@ const tones = {
   'eviction-active': 'good', 'cache-healed': 'good', 'icon-failed': 'bad', 'list-rejected': 'bad',
   'publication-failed': 'bad', 'purge-failed': 'bad', 'downloads-blocked': 'bad', 'downloads-unblocked': 'good',
   'icon-stale': 'wait', 'icon-fresh': 'good', 'icon-kept': 'wait', 'configuration-rejected': 'bad', 'list-kept': 'wait', paused: 'wait',
-  'eviction-held': 'wait', 'eviction-suspended': 'wait', gap: 'wait',
+  'eviction-held': 'wait', 'eviction-suspended': 'wait', 'icon-not-rendered': 'wait', 'rendering-blocked': 'bad',
+  'rendering-unblocked': 'good', gap: 'wait',
 };
 const mostEvents = 60;
 

@@ -16,6 +16,7 @@ export function showVerdict(status, listsFolder) {
   if (status.published) facts.push(['published ', when(status.published)]);
   if (status.generation !== null) facts.push([`generation ${number(status.generation)}`]);
   facts.push([`${counted(status.cache.images, 'image')}, ${bytes(status.cache.bytes)} on disk`]);
+  if (status.renditions) facts.push([`${counted(status.renditions.ready, 'image')} rendered`]);
   const { active, queued } = status.downloads;
   if (active + queued > 0) facts.push([`${number(active)} downloading, ${number(queued)} queued`]);
   const more = document.getElementById('verdict-more');

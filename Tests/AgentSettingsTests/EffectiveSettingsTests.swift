@@ -21,7 +21,7 @@ struct EffectiveSettingsTests {
             let value = try #require(SettingSamples.all[key.name])
             var expected = Settings()
             try key.set(value, in: &expected)
-            #expect(expected != Settings(), "\(key.name) has its default")
+            #expect(expected != Settings() || SettingSamples.fixed.contains(key.name), "\(key.name) has its default")
 
             var ofFile = EffectiveSettings()
             ofFile.apply(try Self.file(key, value))
@@ -114,7 +114,7 @@ struct EffectiveSettingsTests {
 
     @Test("a reload changes what it can, and names what takes a restart")
     func change() throws {
-        for key in SettingKey.all {
+        for key in SettingKey.all where !SettingSamples.fixed.contains(key.name) {
             var new = Settings()
             try key.set(try #require(SettingSamples.all[key.name]), in: &new)
             let change = SettingsChange(from: Settings(), to: new)

@@ -24,6 +24,8 @@ struct SettingKeyTests {
             ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.allowDowngrade", "false"),
             ("network.allow", ""), ("network.allowHosts", ""), ("network.denyHosts", ""),
             ("images.maxSide", "4096"), ("images.maxPixels", "16777216"), ("images.allowSVG", "false"),
+            ("render.sizes", ""), ("render.format", "png"), ("render.fit", "contain"), ("render.enlarge", "false"),
+            ("desktop.icons", "false"),
             ("refresh.minimum", "1h"),
             ("refresh.default", "1d"),
         ])

@@ -122,7 +122,7 @@ struct ManualPageTests {
         let known =
             try Self.places() + [
                 "/etc/default/syncagent-export", "/etc/syncagent/rclone.conf", "/home", "/tmp",
-                "/usr/share/doc/syncagent",
+                "/usr/share/doc/syncagent", "/var/cache/syncagent/share",
                 "/var/lib/syncagent-export",
             ]
         for path in try ManualPage(name).words(after: "Pa")

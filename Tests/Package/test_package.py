@@ -52,7 +52,8 @@ class Package(PackageTest):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")
         others = [
-            file for name in ("libiconcache0", "libiconcache-dev", "python3-iconcache", "syncagent-launcher")
+            file for name in ("libiconcache0", "libiconcache-dev", "python3-iconcache", "syncagent-launcher",
+                         "syncagent-render", "syncagent-render-heif")
             for file in sorted(self.deb.parent.glob(f"{name}_*.deb"))]
         result = execute(
             "lintian", "--allow-root", "--fail-on=error,warning", self.deb, *others, check=False, limit=180)

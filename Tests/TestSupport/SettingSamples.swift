@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package enum SettingSamples {
-    /// Another value than the default for every setting.
+    /// Settings that have one value so far.
+    package static let fixed: Set = ["render.format"]
+
+    /// Another value than the default for every setting, but for those that have only one.
     package static let all: [String: String] = [
         "lists.settle": "1s", "lists.settleMax": "3s", "lists.rescan": "1m", "lists.rescanContent": "1h",
         "lists.maxBytes": "1MiB", "lists.maxEntries": "10", "lists.iconKeys": "logo,image",
@@ -16,7 +19,8 @@ package enum SettingSamples {
         "fetch.caFile": "/etc/ca.pem", "fetch.allowDowngrade": "true", "network.allow": "10.0.0.0/8,fd00::/8",
         "network.allowHosts": "icons.corp,.corp", "network.denyHosts": "*.example.com", "images.maxSide": "512",
         "images.maxPixels": "1000", "images.allowSVG": "true", "refresh.minimum": "2h", "refresh.default": "7d",
-        "control.group": "daemon", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
+        "render.sizes": "48,64@2", "render.format": "png", "render.fit": "inside", "render.enlarge": "true",
+        "desktop.icons": "true", "control.group": "daemon", "control.readers": "group", "dashboard.listen": "127.0.0.1:8080",
         "serve.listen": "[::]:80", "metrics.textfile": "/var/lib/x.prom", "metrics.listen": "[::1]:9100",
         "upstream.urls": "https://icons.example.com/fleet/,http://10.0.0.5:8080/", "upstream.poll": "5m",
         "upstream.wait": "1m", "upstream.spread": "2m", "upstream.fallback": "never", "upstream.connectTimeout": "1s",

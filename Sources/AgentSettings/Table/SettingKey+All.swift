@@ -179,8 +179,8 @@ extension SettingKey {
         .value(
             "render.fit", "contain or inside", "`contain` or `inside`", \.render.fit,
             """
-            `contain`: renditions are squares, with the picture in the middle of a transparent ground. `inside`: they have \
-            the proportions of the picture.
+            Whether renditions are squares, with the picture in the middle of a transparent ground (`contain`), or have \
+            the proportions of the picture (`inside`).
             """, { Settings.Render.Fit(rawValue: $0) }, \.rawValue),
         .flag(
             "render.enlarge", \.render.enlarge, "Whether pictures that are smaller than a size are enlarged to it."),

@@ -199,7 +199,7 @@ extension AgentEvent {
         switch self {
         case .listRejected(_, let rejection), .listKept(_, let rejection): "\(rejection.code)"
         case .iconFailed(_, let failure), .iconStale(_, let failure): failure.code.rawValue
-        case .iconNotRendered(_, let failure): failure.code.rawValue
+        case .iconNotRendered(_, let failure): failure.code.text
         case .publicationFailed(_, let isInDoubt): isInDoubt ? "in-doubt" : nil
         case .downloadsBlocked(let code, _): code.rawValue
         case .cacheHealed(let repair, _): repair.rawValue

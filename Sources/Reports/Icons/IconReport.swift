@@ -117,7 +117,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var previous: Previous?
     /// The icons for which apps still show this one's image.
     package var shownFor: [Shown]?
-    /// The sizes that its image is rendered in; `nil` if nothing is to be rendered.
+    /// The sizes that its image is rendered in; `nil` from an agent of an older version.
     package var renditions: [Rendition]?
     /// Why its image is not rendered; `nil` if it is, or will be.
     package var renderFailure: RenderFailure?

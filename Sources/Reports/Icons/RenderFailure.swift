@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 
 /// Why an image has no renditions.
 package struct RenderFailure: Codable, Hashable, Sendable {
@@ -9,9 +10,9 @@ package struct RenderFailure: Codable, Hashable, Sendable {
         case failed = "render-failed"
     }
 
-    package var code: Code
+    package var code: Word<Code>
     /// A clause.
     package var message: String
 
-    package init(_ code: Code, _ message: String) { (self.code, self.message) = (code, message) }
+    package init(_ code: Code, _ message: String) { (self.code, self.message) = (Word(code), message) }
 }

@@ -137,13 +137,13 @@ extension StatusReport {
                     .notListening, sentence: "\(listener.name) cannot listen at \(listener.address)",
                     detail: error, commands: ["syncagent config"]))
         }
-        if let error = renditions?.error {
-            let images = renditions.map { $0.pending } ?? 0
+        if let renditions, let error = renditions.error {
             problems.append(
                 StatusProblem(
-                    .notRendered, count: max(images, 1),
-                    sentence: "no image is rendered in the sizes of render.sizes"
-                        + (images > 0 ? ": \(counted(images, "image")) \(images == 1 ? "waits" : "wait")" : ""),
+                    .notRendered, severity: mayTakeRenditions ? .notice : .problem, count: max(renditions.pending, 1),
+                    sentence: renditions.pending > 0
+                        ? "\(counted(renditions.pending, "image")) \(renditions.pending == 1 ? "is" : "are") not rendered in the sizes of render.sizes"
+                        : "renditions cannot be found by their names",
                     detail: error))
         }
         if let error = configuration.error { problems.append(configurationProblem(error, context)) }

@@ -277,10 +277,13 @@ package struct StatusReport: Codable, Equatable, Sendable {
             && upstreams?.allSatisfy { $0.state != .fresh && $0.error != nil } == true
     }
 
+    /// Whether renditions may still come from an upstream, so that a renderer is not needed.
+    var mayTakeRenditions: Bool { upstreams?.isEmpty == false }
+
     /// Whether something that the lists ask for was not done: failed or blocked icons, bad lists, a full disk.
     package var hasFailures: Bool {
         icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != .ok }
-            || renditions?.error != nil || publication.error != nil || storage?.error != nil
+            || renditions?.error != nil && !mayTakeRenditions || publication.error != nil || storage?.error != nil
             || listeners?.contains { $0.error != nil } == true
     }
 }

@@ -180,8 +180,8 @@ struct EventLog: Sendable {
             logger.log(
                 level: failure.code == .unsupported ? .info : .warning, "icon not rendered: its image stays as it is",
                 metadata: ["url": "\(LogURL(url))", "code": code, "reason": "\(failure.message)"])
-        case .renderingBlocked(let reason): logger.warning("nothing is rendered", metadata: ["reason": "\(reason)"])
-        case .renderingUnblocked: logger.notice("images are rendered again")
+        case .renderingBlocked(let reason): logger.warning("renditions wait", metadata: ["reason": "\(reason)"])
+        case .renderingUnblocked: logger.notice("renditions do not wait any more")
         case .paused: logger.notice("downloads paused")
         case .resumed: logger.notice("downloads resumed")
         case .pinned(let url): logger.info("icon pinned", metadata: ["url": "\(LogURL(url))"])

@@ -23,6 +23,7 @@ package struct RenderHelper: Sendable {
     /// What an order came to, before images are stored.
     struct Work: Sendable {
         var version: Int?
+        var programs: Int?
         var rendered: [Digest: [Int: [UInt8]]] = [:]
         var failed: [Digest: RenderFailure] = [:]
         /// The images whose files are missing or damaged.
@@ -41,6 +42,7 @@ package struct RenderHelper: Sendable {
                 "\(programs.first?.lastComponent?.string ?? "the renderer") is not installed beside syncagent"
             return work
         }
+        work.programs = there.count
         var rest = load(order, from: folder, &work)
         for program in there {
             guard work.trouble == nil, program == first || !rest.isEmpty else { break }

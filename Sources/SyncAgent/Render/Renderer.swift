@@ -76,7 +76,7 @@ struct Renderer: Sendable {
             killer.kill()
         }
         metrics.recordRendering(images: work.rendered.count, failed: work.failed.count, in: .now - start)
-        report.version = work.version
+        (report.version, report.programs) = (work.version, work.programs)
         report.trouble = Task.isCancelled ? nil : work.trouble
         for (digest, failure) in work.failed { report.results[digest] = .failed(failure) }
         for digest in work.damaged { report.results[digest] = .damaged }
@@ -97,6 +97,7 @@ struct Renderer: Sendable {
 
     private func stage(_ bytes: [UInt8], atMost side: Int) async throws -> StagedImage {
         let info = try ImageInspector(limits: ImageLimits(maxSide: side)).inspect(bytes.span.bytes)
+        guard info.type == .png else { throw ImageRejection.notAnImage(hint: info.type.rawValue) }
         let image = AppListDocument.Image(
             suffix: info.type.suffix, sha256: .of(bytes), bytes: bytes.count, type: info.type.mediaType,
             width: info.width, height: info.height)

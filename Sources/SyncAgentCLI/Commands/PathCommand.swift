@@ -9,7 +9,7 @@ import SystemPackage
 struct PathCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
-        usage: "syncagent path [--json] [--size <pixels>] (<url> | --app <name> [--list <list>]) [options]",
+        usage: "syncagent path (<url> | --app <name> [--list <list>]) [options]",
         discussion: """
             Works without a running agent. After a refresh, an icon may have another image with another path. While its \
             URL has no image yet, the previous one of its app is printed, and a note on stderr says so. If several apps have \

@@ -45,7 +45,7 @@ struct IconView {
             add("rendered", sizes.map(\.size).joined(separator: ", "))
         }
         if let failure = report.renderFailure {
-            add("not rendered", "\(failure.code.rawValue): \(failure.message)", .yellow)
+            add("not rendered", "\(failure.code.text): \(failure.message)", .yellow)
         }
         add("next", report.next)
         for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }

@@ -169,6 +169,8 @@ extension Reconciler {
         guard isConclusive else { return }
         // What could not be read for a while may be readable now.
         book.renditions.sweepAgain()
+        // A complete inspection does not look for the names of renditions.
+        if found.latestGeneration > 0, book.renditions.isOn { book.renditionNames.reviewAll() }
         book.publishing.raiseNewest(to: found.latestGeneration)
         if let adopted = found.adopted {
             adopt(adopted, besides: found.lostImages)

@@ -54,6 +54,9 @@ package struct Reconciler: Sendable {
             retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
             hasRenditionNames: restored.hasRenditionNames, triesOnce: triesOnce)
         for (original, renditions) in known.renditions { book.renditions.restore(renditions, of: original) }
+        for (list, sizes) in known.sizes where sizes != Set(book.renditions.sizes) {
+            book.publishing.markChanged(list, at: now)
+        }
         book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
         if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])

@@ -64,6 +64,8 @@ struct RestoredCatalog: Sendable {
     private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// The renditions on disk that the newest generation names, by their originals.
     private(set) var renditions: [Digest: [AppListDocument.Rendition]] = [:]
+    /// The sizes of the renditions that the newest document of each list names, unless it names none.
+    private(set) var sizes: [ListName: Set<RenditionSize>] = [:]
     /// The unreferenced icons whose apps have new ones.
     private(set) var replaced: Set<IconURL> = []
 
@@ -113,6 +115,7 @@ struct RestoredCatalog: Sendable {
 
     private mutating func restoreRenditions(_ document: AppListDocument, missing: Set<Digest>) {
         for app in document.apps where !app.renditions.isEmpty {
+            sizes[document.list, default: []].formUnion(app.renditions.lazy.map(\.size))
             guard case .ready(let image) = app.state, !missing.contains(image.sha256) else { continue }
             let there = app.renditions.filter { !missing.contains($0.image.sha256) }
             if there.count < app.renditions.count { outdatedLists.insert(document.list) }

@@ -15,6 +15,7 @@ struct Renditions: Sendable {
     /// What renditions follow from besides their originals and sizes; renditions by other rules are made anew.
     struct Rules: Codable, Equatable, Sendable {
         var version: Int
+        var programs: Int
         var fit: String
         var enlarges: Bool
     }
@@ -66,6 +67,8 @@ struct Renditions: Sendable {
     private var renderer = Renderer.unknown
     /// The version of the renderer that made the renditions; `nil` if not known.
     private(set) var version: Int?
+    /// How many programs read images then.
+    private var programs = 1
     private var staged: [Digest: StagedImage] = [:]
     /// Those that are being published.
     private var inFlight: [Digest: StagedImage] = [:]
@@ -87,7 +90,7 @@ struct Renditions: Sendable {
 
     /// The rules of the renditions; `nil` if no renderer was ever asked.
     var rules: Rules? {
-        version.map { Rules(version: $0, fit: settings.fit.rawValue, enlarges: settings.enlarge) }
+        version.map { Rules(version: $0, programs: programs, fit: settings.fit.rawValue, enlarges: settings.enlarge) }
     }
 
     mutating func configure(_ new: Settings) {
@@ -123,7 +126,9 @@ struct Renditions: Sendable {
     mutating func restore(_ rules: Rules?, failures: [RenderMemo]) {
         version = rules?.version
         for memo in failures { records[memo.image, default: Record()].failure = memo.failure }
-        if let rules, rules != self.rules { outdate() }
+        guard let rules else { return }
+        programs = rules.programs
+        if rules != self.rules { outdate() }
     }
 
     func failure(of original: Digest) -> RenderFailure? { records[original]?.failure }
@@ -342,6 +347,14 @@ struct Renditions: Sendable {
             outcome.isOtherRenderer = version != nil && version != found
             if outcome.isOtherRenderer { outdate() }
             version = found
+        }
+        if let found = report.programs, found != programs {
+            programs = found
+            // What no program read may be read by one of them now.
+            for (original, record) in records where record.failure?.code == .unsupported {
+                records[original]?.failure = nil
+            }
+            (isSweepDue, outcome.isOtherRenderer) = (true, true)
         }
         if let trouble = report.trouble {
             renderer = .failing(reason: trouble, until: now + Self.retryDelay)

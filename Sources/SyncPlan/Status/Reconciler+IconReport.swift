@@ -30,6 +30,7 @@ extension Reconciler {
                 url: last.url, path: image.path, since: last.since?.description,
                 lists: book.catalog.previous.lists(for: url))
         }
+        report.renditions = []
         if book.renditions.isOn,
             let image = icon.boxedImage.digest ?? book.catalog.previous.shown(for: url)?.image.digest
         {

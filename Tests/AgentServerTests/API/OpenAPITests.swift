@@ -90,6 +90,7 @@ struct OpenAPITests {
                 "Status.upstreams.state": StatusReport.Upstream.State.allCases.map(\.rawValue),
                 "Status.verdict.level": StatusVerdict.Level.allCases.map(\.rawValue),
                 "Status.problems.severity": StatusProblem.Severity.allCases.map(\.rawValue),
+                "Why.renderFailure.code": RenderFailure.Code.allCases.map(\.rawValue),
                 "Status.purge.state": PurgeReport.State.allCases.map(\.rawValue),
             ])
         #expect(

@@ -11,6 +11,7 @@ struct IdentityUseTests {
     /// The files in which `String` is a key all the same, and what the texts are: all of them ASCII, which has one spelling.
     private static let keyedByText: [String: String] = [
         "CacheFormat/JSON+Encoding.swift": "names of properties, which are ours",
+        "CacheFormat/AppListDocument+JSON.swift": "sizes of renditions",
         "CacheFormat/Manifest.swift": "what a JSON decoder gives, before each line is decoded on its own",
         "ListWatch/LinkWatch.swift": "paths that were taken from the file system, and go back to it",
         "SyncAgent/Agent/Listeners.swift": "names of listeners, which are ours",
@@ -32,6 +33,7 @@ struct IdentityUseTests {
         "SyncAgent/Fleet/AdoptedLists.swift": "names of the folders of upstreams",
         "SyncPlan/Icons/IconTally.swift": "origins",
         "SyncPlan/Remember/UnstoredChanges.swift": "origins",
+        "SyncPlan/Renditions/Renditions.swift": "names in staging/",
         "Fleet/Upstreams/IconSources.swift": "URLs of upstreams, as they are sent",
     ]
 

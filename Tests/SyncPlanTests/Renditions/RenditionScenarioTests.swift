@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import CacheFormat
+import Testing
+
+@testable import Reports
+@testable import SyncPlan
+
+@Suite("Images are rendered in other sizes")
+struct RenditionScenarioTests {
+    private static let mail: IconURL = "https://a.example/mail.png"
+    private static let maps: IconURL = "https://a.example/maps.png"
+
+    /// An agent that has looked at the lists, and knows its renderer, unless there is none.
+    private static func agent(
+        _ sizes: [String] = ["48", "64@2"], trouble: String? = nil, _ change: (inout Settings) -> Void = { _ in }
+    ) throws -> AgentScenario {
+        var agent = AgentScenario { settings in
+            settings.render.sizes = sizes.compactMap { RenditionSize($0) }
+            change(&settings)
+        }
+        try agent.drop([:])
+        try agent.finishRendering(trouble: trouble)
+        try agent.finishRenditions()
+        return agent
+    }
+
+    /// The sizes that each app of a list has in the newest manifest.
+    private static func sizes(_ agent: AgentScenario, of list: ListName = "1.plist") throws -> [[String]] {
+        let entry = try #require(agent.disk.current?.lists[list])
+        return try #require(agent.disk.documents[entry.sha256]).apps.map { $0.renditions.map(\.size.description) }
+    }
+
+    @Test("an icon is ready when its original is; its renditions follow in another generation")
+    func follow() throws {
+        var agent = try Self.agent()
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        #expect(try Self.sizes(agent) == [[]])
+        #expect(try agent.published("1.plist").count == 1)
+        #expect(agent.renderings.first?.items.map(\.pixels) == [[48, 128]])
+        try agent.finishNaming()
+        try agent.finishRendering()
+        #expect(agent.writtenAhead.count == 3)
+        try agent.finishPublication()
+        #expect(try Self.sizes(agent) == [["48", "64@2"]])
+        try agent.finishRenditions()
+        #expect(agent.names[.icon(Self.mail)]?.paths.count == 2)
+        #expect(agent.plan.status.renditions?.ready == 1 && agent.plan.isSettled)
+        // Another list that shows the same image has them at once.
+        try agent.drop(["2.plist": [Self.mail]])
+        try agent.finishPublication()
+        #expect(try Self.sizes(agent, of: "2.plist") == [["48", "64@2"]])
+        #expect(agent.renderings.isEmpty)
+    }
+
+    @Test("nothing is rendered unless sizes are set")
+    func off() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        #expect(agent.renderings.isEmpty && agent.naming == nil && agent.plan.status.renditions == nil)
+    }
+
+    @Test("the same pixels are rendered once, whatever the size is called")
+    func samePixels() throws {
+        var agent = try Self.agent(["64@2", "128", "128"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        #expect(agent.renderings.first?.items.map(\.pixels) == [[128]])
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["128", "64@2"]])
+    }
+
+    @Test(
+        "an image that cannot be rendered stays as it is, is told of once, and is not tried again, nor after a restart")
+    func failure() throws {
+        var agent = try Self.agent()
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRendering(["mail": .failed(RenderFailure(.unsupported, "image/x is not rendered"))])
+        try agent.finishRenditions()
+        #expect(agent.events.filter { $0.kind == .iconNotRendered }.map(\.code) == ["render-unsupported"])
+        #expect(try agent.published("1.plist").first?.status == .ready)
+        #expect(agent.plan.status.renditions?.failed == 1 && agent.plan.isSettled)
+        #expect(agent.plan.report(on: Self.mail, now: agent.now)?.renderFailure?.code == .unsupported)
+        try agent.pass(.seconds(5))
+        try agent.restart()
+        try agent.drop([:])
+        try agent.finishRendering()
+        #expect(agent.renderings.isEmpty)
+        #expect(agent.plan.report(on: Self.mail, now: agent.now)?.renderFailure?.code == .unsupported)
+    }
+
+    @Test("another version of the renderer makes everything anew; the old renditions are shown until then")
+    func otherVersion() throws {
+        var agent = try Self.agent()
+        try agent.publish(["1.plist": [Self.mail: "mail", Self.maps: "maps"]])
+        try agent.finishRendering(["maps": .failed(RenderFailure(.failed, "it died"))])
+        try agent.finishRenditions()
+        try agent.pass(.seconds(5))
+        try agent.restart()
+        try agent.drop([:])
+        // The question which one there is.
+        #expect(agent.renderings.first?.items.isEmpty == true)
+        try agent.finishRendering(version: 2)
+        #expect(agent.renderings.first?.items.count == 2)
+        #expect(try Self.sizes(agent) == [["48", "64@2"], []])
+        if agent.naming != nil { try agent.finishNaming() }
+        try agent.finishRendering(version: 2)
+        try agent.finishPublication()
+        let list = try #require(agent.disk.current?.lists["1.plist"])
+        let shown = try #require(agent.disk.documents[list.sha256]).apps.map { $0.renditions.map(\.image) }
+        #expect(
+            shown
+                == ["mail", "maps"].map { word in
+                    [48, 128].map { Sample.rendition(of: Sample.image(word), $0, by: 2) }
+                })
+    }
+
+    @Test("without a renderer, the icons are ready; once a minute it is looked for")
+    func noRenderer() throws {
+        var agent = try Self.agent(trouble: "it is not installed")
+        #expect(agent.plan.status.renditions?.error == nil, "nothing waits for it")
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        #expect(agent.plan.status.renditions?.error == "it is not installed")
+        #expect(agent.events.contains { $0.kind == .renderingBlocked })
+        #expect(agent.plan.status.problems.map(\.code) == ["not-rendered"])
+        try agent.pass(.seconds(59))
+        #expect(agent.renderings.isEmpty)
+        try agent.pass(.seconds(1))
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["48", "64@2"]])
+        #expect(agent.events.contains { $0.kind == .renderingUnblocked })
+    }
+
+    @Test("sizes that change twice within the grace leave nothing missing, and what is there is not rendered again")
+    func changedSizes() throws {
+        var agent = try Self.agent()
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        for (sizes, rendered) in [(["48", "32"], [[32]]), (["48", "64@2"], []), ([], [])] as [([String], [[Int]])] {
+            var settings = agent.settings
+            settings.render.sizes = sizes.compactMap { RenditionSize($0) }
+            try agent.handle(.configured(settings))
+            while agent.publication != nil || agent.naming != nil {
+                if agent.naming != nil { try agent.finishNaming() } else { try agent.finishPublication() }
+            }
+            let orders = agent.renderings.flatMap(\.items).map(\.pixels)
+            #expect(orders == rendered)
+            try agent.finishRenditions()
+            #expect(try Self.sizes(agent).first?.count == sizes.count)
+        }
+        #expect(agent.names.isEmpty)
+        // What no size asks for goes with the grace.
+        #expect(agent.disk.images.count == 4)
+        try agent.pass(.seconds(700))
+        try agent.finishJobs()
+        #expect(agent.disk.images == [Sample.image("mail").sha256])
+    }
+
+    @Test(
+        "sizes that changed while the agent was stopped have documents written again",
+        arguments: [["64", "128"], ["128"], []])
+    func changedAtStart(sizes: [String]) throws {
+        var agent = try Self.agent(["64@2"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        agent.settings.render.sizes = sizes.compactMap { RenditionSize($0) }
+        try agent.restart()
+        try agent.drop([:])
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [sizes])
+    }
+
+    @Test("a lost rendition is not named any more at once, and is made again")
+    func damage() throws {
+        var agent = try Self.agent(["48"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        let rendition = Sample.rendition(of: Sample.image("mail"), 48).sha256
+        agent.disk.images.remove(rendition)
+        for generation in agent.disk.generations.keys { agent.disk.damaged[generation] = [rendition] }
+        try agent.handle(.damaged([rendition]))
+        try agent.finishPublication()
+        #expect(try Self.sizes(agent) == [[]])
+        try agent.finishRenditions()
+        try agent.finishJobs()
+        #expect(try Self.sizes(agent) == [["48"]])
+        #expect(agent.disk.images.contains(rendition))
+        #expect(agent.requests.count == 1, "the original is not downloaded again")
+    }
+
+    @Test("an original that turns out damaged is downloaded again, and rendered then")
+    func damagedOriginal() throws {
+        var agent = try Self.agent(["48"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        agent.lose(["mail"])
+        try agent.finishRendering(["mail": .damaged])
+        #expect(agent.downloads[Self.mail] != nil)
+        #expect(agent.events.contains { $0.kind == .cacheHealed })
+        try agent.finish(Self.mail, with: "mail")
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["48"]])
+    }
+
+    @Test("what a failed publication lost is rendered again")
+    func failedPublication() throws {
+        var agent = try Self.agent(["48"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishNaming()
+        try agent.finishRendering()
+        try agent.finishPublication(fails: true)
+        #expect(agent.renderings.first?.items.map(\.pixels) == [[48]])
+        #expect(agent.disk.staging.isEmpty)
+        try agent.finishRendering()
+        try agent.passToNextWake()
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["48"]])
+    }
+
+    @Test("apps have names in the icon theme: their identity, else their name, if a file can be called so")
+    func theme() throws {
+        var agent = try Self.agent(["48"]) { $0.desktop.icons = true }
+        let other: IconURL = "https://a.example/other.png"
+        try agent.drop(
+            "1.plist",
+            apps: [
+                AppEntry(name: "Mail", id: "org.example.Mail", icon: Self.mail),
+                AppEntry(name: "Maps", icon: Self.maps),
+                AppEntry(name: "../x", icon: other), AppEntry(name: "Mail", id: "org.example.Mail", icon: other),
+            ])
+        for url in [Self.mail, Self.maps, other] { try agent.finish(url, with: url) }
+        try agent.finishRenditions()
+        let apps = agent.names.keys.compactMap { if case .app(let name) = $0 { name.text } else { nil } }
+        #expect(apps.sorted() == ["Maps", "org.example.Mail"])
+        let mail = Sample.rendition(of: Sample.image(Self.mail.text), 48)
+        #expect(agent.names[.app("org.example.Mail")]?.paths.values.map(\.self) == [mail.path])
+        // An app that leaves its list loses its name before its image is evicted.
+        try agent.drop("1.plist", apps: [AppEntry(name: "Maps", icon: Self.maps)])
+        try agent.finishPublication()
+        #expect(agent.naming?.removed.contains(.app("org.example.Mail")) == true)
+        #expect(agent.removal == nil)
+    }
+
+    @Test("a name leads to the rendition of the image before, until the new one is rendered, or cannot be")
+    func namesOfChangedImages() throws {
+        var agent = try Self.agent(["48"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        try agent.fetchAgain(Self.mail)
+        try agent.finish(Self.mail, with: "new")
+        try agent.finishPublication()
+        #expect(agent.naming?.names[.icon(Self.mail)]?.keepsOthers == true)
+        try agent.finishNaming()
+        try agent.finishRendering(["new": .failed(RenderFailure(.failed, "it died"))])
+        #expect(agent.naming?.names[.icon(Self.mail)] == RenditionNaming.Name(paths: [:], keepsOthers: false))
+    }
+}
