@@ -21,7 +21,7 @@ struct ConfigurationFileTests {
 
     private static let size = "a size from 1 B to 1 GiB (B, KiB, MiB, GiB)"
     private static let tables =
-        "[lists], [cache], [eviction], [fetch], [network], [images], [refresh], [upstream], [publish], [control], [dashboard], [serve], [metrics]"
+        "[lists], [cache], [eviction], [fetch], [network], [images], [refresh], [render], [desktop], [upstream], [publish], [control], [dashboard], [serve], [metrics]"
 
     static let badFiles: [BadFile] = [
         // Names.

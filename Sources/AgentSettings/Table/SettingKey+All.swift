@@ -167,19 +167,20 @@ extension SettingKey {
 
     private static let render: [SettingKey] = [
         .list(
-            "render.sizes", "up to 16 sizes such as 64 or 64@2, of 8 to 1024", "sizes", \.render.sizes, atMost: 16,
+            "render.sizes", "up to 16 sizes such as 64 or 64@2, of 8 to 1024, and at most 2048 pixels", "sizes",
+            \.render.sizes, atMost: 16,
             """
             The sizes that each image is rendered in, in pixels; with `@2` to `@4`, in units of that many pixels. Needs \
             `syncagent-render`.
             """,
-            { RenditionSize($0) }, { $0.description }),
+            { text in RenditionSize(text).flatMap { $0.pixels <= 2048 ? $0 : nil } }, { $0.description }),
         .value(
             "render.format", "png", "`png`", \.render.format, "The format of renditions.",
             { Settings.Render.Format(rawValue: $0) }, \.rawValue),
         .value(
             "render.fit", "contain or inside", "`contain` or `inside`", \.render.fit,
             """
-            Whether renditions are squares, with the picture in the middle of a transparent ground (`contain`), or have \
+            Whether renditions are squares, with the picture in the middle of a transparent background (`contain`), or have \
             the proportions of the picture (`inside`).
             """, { Settings.Render.Fit(rawValue: $0) }, \.rawValue),
         .flag(

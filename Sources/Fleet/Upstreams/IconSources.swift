@@ -60,6 +60,13 @@ package struct IconSources: Sendable {
         setUpstreams(within: settings.poll / Upstream.haste, at: now, using: &generator)
     }
 
+    /// Reads all documents again, soon: more of them is kept from now on.
+    package mutating func readAgain(at now: Timestamp, using generator: inout some RandomNumberGenerator) {
+        guard !isEmpty else { return }
+        epoch += 1
+        setUpstreams(within: settings.poll / Upstream.haste, at: now, using: &generator)
+    }
+
     private mutating func setUpstreams(
         within time: Duration, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {

@@ -45,7 +45,7 @@ extension AgentEvent {
         case .evictionSuspended(let reason): "Eviction is suspended: \(reason)."
         case .evictionActive: "Eviction is active again."
         case .cacheHealed(.missingFiles, let summary): "Missing from the cache and being restored: \(summary)."
-        case .cacheHealed(.damagedImages, let summary): "Damaged on disk and being downloaded again: \(summary)."
+        case .cacheHealed(.damagedImages, let summary): "Damaged on disk and being restored: \(summary)."
         case .cacheHealed(.otherFolder, let summary): "Another cache folder took the place of the old one: \(summary)."
         case .stateReplaced(.damaged, isKnown: true):
             "The state database was damaged and set aside. Everything is stored again in a new one."

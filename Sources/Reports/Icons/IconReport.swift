@@ -121,6 +121,8 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var renditions: [Rendition]?
     /// Why its image is not rendered; `nil` if it is, or will be.
     package var renderFailure: RenderFailure?
+    /// Whether its image waits to be rendered; `nil` from an agent of an older version.
+    package var isRenderPending: Bool?
     package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
 
     package init(url: IconURL, state: IconSummary.State, lists: [ListName], next: String) {
@@ -131,6 +133,8 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var json: JSON {
         var report = self
         report.pinned = pinned ?? false
+        report.renditions = renditions ?? []
+        report.isRenderPending = isRenderPending ?? false
         return .lines(.document(report))
     }
 }

@@ -46,7 +46,7 @@ struct EventLog: Sendable {
             case .fetched(let url, let outcome, _, _): record(plan.checked(outcome, of: url), of: url, now: now)
             case .damaged(let images):
                 logger.error(
-                    "images damaged on disk: downloading them again", metadata: ["images": "\(images.count)"])
+                    "images damaged on disk: restoring them", metadata: ["images": "\(images.count)"])
             case .slept(let time):
                 logger.info("system slept", metadata: ["time": "\(DurationText.format(time))"])
             case .clockSet(let offset):

@@ -40,6 +40,24 @@ package actor CacheInspector {
 
     /// Checks the folder: quickly, or completely if `expected` has images.
     package func inspect(_ expected: CacheExpectation) -> CacheInspection {
+        var found = inspectFiles(expected)
+        found.lacksRenditionNames = !areInPlace(expected.renditionNames)
+        return found
+    }
+
+    private func areInPlace(_ names: [RenditionName]) -> Bool {
+        names.allSatisfy { name in
+            // What cannot be inspected is not known to be missing.
+            guard let image = try? folder.entry(name.path) else { return true }
+            do throws(FileError) {
+                return try folder.entry(name.subject.path(name.size))?.inode == image.inode
+            } catch {
+                return error.errno != .notDirectory && error.errno != .tooManySymbolicLinkLevels
+            }
+        }
+    }
+
+    private func inspectFiles(_ expected: CacheExpectation) -> CacheInspection {
         guard let images = expected.images else {
             var found = CacheInspection()
             found.isSuspicious = !isInPlace(expected)

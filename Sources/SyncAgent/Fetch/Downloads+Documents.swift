@@ -22,13 +22,16 @@ extension Downloads {
 
     /// Requests a document of an upstream; `path` is relative to its folder.
     ///
+    /// `maxBytes` is the most bytes of its body, by default ``maxBytes``.
+    ///
     /// Failures are returned, not thrown: errors must not leave the thread of the downloads.
     func document(
-        _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)]
+        _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)], maxBytes: Int? = nil
     ) async -> Result<Document, UpstreamFailure> {
         let isManifest = path == CacheLayout.manifest
         let result = await request(
-            upstream.file(path), fields, maxBytes: isManifest ? Self.maxBytes.manifest : Self.maxBytes.document)
+            upstream.file(path), fields,
+            maxBytes: maxBytes ?? (isManifest ? Self.maxBytes.manifest : Self.maxBytes.document))
         let file: MetricLabel.UpstreamFile = isManifest ? .manifest : .document
         metrics.recordUpstream(
             place(of: upstream.folder), file, MetricLabel.UpstreamResult(result),

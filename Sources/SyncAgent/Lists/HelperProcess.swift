@@ -220,6 +220,9 @@ final class HelperProcess: Sendable {
 final class HelperKiller: Sendable {
     private let state = Mutex<(isKilled: Bool, process: HelperProcess?)>((false, nil))
 
+    /// Whether ``kill()`` was called.
+    var isKilled: Bool { state.withLock(\.isKilled) }
+
     /// Sets the process to kill; kills it at once if ``kill()`` was called.
     func attach(_ process: HelperProcess) {
         state.withLock { state in

@@ -9,25 +9,44 @@ extension Publisher {
     /// Sets and removes names of renditions, and returns why not all could be, as a clause.
     package func setNames(_ naming: RenditionNaming) -> String? {
         do throws(FileError) {
-            try folder.keepingFoldersOpen { () throws(FileError) in
-                for subject in naming.removed {
-                    for size in naming.sizes { try folder.discard(subject.path(size)) }
-                }
-                for (subject, name) in naming.names {
-                    for size in naming.sizes {
-                        if let path = name.paths[size] {
-                            try setName(subject.path(size), to: path)
-                        } else if !name.keepsOthers {
-                            try folder.discard(subject.path(size))
-                        }
-                    }
-                }
-                if naming.isComplete { try removeOthers(than: naming) }
+            let failure = try folder.keepingFoldersOpen { () throws(FileError) in
+                let failure = setEach(of: naming)
+                if let all = naming.all { try removeOthers(than: all, in: naming.sizes) }
+                return failure
             }
             try showChange(in: naming)
+            if let failure { throw failure }
             return nil
         } catch {
             return "the names of renditions cannot be set: \(error)"
+        }
+    }
+
+    /// Sets and removes single names; one that the file system refuses does not cost the others.
+    ///
+    /// - Returns: The first failure.
+    private func setEach(of naming: RenditionNaming) -> FileError? {
+        var failure: FileError?
+        for subject in naming.removed {
+            for size in naming.sizes { failure = folder.remove(subject.path(size)) ?? failure }
+        }
+        for (subject, name) in naming.names {
+            for size in naming.sizes {
+                do throws(FileError) {
+                    try set(subject.path(size), name, size)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+        }
+        return failure
+    }
+
+    private func set(_ path: String, _ name: RenditionNaming.Name, _ size: RenditionSize) throws(FileError) {
+        if let image = name.paths[size] {
+            try setName(path, to: image)
+        } else if !name.keepsOthers {
+            try folder.discard(path)
         }
     }
 
@@ -45,17 +64,19 @@ extension Publisher {
     }
 
     /// Removes all other names, and the folders that are empty then.
-    private func removeOthers(than naming: RenditionNaming) throws(FileError) {
+    private func removeOthers(
+        than all: Set<RenditionSubject>, in sizes: [RenditionSize]
+    ) throws(FileError) {
         var icons: Set<Digest> = []
         var apps: Set<ThemeIcon> = []
-        for subject in naming.names.keys {
+        for subject in all {
             switch subject {
             case .icon(let url): icons.insert(.of(url.text))
             case .app(let app): apps.insert(app)
             }
         }
         for (size, folder) in try subfolders(of: CacheLayout.bySize) {
-            let isKept = RenditionSize(size).map(naming.sizes.contains) ?? false
+            let isKept = RenditionSize(size).map(sizes.contains) ?? false
             for (_, part) in try subfolders(of: folder) {
                 try remove(in: part) { isKept && Digest(hex: $0).map(icons.contains) ?? false }
             }
@@ -63,7 +84,7 @@ extension Publisher {
         }
         folder.remove(CacheLayout.bySize)
         for (size, folder) in try subfolders(of: CacheLayout.theme) {
-            let isKept = naming.sizes.contains { CacheLayout.themeFolder($0) == size }
+            let isKept = sizes.contains { CacheLayout.themeFolder($0) == size }
             try remove(in: "\(folder)/apps") { name in
                 isKept && name.ends(withBytes: ".png") && apps.contains(ThemeIcon(name.droppingLast(bytes: 4)))
             }
@@ -109,7 +130,8 @@ extension Publisher {
 }
 
 extension RenditionSubject {
-    fileprivate func path(_ size: RenditionSize) -> String {
+    /// The name in a size, relative to the cache folder.
+    func path(_ size: RenditionSize) -> String {
         switch self {
         case .icon(let url): CacheLayout.bySize(size, .of(url.text))
         case .app(let app): "\(CacheLayout.theme)/\(CacheLayout.themeFolder(size))/apps/\(app.text).png"

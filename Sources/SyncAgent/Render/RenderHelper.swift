@@ -39,16 +39,17 @@ package struct RenderHelper: Sendable {
         let there = programs.filter { access($0.string, X_OK) == 0 }
         guard let first = programs.first, there.first == first else {
             work.trouble =
-                "\(programs.first?.lastComponent?.string ?? "the renderer") is not installed beside syncagent"
+                "\(programs.first?.lastComponent?.string ?? "the renderer") is not installed: install the package syncagent-render"
             return work
         }
         work.programs = there.count
         var rest = load(order, from: folder, &work)
+        let unread = work.trouble
         for program in there {
-            guard work.trouble == nil, program == first || !rest.isEmpty else { break }
+            guard work.trouble == unread, program == first || !rest.isEmpty else { break }
             rest = run(program, rest, of: order, killer, &work)
         }
-        guard work.trouble == nil else { return work }
+        guard work.trouble == unread, !killer.isKilled else { return work }
         for (item, _) in rest {
             work.failed[item.image.sha256] = RenderFailure(
                 .unsupported, "\(item.image.type) is not read by the renderer")
@@ -76,8 +77,8 @@ package struct RenderHelper: Sendable {
             } catch let rejection as ImageRejection {
                 work.failed[digest] = RenderFailure(.failed, "\(rejection)")
             } catch {
+                // The others can be rendered all the same; this one is tried again with the next order.
                 work.trouble = "\(error)"
-                return []
             }
         }
         return tasks
@@ -87,8 +88,12 @@ package struct RenderHelper: Sendable {
     private func run(
         _ program: FilePath, _ tasks: [Task], of order: RenderOrder, _ killer: HelperKiller, _ work: inout Work
     ) -> [Task] {
+        let name = program.lastComponent?.string ?? "the renderer"
         var (rest, others) = (tasks, [Task]())
-        // An image that the process dies of ends it for those after it.
+        // The images during which it died: each is tried once more, alone, since the machine may have been busy, asleep
+        // or short of memory.
+        var suspects: [(task: Task, how: String)] = []
+        var isAlone = false
         repeat {
             let process: HelperProcess
             do throws(Errno) {
@@ -100,18 +105,27 @@ package struct RenderHelper: Sendable {
             defer { process.end() }
             killer.attach(process)
             let end = converse(with: process, &rest, &others, of: order, &work)
+            if killer.isKilled { return [] }
             switch end {
-            case .done: continue
+            case .done: break
             case .died(let how):
                 guard let culprit = rest.first else {
-                    work.trouble = "\(program.lastComponent?.string ?? "") \(how)"
+                    work.trouble = "\(name) \(how)"
                     return []
                 }
-                work.failed[culprit.item.image.sha256] = RenderFailure(.failed, "the renderer \(how)")
                 rest.removeFirst()
+                if isAlone {
+                    work.failed[culprit.item.image.sha256] = RenderFailure(.failed, "the renderer \(how)")
+                } else {
+                    suspects.append((culprit, how))
+                }
             case .unusable(let how):
-                work.trouble = "\(program.lastComponent?.string ?? "") \(how)"
+                work.trouble = "\(name) \(how)"
                 return []
+            }
+            if rest.isEmpty, let suspect = suspects.popLast() {
+                rest = [suspect.task]
+                isAlone = true
             }
         } while !rest.isEmpty
         return others
@@ -154,6 +168,9 @@ package struct RenderHelper: Sendable {
                         rest.removeFirst()
                         deadline = .now + timeout
                     }
+                    if greeting != nil, rest.isEmpty, !output.isEmpty {
+                        return .unusable("wrote what nobody asked for")
+                    }
                 } catch {
                     return .died("answered nonsense")
                 }
@@ -172,12 +189,13 @@ package struct RenderHelper: Sendable {
         switch process.end() {
         case .code(let code):
             if isDone, hasGreeted, code == 0 { return .done }
+            // It does not understand what it is asked (EX_DATAERR, sysexits(3)): no image is to blame.
+            if code == 65 { return .unusable("is of another version than the agent") }
             let how = "ended with status \(code)"
             return hasGreeted ? .died(how) : .unusable(how)
         case .signal(let signal):
             let how = "was ended by signal \(signal)"
-            let isFromOutside = [SIGKILL, SIGTERM, SIGINT, SIGHUP].contains(signal)
-            return hasGreeted && !isFromOutside ? .died(how) : .unusable(how)
+            return hasGreeted ? .died(how) : .unusable(how)
         }
     }
 

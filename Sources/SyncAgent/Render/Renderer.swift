@@ -17,20 +17,8 @@ struct Renderer: Sendable {
 
     /// Carries out an order; if the task is cancelled, images that are not done are left out.
     func render(_ order: RenderOrder) async -> RenderReport {
-        var staged: [Digest: [Int: StagedImage]] = [:]
+        var (staged, missed) = await takeCopies(of: order.items)
         var rest = order
-        await withTaskGroup(of: (Digest, Int, StagedImage)?.self) { group in
-            for item in order.items {
-                for (pixels, request) in item.copies {
-                    group.addTask {
-                        await take(request, atMost: pixels).map { (item.image.sha256, pixels, $0) }
-                    }
-                }
-            }
-            for await taken in group {
-                if let (original, pixels, image) = taken { staged[original, default: [:]][pixels] = image }
-            }
-        }
         for index in rest.items.indices {
             let taken = staged[rest.items[index].image.sha256] ?? [:]
             rest.items[index].pixels.removeAll { taken[$0] != nil }
@@ -40,6 +28,7 @@ struct Renderer: Sendable {
         if order.mayRender, !rest.items.isEmpty || order.items.isEmpty {
             report = await renderHere(rest, &staged)
         }
+        report.missed = missed
         for item in order.items {
             guard let images = staged[item.image.sha256] else { continue }
             if images.count == item.pixels.count, report.results[item.image.sha256] == nil {
@@ -51,10 +40,41 @@ struct Renderer: Sendable {
         return report
     }
 
+    /// The most copies that are requested at once.
+    private static let concurrency = 4
+
+    /// Takes over what upstreams have; returns it, and what they turned out not to have.
+    private func takeCopies(
+        of items: [RenderOrder.Item]
+    ) async -> (staged: [Digest: [Int: StagedImage]], missed: [Digest: Set<Int>]) {
+        var staged: [Digest: [Int: StagedImage]] = [:]
+        var missed: [Digest: Set<Int>] = [:]
+        var rest = items.lazy.flatMap { item in item.copies.map { (item.image.sha256, $0, $1) } }.makeIterator()
+        await withTaskGroup(of: (Digest, Int, StagedImage?).self) { group in
+            var count = 0
+            while true {
+                while count < Self.concurrency, !Task.isCancelled, let (original, pixels, request) = rest.next() {
+                    group.addTask { (original, pixels, await take(request, atMost: pixels)) }
+                    count += 1
+                }
+                guard let (original, pixels, image) = await group.next() else { return }
+                count -= 1
+                if let image {
+                    staged[original, default: [:]][pixels] = image
+                } else {
+                    missed[original, default: []].insert(pixels)
+                }
+            }
+        }
+        return (staged, missed)
+    }
+
     /// Takes a rendition over from an upstream; `nil` if it does not have it any more.
     private func take(_ request: UpstreamRequest, atMost pixels: Int) async -> StagedImage? {
         guard request.file.bytes <= RenderAnswer.longest(pixels),
-            let document = try? await downloads.document(request.file.path, of: request.url, fields: []).get(),
+            let document = try? await downloads.document(
+                request.file.path, of: request.url, fields: [], maxBytes: request.file.bytes
+            ).get(),
             document.head.status == 200, Digest.of(document.body) == request.file.sha256
         else { return nil }
         return try? await stage(document.body, atMost: pixels)

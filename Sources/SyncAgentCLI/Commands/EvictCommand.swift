@@ -73,6 +73,8 @@ struct EvictCommand: AsyncParsableCommand {
         var kept: EvictionReport
         /// The number retired while the command waited, which are not counted as kept.
         var later: Int
+        /// The number of renditions that went, whose icons were not retired.
+        var renditions: Int
 
         init(_ before: EvictionReport, _ after: EvictionReport) {
             let urls = Set(before.icons.map(\.url))
@@ -80,11 +82,15 @@ struct EvictCommand: AsyncParsableCommand {
             kept.icons.removeAll { !urls.contains($0.url) }
             removed = urls.count - kept.icons.count
             later = after.icons.count - kept.icons.count
+            renditions = max(0, (before.renditions ?? 0) - (after.renditions ?? 0))
         }
 
         func lines(fitting width: Int?) -> [StyledText] {
-            guard removed > 0 || !kept.icons.isEmpty || later > 0 else { return ["No image is retired."] }
-            var lines = [StyledText("\(counted(removed, "icon")) evicted")]
+            guard removed > 0 || !kept.icons.isEmpty || later > 0 || renditions > 0 else {
+                return EvictCommand.table(of: kept, width: width)
+            }
+            let others = renditions > 0 ? " and \(counted(renditions, "rendition"))" : ""
+            var lines = [StyledText("\(counted(removed, "icon"))\(others) evicted")]
             if !kept.icons.isEmpty {
                 lines[0] += StyledText(", \(grouped(kept.icons.count)) kept:")
                 lines += EvictCommand.table(of: kept, width: width)
@@ -97,7 +103,12 @@ struct EvictCommand: AsyncParsableCommand {
 
     /// A row for each icon, with the URL at the end of the line, to be copied.
     static func table(of report: EvictionReport, width: Int?, now: Timestamp = AgentClock.wallTime) -> [StyledText] {
-        guard !report.icons.isEmpty else { return ["No image is retired."] }
+        guard !report.icons.isEmpty else {
+            let renditions = report.renditions ?? 0
+            guard renditions > 0 else { return ["No image is retired."] }
+            let verb = renditions == 1 ? "is" : "are"
+            return [StyledText("No icon is retired; \(counted(renditions, "rendition")) \(verb).")]
+        }
         // A reason that all share, such as a held eviction, is given once.
         if report.icons.count > 1, let reason = report.icons.first?.reason, report.leases.isEmpty,
             report.icons.allSatisfy({ !$0.goes && $0.reason == reason })

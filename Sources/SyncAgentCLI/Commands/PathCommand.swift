@@ -34,8 +34,20 @@ struct PathCommand: AsyncParsableCommand {
         completion: .offered(.listsAndPins))
     var list: ListName?
 
-    @Option(help: ArgumentHelp("Where the image is drawn in so many pixels.", valueName: "pixels"))
-    var size: Int?
+    @Option(help: ArgumentHelp("How many pixels it is drawn in, 1 to 65535, or as 64@2.", valueName: "pixels"))
+    var size: PixelCount?
+
+    /// A number of pixels, also as a size of `render.sizes`.
+    struct PixelCount: ExpressibleByArgument {
+        let pixels: Int
+
+        init?(argument: String) {
+            guard let pixels = Int(argument) ?? RenditionSize(argument)?.pixels, (1...65_535).contains(pixels) else {
+                return nil
+            }
+            self.pixels = pixels
+        }
+    }
 
     @Flag(help: "Print one JSON document: the image with its path, digest, type and size.")
     var json = false
@@ -45,7 +57,6 @@ struct PathCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (url == nil) != (app == nil) else { throw ValidationError("Give either a URL or --app with a name.") }
-        if let size, !(1...65_535).contains(size) { throw ValidationError("--size takes 1 to 65535 pixels.") }
         guard list == nil || app != nil else { throw ValidationError("--list needs --app with a name.") }
     }
 
@@ -61,7 +72,7 @@ struct PathCommand: AsyncParsableCommand {
                 "\(shown(url)) could not be downloaded (\(code)). See: "
                     + configuration.command("syncagent why \(Suggestion.word(for: url))"))
         case .ready(let original):
-            let image = size.flatMap { app.image(forPixels: $0) } ?? original
+            let image = size.flatMap { app.image(forPixels: $0.pixels) } ?? original
             let path = cache.path(of: image)
             guard access(path.string, F_OK) == 0 else {
                 throw Exit.because(

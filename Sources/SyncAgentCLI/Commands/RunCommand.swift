@@ -170,6 +170,7 @@ struct RunCommand: AsyncParsableCommand {
             let next = report.state == .paused ? "resume" : list.map { "list \(ShellWord.list($0))" } ?? "status"
             printCount(icons.pending, icons.referenced, "icon", "pending\(reason)", see: next)
         }
+        if let error = report.renditions?.error { Message.error("Images are not rendered: \(error).") }
         // While paused, stale images are not revalidated: they count as done.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil
         if report.hasFailures || !isDone || icons.pending > 0 { throw Exit.with(.attention) }

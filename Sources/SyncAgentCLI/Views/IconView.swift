@@ -41,11 +41,13 @@ struct IconView {
             let lists = other.lists.map(\.text).joined(separator: ", ")
             add("shown in", "\(lists), until \(shown(other.url, beside: report.url)) is downloaded", .yellow)
         }
-        if let sizes = report.renditions, !sizes.isEmpty {
-            add("rendered", sizes.map(\.size).joined(separator: ", "))
-        }
+        let sizes = (report.renditions ?? []).map(\.size).joined(separator: ", ")
         if let failure = report.renderFailure {
-            add("not rendered", "\(failure.code.text): \(failure.message)", .yellow)
+            add("rendered", "no: \(failure.code.text): \(failure.message)", .yellow)
+        } else if report.isRenderPending == true {
+            add("rendered", sizes.isEmpty ? "not yet" : "\(sizes); others not yet", .yellow)
+        } else if !sizes.isEmpty {
+            add("rendered", sizes)
         }
         add("next", report.next)
         for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }

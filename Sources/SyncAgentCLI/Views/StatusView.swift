@@ -161,7 +161,7 @@ struct StatusView {
         let cache = "\(counted(report.cache.images, "image")), \(size), in \(context.cache ?? "the cache folder")"
         figures.append(("cache", StyledText(cache)))
         if let renditions = report.renditions {
-            let parts = Self.parts((renditions.pending, "pending"), (renditions.failed, "without"))
+            let parts = Self.parts((renditions.pending, "pending"), (renditions.failed, "cannot be rendered"))
             let text = ["\(counted(renditions.ready, "image")) rendered"] + parts
             figures.append(("renditions", StyledText(text.joined(separator: ", "))))
         }

@@ -25,6 +25,8 @@ package struct CacheExpectation: Sendable {
     package var removesOthers: Bool
     /// The images to read and verify, not only to stat.
     package var doubtful: Set<Digest>
+    /// A sample of the names of renditions, each with the path of its image.
+    package var renditionNames: [RenditionName] = []
 
     package init(
         generation: Int?, documents: [ListName: Digest], images: [Naming]? = nil, sample: [Naming] = [],
@@ -78,6 +80,8 @@ package struct CacheInspection: Equatable, Sendable {
     package var lostDocuments: Set<ListName> = []
     package var lostImages: Set<Digest> = []
     package var restoredNames = 0
+    /// Whether names of renditions are missing, or lead elsewhere.
+    package var lacksRenditionNames = false
     /// The content of another folder now at the path; `nil` if the folder is the same, or has no generations.
     package var adopted: AdoptedCache?
     /// Why the folder could not be repaired, as a sentence; nothing can be published then.

@@ -19,6 +19,18 @@ extension RetirementLedger {
         }
     }
 
+    /// How many images on disk neither the current generation nor an icon names: renditions; O(*n*) in what generations
+    /// name.
+    ///
+    /// `icons` are the images of retired icons.
+    func retiredRenditions(besides icons: [Digest], in catalog: Catalog) -> Int {
+        guard !superseded.isEmpty else { return 0 }
+        var idle = Set(images.lazy.filter(\.isOnDisk).compactMap(\.key).filter { !catalog.needs($0) })
+        idle.subtract(icons)
+        for document in documents.values where document.since != nil { idle.subtract(document.images) }
+        return idle.count
+    }
+
     /// Whether a generation with a waived grace period is still to be released, apart from `others`.
     package func isWaiving(under rule: RetentionRule, except others: Set<Int> = []) -> Bool {
         waived.contains { !rule.isHeld($0) && !others.contains($0) }

@@ -91,6 +91,9 @@ package struct RetirementLedger: Sendable {
 
     package func isOnDisk(_ image: Digest) -> Bool { images[image]?.isOnDisk ?? false }
 
+    /// Whether an image is on disk and stays there, because a generation names it.
+    func isKept(_ image: Digest) -> Bool { images[image].map { $0.isOnDisk && $0.documents > 0 } ?? false }
+
     /// Whether a generation names the image, or it is still in `icons/` since one did.
     func knows(_ image: Digest) -> Bool { images[image] != nil }
 

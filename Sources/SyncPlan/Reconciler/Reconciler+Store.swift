@@ -12,9 +12,10 @@ extension Reconciler {
         book.publishing.addNames(of: book.catalog.drainReshown())
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
-            let expectation = CacheExpectation(
+            var expectation = CacheExpectation(
                 order, of: book.publishing, book.catalog, book.retention.ledger,
                 isHasty: !book.publishing.window.isEmpty, using: &turn.generator)
+            expectation.renditionNames = book.renditionNames.sample(atMost: 8, using: &turn.generator)
             turn.start(.inspect(expectation))
         } else if isDue {
             guard
@@ -61,7 +62,7 @@ extension Reconciler {
             for icon in done.staged {
                 book.drop(icon.staged, of: icon.url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
-            book.renditions.failPublication()
+            book.failRenditions(in: &turn)
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
     }
@@ -85,7 +86,7 @@ extension Reconciler {
             moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
-        book.finishRenditions(of: done.publication)
+        book.finishRenditions(of: done.publication, at: turn.now)
         book.forgetStandIns()
         // Names of other URLs may still lead to the replaced files.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
@@ -166,6 +167,7 @@ extension Reconciler {
     mutating func applyInspection(_ found: CacheInspection) {
         let isConclusive = cache.end(found, at: turn.now)
         if let trouble = found.trouble { book.publishing.fail(because: trouble, at: turn.now) }
+        if found.lacksRenditionNames { book.renditionNames.reviewAll() }
         guard isConclusive else { return }
         // What could not be read for a while may be readable now.
         book.renditions.sweepAgain()

@@ -24,6 +24,8 @@ package struct Reconciler: Sendable {
     var purge: PurgePhase?
     /// The result of the last purge; `nil` if there was none since the start.
     package internal(set) var purgeReport: PurgeReport?
+    /// The rules by which the renditions on disk were made.
+    private var rulesOfRenditions: Renditions.Rules?
     var told = ToldConditions()
     /// Rejections of lists that events reported, also before a restart.
     var rejections: [ListName: RejectionMemo] = [:]
@@ -57,7 +59,9 @@ package struct Reconciler: Sendable {
         for (list, sizes) in known.sizes where sizes != Set(book.renditions.sizes) {
             book.publishing.markChanged(list, at: now)
         }
+        if book.renditions.isOn { for list in known.unevenLists { book.publishing.markChanged(list, at: now) } }
         book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
+        rulesOfRenditions = values.rendering
         if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
@@ -107,6 +111,8 @@ package struct Reconciler: Sendable {
         if folder.isScanned, isStoreIdle { useStore() }
         book.startRendering(mayRender: mayRender, in: &turn)
         advancePurge()
+        rulesOfRenditions = book.renditions.settledRules()
+        turn.memos.mark(renditionsOf: book.renditions.drainChangedFailures(), at: turn.now)
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
             let changes = drainMemoChanges()
@@ -198,7 +204,7 @@ package struct Reconciler: Sendable {
             privateOrigins: privateOrigins.isEmpty ? nil : privateOrigins,
             hold: book.retention.brake.hold, folder: folder.identity,
             newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
-        values.rendering = book.renditions.rules
+        values.rendering = rulesOfRenditions
         return values
     }
 

@@ -64,6 +64,8 @@ struct RestoredCatalog: Sendable {
     private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// The renditions on disk that the newest generation names, by their originals.
     private(set) var renditions: [Digest: [AppListDocument.Rendition]] = [:]
+    /// Lists whose documents lack renditions that those of others name.
+    private(set) var unevenLists: Set<ListName> = []
     /// The sizes of the renditions that the newest document of each list names, unless it names none.
     private(set) var sizes: [ListName: Set<RenditionSize>] = [:]
     /// The unreferenced icons whose apps have new ones.
@@ -77,6 +79,11 @@ struct RestoredCatalog: Sendable {
         }
         for list in manifests.last?.lists.values ?? [:].values {
             if let document = documents[list.sha256] { restorePrevious(document, missing: missing) }
+        }
+        if !renditions.isEmpty {
+            for list in manifests.last?.lists.values ?? [:].values {
+                if let document = documents[list.sha256] { findUneven(document) }
+            }
         }
         for icon in catalog.previous.icons { named[icon] = catalog.previous.shown(for: icon)?.image }
         // What a newer generation says of a URL takes precedence.
@@ -119,8 +126,19 @@ struct RestoredCatalog: Sendable {
             guard case .ready(let image) = app.state, !missing.contains(image.sha256) else { continue }
             let there = app.renditions.filter { !missing.contains($0.image.sha256) }
             if there.count < app.renditions.count { outdatedLists.insert(document.list) }
-            if !there.isEmpty { renditions[image.sha256] = there }
+            let known = renditions[image.sha256] ?? []
+            let new = there.filter { rendition in !known.contains { $0.size == rendition.size } }
+            if !new.isEmpty { renditions[image.sha256] = known + new }
         }
+    }
+
+    /// Finds the lists with an image that another list has in other sizes, or by other rules.
+    private mutating func findUneven(_ document: AppListDocument) {
+        let isUneven = document.apps.contains { app in
+            guard case .ready(let image) = app.state, let known = renditions[image.sha256] else { return false }
+            return known.count != app.renditions.count || !app.renditions.allSatisfy(known.contains)
+        }
+        if isUneven { unevenLists.insert(document.list) }
     }
 
     /// Restores the previous images that apps show, except where icons have their own.

@@ -27,13 +27,10 @@ extension IconBook {
     mutating func applyRendering(
         _ report: RenderReport, mayWriteAhead: Bool, in turn: inout Turn
     ) -> Set<Digest> {
-        let outcome = renditions.apply(report, at: turn.now)
-        if outcome.isOtherRenderer { turn.memos.mark(renditionsOf: renditions.originals, at: turn.now) }
-        for failed in outcome.failures {
-            turn.emit(.iconNotRendered(failed.url, failed.failure))
-            turn.memos.mark(renditionsOf: [failed.original], at: turn.now)
-        }
-        for staged in outcome.staged where mayWriteAhead && !retention.ledger.knows(staged.image.sha256) {
+        let ledger = retention.ledger
+        let outcome = renditions.apply(report, isOnDisk: ledger.isKept, at: turn.now)
+        for (url, failure) in outcome.failures { turn.emit(.iconNotRendered(url, failure)) }
+        for staged in outcome.staged where mayWriteAhead && !ledger.knows(staged.image.sha256) {
             turn.actions.append(.writeAhead(staged, naming: nil))
         }
         discard(outcome.unused, in: &turn)
@@ -45,31 +42,41 @@ extension IconBook {
     }
 
     /// Lets the images of published documents be rendered, and their renditions have names.
-    mutating func finishRenditions(of publication: Publication) {
+    mutating func finishRenditions(of publication: Publication, at now: Timestamp) {
         renditions.endPublication()
         guard renditions.isOn else { return }
-        for document in publication.documents {
+        for document in publication.documents where catalog.lists[document.list]?.source != nil {
+            var isBehind = false
             for app in document.apps {
                 guard case .ready(let image) = app.state else { continue }
                 renditions.want(image, for: app.icon, in: document.list)
+                isBehind = isBehind || renditions.isBehind(app.renditions, of: image.sha256)
             }
+            // Its images were rendered for another list while it was being published.
+            if isBehind { publishing.markChanged(document.list, at: now) }
         }
         renditionNames.review()
     }
 
     mutating func configureRenditions(_ new: Settings, in turn: inout Turn) {
+        let pixels = renditions.pixels
         let isOther = new.render != renditions.settings || new.desktop != desktop
         desktop = new.desktop
         renditions.configure(new)
+        if renditionNames.trouble != nil { renditionNames.reviewAll() }
         guard isOther else { return }
-        turn.memos.mark(renditionsOf: renditions.originals, at: turn.now)
         discard(renditions.dropStaged(), in: &turn)
         for (name, list) in catalog.lists where list.source != nil { publishing.markChanged(name, at: turn.now) }
         renditionNames.reviewAll()
+        // Of documents that were read, only the renditions of the other sizes are known.
+        if renditions.pixels != pixels { sources.readAgain(at: turn.now, using: &turn.generator) }
     }
 
     /// Records that a publication did not take place.
     mutating func abortRenditions(in turn: inout Turn) { discard(renditions.abortPublication(), in: &turn) }
+
+    /// Records that a publication failed, so that its renditions are lost.
+    mutating func failRenditions(in turn: inout Turn) { discard(renditions.failPublication(), in: &turn) }
 
     /// Drops the renditions that are not published, and makes them again.
     mutating func dropStagedRenditions(in turn: inout Turn) { discard(renditions.dropStaged(), in: &turn) }
@@ -79,7 +86,6 @@ extension IconBook {
     mutating func forgetRenditions(_ images: Set<Digest>, in turn: inout Turn) -> Set<Digest> {
         let forgotten = renditions.forget(images)
         discard(forgotten.staged, in: &turn)
-        turn.memos.mark(renditionsOf: forgotten.failures, at: turn.now)
         return forgotten.originals
     }
 
@@ -110,12 +116,19 @@ extension IconBook {
 
     /// Forgets all renditions: all is purged, or another cache folder is at the path.
     mutating func resetRenditions(in turn: inout Turn) {
-        turn.memos.mark(renditionsOf: renditions.originals, at: turn.now)
         discard(renditions.reset(), in: &turn)
-        renditionNames.reviewAll()
+        if renditions.isOn || renditionNames.mayBeThere { renditionNames.reviewAll() }
     }
 
     private func discard(_ images: [StagedImage], in turn: inout Turn) {
         if !images.isEmpty { turn.run(.discard(images.map(\.name))) }
+    }
+}
+
+extension Renditions {
+    /// Whether a document that names these renditions of an image is older than others that are on disk.
+    fileprivate func isBehind(_ named: [AppListDocument.Rendition], of original: Digest) -> Bool {
+        let present = renditions(of: original)
+        return present != named && !present.contains { isStaged($0.image.sha256) }
     }
 }

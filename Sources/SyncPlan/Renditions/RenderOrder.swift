@@ -42,9 +42,11 @@ package struct RenderReport: Sendable {
 
     /// The version of the renderer: another one may give other bytes; `nil` if it did not start.
     package var version: Int?
-    /// How many programs there are: each reads formats that the others do not; `nil` if none was started.
+    /// How many programs there are; each reads formats that the others do not; `nil` if none was started.
     package var programs: Int?
     package var results: [Digest: Result] = [:]
+    /// The copies that could not be taken over, by original and size in pixels.
+    package var missed: [Digest: Set<Int>] = [:]
     /// Why it could not do more, as a clause; `nil` if nothing is wrong.
     package var trouble: String?
 

@@ -25,6 +25,13 @@ package struct ThemeIcon: Identity {
     }
 }
 
+/// A name of a rendition, and the path of the image that it leads to.
+package struct RenditionName: Equatable, Sendable {
+    package var subject: RenditionSubject
+    package var size: RenditionSize
+    package var path: String
+}
+
 /// Names of renditions to set and to remove.
 package struct RenditionNaming: Sendable {
     package struct Name: Equatable, Sendable {
@@ -32,20 +39,28 @@ package struct RenditionNaming: Sendable {
         package var paths: [RenditionSize: String]
         /// Whether names in other sizes stay, because their renditions are still to be made.
         package var keepsOthers: Bool
+
+        package init(paths: [RenditionSize: String], keepsOthers: Bool) {
+            (self.paths, self.keepsOthers) = (paths, keepsOthers)
+        }
     }
 
     package var names: [RenditionSubject: Name] = [:]
     package var removed: Set<RenditionSubject> = []
     package var sizes: [RenditionSize] = []
-    /// Whether all names that are not among these are removed.
-    package var isComplete = false
+    /// All subjects that have names, if those of others are removed; `nil` if others are not looked for.
+    package var all: Set<RenditionSubject>?
+
+    package init() {}
 }
 
 /// The names of renditions in the cache folder, which follow its newest generation.
 ///
-/// No generation needs them, and none waits for them. While an image is being rendered, its name leads to the rendition
-/// of the image before.
+/// No generation needs them, and none waits for them for long: they are set in small steps. While an image is being
+/// rendered, its name leads to the rendition of the image before.
 struct RenditionNames: Sendable {
+    /// The most names of a step.
+    private static let most = 1000
     private static let retryDelay: Duration = .seconds(60)
 
     /// The names as they were set.
@@ -53,51 +68,79 @@ struct RenditionNames: Sendable {
     private var isDue = false
     /// Whether it is unknown which names there are.
     private var isUnknown: Bool
-    private(set) var isUnderWay = false
-    private var desired: [RenditionSubject: RenditionNaming.Name] = [:]
+    private var step: RenditionNaming?
+    private var isStepValid = true
     /// Why names could not be set, as a clause; `nil` if they could.
     private(set) var trouble: String?
+    /// When all names are set again, because some could not be.
     private var retry: Timestamp?
 
     /// `areThere` tells whether the cache folder has such names.
     init(areThere: Bool) { (isUnknown, isDue) = (areThere, areThere) }
 
+    var isUnderWay: Bool { step != nil }
+
+    /// Whether the cache folder may have names of renditions.
+    var mayBeThere: Bool { isUnknown || !named.isEmpty }
+
     mutating func review() { isDue = true }
 
-    /// Sets all names again: the settings changed, or the folder did.
-    mutating func reviewAll() { (isDue, isUnknown) = (true, true) }
-
-    var nextWake: Timestamp? { retry }
-
-    func isIdle(at now: Timestamp) -> Bool { !isUnderWay && (!isDue || isWaiting(at: now)) }
-
-    private func isWaiting(at now: Timestamp) -> Bool { retry.map { $0 > now } ?? false }
-
-    /// Begins to set what is due; O(*n*) in the number of entries of all lists.
-    mutating func begin(_ catalog: Catalog, _ renditions: Renditions, forApps: Bool, at now: Timestamp)
-        -> RenditionNaming?
-    {
-        guard isDue, !isUnderWay, !isWaiting(at: now) else { return nil }
-        (isDue, retry) = (false, nil)
-        desired = Self.desired(catalog, renditions, forApps: forApps)
-        var naming = RenditionNaming()
-        (naming.sizes, naming.isComplete) = (renditions.sizes, isUnknown)
-        naming.names = isUnknown ? desired : desired.filter { named[$0.key] != $0.value }
-        naming.removed = Set(named.keys.lazy.filter { [desired] in desired[$0] == nil })
-        guard isUnknown || !naming.names.isEmpty || !naming.removed.isEmpty else { return nil }
-        isUnderWay = true
-        return naming
+    /// Sets all names again: the settings changed, or the folder may have.
+    mutating func reviewAll() {
+        (isDue, isUnknown, named, retry) = (true, true, [:], nil)
+        // It may be of other sizes, or in another folder.
+        isStepValid = false
     }
 
-    mutating func end(trouble: String?, at now: Timestamp) {
-        isUnderWay = false
-        self.trouble = trouble
-        if trouble == nil {
-            (named, isUnknown) = (desired, false)
-        } else {
-            (isDue, isUnknown, retry) = (true, true, now + Self.retryDelay)
+    /// Some of the names that are in place, as far as known.
+    func sample(atMost count: Int, using generator: inout SeededGenerator) -> [RenditionName] {
+        guard step == nil, !isDue, retry == nil, !named.isEmpty else { return [] }
+        return (0..<count).compactMap { _ in
+            guard let (subject, name) = named.randomElement(using: &generator),
+                let (size, path) = name.paths.min(by: { $0.key < $1.key })
+            else { return nil }
+            return RenditionName(subject: subject, size: size, path: path)
         }
-        desired = [:]
+    }
+
+    var nextWake: Timestamp? { step == nil ? retry : nil }
+
+    func isIdle(at now: Timestamp) -> Bool { step == nil && !isDue && retry.map { $0 > now } ?? true }
+
+    /// Begins the next step, if one is due; O(*n*) in the number of entries of all lists.
+    mutating func begin(
+        _ catalog: Catalog, _ renditions: Renditions, forApps: Bool, at now: Timestamp
+    ) -> RenditionNaming? {
+        if let retry, retry <= now { reviewAll() }
+        guard isDue, step == nil else { return nil }
+        let desired = Self.desired(catalog, renditions, forApps: forApps)
+        var step = RenditionNaming()
+        step.sizes = renditions.sizes
+        let rest = desired.filter { named[$0.key] != $0.value }
+        step.names =
+            rest.count <= Self.most
+            ? rest : Dictionary(uniqueKeysWithValues: rest.prefix(Self.most).map { ($0.key, $0.value) })
+        step.removed = Set(named.keys.lazy.filter { desired[$0] == nil })
+        isDue = rest.count > Self.most
+        if isUnknown, !isDue { step.all = Set(desired.keys) }
+        guard step.all != nil || !step.names.isEmpty || !step.removed.isEmpty else { return nil }
+        (self.step, isStepValid) = (step, true)
+        return step
+    }
+
+    /// Ends a step; what could not be set is set again later.
+    mutating func end(trouble: String?, at now: Timestamp) {
+        guard let done = step else { preconditionFailure("no names were being set") }
+        step = nil
+        if let trouble {
+            (self.trouble, retry) = (trouble, now + Self.retryDelay)
+        } else if retry == nil {
+            self.trouble = nil
+        }
+        guard isStepValid else { return }
+        for subject in done.removed { named[subject] = nil }
+        named.merge(done.names) { $1 }
+        if done.all != nil { isUnknown = false }
     }
 
     private static func desired(
@@ -124,8 +167,10 @@ struct RenditionNames: Sendable {
 
 extension Renditions {
     fileprivate func name(of original: Digest) -> RenditionNaming.Name {
-        let paths = renditions(of: original).filter { !isStaged($0.image.sha256) }.map { ($0.size, $0.image.path) }
+        let all = renditions(of: original)
+        let paths = all.filter { !isStaged($0.image.sha256) }.map { ($0.size, $0.image.path) }
         return RenditionNaming.Name(
-            paths: Dictionary(uniqueKeysWithValues: paths), keepsOthers: standing(of: original) == .pending)
+            paths: Dictionary(uniqueKeysWithValues: paths),
+            keepsOthers: standing(of: original) == .pending || paths.count < all.count)
     }
 }

@@ -14,7 +14,9 @@ import Reports
 struct Renditions: Sendable {
     /// What renditions follow from besides their originals and sizes; renditions by other rules are made anew.
     struct Rules: Codable, Equatable, Sendable {
-        var version: Int
+        /// `nil` if no renderer was ever asked.
+        var version: Int?
+        /// How many programs read images: what none of them read may be read by another one.
         var programs: Int
         var fit: String
         var enlarges: Bool
@@ -44,9 +46,14 @@ struct Renditions: Sendable {
         case failing(reason: String, until: Timestamp)
     }
 
-    /// The most images and bytes of an order.
-    private static let most = (images: 32, bytes: 8 << 20)
-    /// How long nothing is ordered after the renderer could not work.
+    private struct Copy: Hashable {
+        var original: Digest
+        var pixels: Int
+    }
+
+    /// The most images of an order, and bytes of them and of what may be made of them.
+    private static let most = (images: 32, bytes: 8 << 20, made: 64 << 20)
+    /// How long nothing is rendered after the renderer could not work.
     private static let retryDelay: Duration = .seconds(60)
     /// How long renditions wait for others before documents name them.
     private static let gathering: Duration = .seconds(10)
@@ -58,20 +65,26 @@ struct Renditions: Sendable {
     private(set) var pixels: [Int]
     /// By the digest of the original.
     private var records: [Digest: Record] = [:]
+    private var outdated = 0
+    /// The originals whose failures changed since they were stored.
+    private var changedFailures: Set<Digest> = []
     private var waiting: [Digest: Original] = [:]
     private var queue: Deque<Digest> = []
     /// Those of them that wait for a renderer.
     private var postponed: [Digest] = []
     private var ordered: [Digest: Original] = [:]
-    private(set) var isUnderWay = false
+    private var isUnderWay = false
+    /// Whether what the order under way brings counts: by now, other rules may apply, or a flush may have lost it.
+    private var isOrderValid = true
     private var renderer = Renderer.unknown
-    /// The version of the renderer that made the renditions; `nil` if not known.
-    private(set) var version: Int?
-    /// How many programs read images then.
-    private var programs = 1
+    private var rules: Rules
+    /// The rules by which all renditions on disk were made, as far as known.
+    private var rulesOnDisk: Rules?
     private var staged: [Digest: StagedImage] = [:]
     /// Those that are being published.
     private var inFlight: [Digest: StagedImage] = [:]
+    /// Copies that upstreams turned out not to have.
+    private var misses: Set<Copy> = []
     /// Whether all shown images are looked through for what is missing.
     private var isSweepDue = true
     /// The lists whose next documents have new renditions.
@@ -84,22 +97,24 @@ struct Renditions: Sendable {
         maxPixels = settings.images.maxPixels
         sizes = Set(settings.render.sizes).sorted()
         pixels = Set(sizes.map(\.pixels)).sorted()
+        rules = Rules(programs: 1, fit: settings.render.fit.rawValue, enlarges: settings.render.enlarge)
     }
 
     var isOn: Bool { !sizes.isEmpty }
 
-    /// The rules of the renditions; `nil` if no renderer was ever asked.
-    var rules: Rules? {
-        version.map { Rules(version: $0, programs: programs, fit: settings.fit.rawValue, enlarges: settings.enlarge) }
-    }
-
     mutating func configure(_ new: Settings) {
-        let old = settings
+        let (old, oldMaxPixels) = (settings, maxPixels)
         settings = new.render
         maxPixels = new.images.maxPixels
         sizes = Set(settings.sizes).sorted()
         pixels = Set(sizes.map(\.pixels)).sorted()
-        if (old.fit, old.enlarge) != (settings.fit, settings.enlarge) { outdate() }
+        if settings != old { isOrderValid = false }
+        if (old.fit, old.enlarge) != (settings.fit, settings.enlarge) {
+            (rules.fit, rules.enlarges) = (settings.fit.rawValue, settings.enlarge)
+            outdate()
+        }
+        // It may have been too large.
+        if maxPixels != oldMaxPixels { forgetFailures { $0 == .failed } }
         // Whoever reloads may just have installed the renderer.
         renderer = .unknown
         isSweepDue = true
@@ -107,12 +122,9 @@ struct Renditions: Sendable {
     }
 
     private mutating func outdate() {
-        records = records.mapValues { record in
-            var record = record
-            (record.isOutdated, record.failure) = (true, nil)
-            return record
-        }
-        isSweepDue = true
+        for original in records.keys { records[original]?.isOutdated = true }
+        outdated = records.count
+        forgetFailures { _ in true }
     }
 
     // MARK: What an earlier run left
@@ -123,15 +135,45 @@ struct Renditions: Sendable {
     }
 
     /// Records by which rules the renditions were made, and what could not be rendered.
-    mutating func restore(_ rules: Rules?, failures: [RenderMemo]) {
-        version = rules?.version
+    mutating func restore(_ known: Rules?, failures: [RenderMemo]) {
         for memo in failures { records[memo.image, default: Record()].failure = memo.failure }
-        guard let rules else { return }
-        programs = rules.programs
-        if rules != self.rules { outdate() }
+        guard let known else { return }
+        (rules.version, rules.programs, rulesOnDisk) = (known.version, known.programs, known)
+        if known != rules { outdate() }
     }
 
+    /// The rules to remember: those of before, until all renditions on disk are by the present ones.
+    mutating func settledRules() -> Rules? {
+        guard isOn || rulesOnDisk != nil else { return nil }
+        if outdated == 0, staged.isEmpty, inFlight.isEmpty { rulesOnDisk = rules }
+        return rulesOnDisk
+    }
+
+    // MARK: Failures
+
     func failure(of original: Digest) -> RenderFailure? { records[original]?.failure }
+
+    private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
+        for (original, record) in records {
+            guard let failure = record.failure, failure.code.known.map(isForgotten) ?? true else { continue }
+            records[original]?.failure = nil
+            changedFailures.insert(original)
+        }
+        isSweepDue = true
+    }
+
+    /// Removes and returns the originals whose failures came or went.
+    mutating func drainChangedFailures() -> Set<Digest> {
+        defer { changedFailures = [] }
+        return changedFailures
+    }
+
+    /// The failure that a restart keeps.
+    func memo(of original: Digest) -> RenderMemo? {
+        records[original]?.failure.map { RenderMemo(image: original, failure: $0) }
+    }
+
+    var originals: some Sequence<Digest> { records.keys }
 
     // MARK: Documents
 
@@ -173,11 +215,11 @@ struct Renditions: Sendable {
     /// Records that they are on disk.
     mutating func endPublication() { inFlight = [:] }
 
-    /// Forgets them: they are lost.
-    mutating func failPublication() {
+    /// Forgets them, since they are lost; returns what else was staged, and is not wanted any more.
+    mutating func failPublication() -> [StagedImage] {
         let lost = Set(inFlight.keys)
         inFlight = [:]
-        _ = forget(lost)
+        return forget(lost).staged
     }
 
     /// Stages them again; returns those that are not wanted any more.
@@ -187,27 +229,50 @@ struct Renditions: Sendable {
         return removeUnwanted()
     }
 
+    /// Those of these images that are renditions on disk.
+    func made(among images: Set<Digest>) -> Set<AppListDocument.Image> {
+        Set(
+            records.values.lazy.flatMap(\.made.values).filter { images.contains($0.sha256) && !isStaged($0.sha256) })
+    }
+
+    /// Forgets all renditions that are not on disk; returns what was staged.
+    ///
+    /// What the order under way brings is lost as well.
+    mutating func dropStaged() -> [StagedImage] {
+        isOrderValid = false
+        return forget(Set(staged.keys)).staged
+    }
+
+    /// Forgets everything: another cache folder is at the path, or all is purged.
+    mutating func reset() -> [StagedImage] {
+        changedFailures.formUnion(records.lazy.filter { $0.value.failure != nil }.map(\.key))
+        isOrderValid = false
+        defer {
+            (records, outdated, staged, misses) = ([:], 0, [:], [])
+            (waiting, queue, postponed, ordered, isSweepDue) = ([:], [], [], [:], true)
+        }
+        return Array(staged.values)
+    }
+
     /// Forgets images, as renditions and as originals: they are to be removed, damaged, or were never written.
     ///
-    /// Renditions that are still wanted are made again. Returns the originals whose renditions are among them, those
-    /// that could not be rendered, and what was staged.
-    mutating func forget(
-        _ images: Set<Digest>
-    ) -> (originals: Set<Digest>, failures: Set<Digest>, staged: [StagedImage]) {
-        guard !records.isEmpty, !images.isEmpty else { return ([], [], []) }
+    /// Renditions that are still wanted are made again. Returns the originals whose renditions are among them, and what
+    /// was staged of them.
+    mutating func forget(_ images: Set<Digest>) -> (originals: Set<Digest>, staged: [StagedImage]) {
+        guard !images.isEmpty else { return ([], []) }
+        for image in images {
+            (waiting[image], ordered[image]) = (nil, nil)
+            guard let record = records.removeValue(forKey: image) else { continue }
+            if record.isOutdated { outdated -= 1 }
+            if record.failure != nil { changedFailures.insert(image) }
+        }
         var originals: Set<Digest> = []
-        var failures: Set<Digest> = []
-        for (original, record) in records {
-            if images.contains(original) {
-                if record.failure != nil { failures.insert(original) }
-                records[original] = nil
-            }
-            guard record.made.values.contains(where: { images.contains($0.sha256) }) else { continue }
+        for (original, record) in records where record.made.values.contains(where: { images.contains($0.sha256) }) {
             originals.insert(original)
             records[original]?.made = record.made.filter { !images.contains($0.value.sha256) }
         }
         if !originals.isEmpty { isSweepDue = true }
-        return (originals, failures, removeUnwanted())
+        return (originals, removeUnwanted())
     }
 
     /// Removes and returns what is staged, and a rendition of no image.
@@ -217,21 +282,6 @@ struct Renditions: Sendable {
         let unwanted = staged.filter { !wanted.contains($0.key) }
         for digest in unwanted.keys { staged[digest] = nil }
         return Array(unwanted.values)
-    }
-
-    /// Those of these images that are renditions on disk.
-    func made(among images: Set<Digest>) -> Set<AppListDocument.Image> {
-        Set(
-            records.values.lazy.flatMap(\.made.values).filter { images.contains($0.sha256) && !isStaged($0.sha256) })
-    }
-
-    /// Forgets all renditions that are not on disk; returns what was staged.
-    mutating func dropStaged() -> [StagedImage] { forget(Set(staged.keys)).staged }
-
-    /// Forgets everything: another cache folder is at the path, or all is purged.
-    mutating func reset() -> [StagedImage] {
-        defer { (records, staged, waiting, queue, postponed, isSweepDue) = ([:], [:], [:], [], [], true) }
-        return Array(staged.values)
     }
 
     // MARK: What to render
@@ -262,14 +312,17 @@ struct Renditions: Sendable {
         isSweepDue = false
         for (name, list) in catalog.lists {
             for entry in list.entries {
-                let image =
-                    catalog.icons[entry.icon]?.image ?? catalog.previous.shown(for: entry.icon)?.image.wrappedValue
+                let own = catalog.icons[entry.icon]?.image
+                let image = own ?? catalog.previous.shown(for: entry.icon)?.image.wrappedValue
                 if let image { want(image, for: entry.icon, in: name) }
             }
         }
     }
 
     mutating func sweepAgain() { isSweepDue = true }
+
+    /// Lets copies be taken that an upstream did not have.
+    mutating func forgetMisses() { misses = [] }
 
     /// Begins the next order, if there is something to render and a renderer for it, or a copy of what it would make.
     mutating func begin(
@@ -283,14 +336,18 @@ struct Renditions: Sendable {
             queue.append(contentsOf: postponed)
             postponed = []
         }
-        var bytes = 0
-        while order.items.count < Self.most.images, bytes < Self.most.bytes, let digest = queue.popFirst() {
+        var (bytes, made) = (0, 0)
+        while order.items.count < Self.most.images, bytes < Self.most.bytes, made < Self.most.made,
+            let digest = queue.popFirst()
+        {
             guard let original = waiting[digest], case let pixels = missing(of: digest), !pixels.isEmpty else {
                 waiting[digest] = nil
                 continue
             }
             var item = RenderOrder.Item(original.image, pixels: pixels)
-            for size in pixels { item.copies[size] = copy(digest, size) }
+            for size in pixels where !misses.contains(Copy(original: digest, pixels: size)) {
+                item.copies[size] = copy(digest, size)
+            }
             guard order.mayRender || item.copies.count == pixels.count else {
                 postponed.append(digest)
                 continue
@@ -299,11 +356,12 @@ struct Renditions: Sendable {
             ordered[digest] = original
             order.items.append(item)
             bytes += original.image.bytes
+            made += pixels.reduce(0) { $0 + 4 * $1 * $1 }
         }
         // Nobody has asked which renderer there is.
         let isQuestion = if case .ready = renderer { false } else { order.mayRender }
         guard !order.items.isEmpty || isQuestion else { return nil }
-        isUnderWay = true
+        (isUnderWay, isOrderValid) = (true, true)
         return order
     }
 
@@ -330,84 +388,100 @@ struct Renditions: Sendable {
         /// The lists whose documents are to be written again.
         var lists: Set<ListName> = []
         var staged: [StagedImage] = []
-        /// Renditions that are not wanted any more.
+        /// Renditions that are not wanted any more, or are on disk.
         var unused: [StagedImage] = []
-        var failures: [(url: IconURL, original: Digest, failure: RenderFailure)] = []
-        /// Whether the failures of images were forgotten, because the renderer is another one.
-        var isOtherRenderer = false
+        var failures: [(url: IconURL, failure: RenderFailure)] = []
         /// Originals that are missing or damaged.
         var damaged: Set<Digest> = []
     }
 
-    /// Applies the end of an order.
-    mutating func apply(_ report: RenderReport, at now: Timestamp) -> Outcome {
+    /// Applies the end of an order; `isOnDisk` tells of an image whether it is in `icons/` and stays there.
+    mutating func apply(_ report: RenderReport, isOnDisk: (Digest) -> Bool, at now: Timestamp) -> Outcome {
         isUnderWay = false
         var outcome = Outcome()
-        if let found = report.version {
-            outcome.isOtherRenderer = version != nil && version != found
-            if outcome.isOtherRenderer { outdate() }
-            version = found
+        let results = report.results
+        recordRenderer(report, at: now)
+        for (original, pixels) in report.missed {
+            misses.formUnion(pixels.map { Copy(original: original, pixels: $0) })
         }
-        if let found = report.programs, found != programs {
-            programs = found
-            // What no program read may be read by one of them now.
-            for (original, record) in records where record.failure?.code == .unsupported {
-                records[original]?.failure = nil
+        for (digest, result) in results {
+            guard case .rendered(let images) = result, !isOrderValid || ordered[digest] == nil else { continue }
+            outcome.unused += images.values
+        }
+        var replaces = false
+        for (digest, original) in ordered {
+            switch results[digest] {
+            case _ where !isOrderValid, nil: requeue(original)
+            case .rendered(let images):
+                if records[digest]?.isOutdated == true {
+                    records[digest] = nil
+                    outdated -= 1
+                    replaces = true
+                }
+                for (pixels, image) in images {
+                    let rendition = image.image.sha256
+                    records[digest, default: Record()].made[pixels] = image.image
+                    // It may be shown already, as a rendition of another image.
+                    if isStaged(rendition) || isOnDisk(rendition) {
+                        outcome.unused.append(image)
+                    } else {
+                        staged[rendition] = image
+                        outcome.staged.append(image)
+                    }
+                }
+                unmarked.formUnion(original.lists)
+            case .failed(let failure):
+                // Renditions by other rules would stay for ever.
+                if records[digest]?.isOutdated == true {
+                    records[digest] = nil
+                    outdated -= 1
+                    unmarked.formUnion(original.lists)
+                    replaces = true
+                }
+                records[digest, default: Record()].failure = failure
+                changedFailures.insert(digest)
+                outcome.failures.append((original.url, failure))
+            case .damaged: outcome.damaged.insert(digest)
             }
-            (isSweepDue, outcome.isOtherRenderer) = (true, true)
         }
+        ordered = [:]
+        if replaces { outcome.unused += removeUnwanted() }
+        outcome.lists = listsToMark(at: now)
+        return outcome
+    }
+
+    private mutating func recordRenderer(_ report: RenderReport, at now: Timestamp) {
         if let trouble = report.trouble {
             renderer = .failing(reason: trouble, until: now + Self.retryDelay)
         } else if report.version != nil {
             renderer = .ready
         }
-        for (digest, original) in ordered {
-            switch report.results[digest] {
-            case .rendered(let images):
-                var record = records[digest] ?? Record()
-                if record.isOutdated || !isOn { record = Record() }
-                record.failure = nil
-                for (pixels, image) in images {
-                    // It may be shown already, as a rendition of another image.
-                    if !isStaged(image.image.sha256), isOn {
-                        staged[image.image.sha256] = image
-                        outcome.staged.append(image)
-                    } else {
-                        outcome.unused.append(image)
-                    }
-                    record.made[pixels] = image.image
-                }
-                guard isOn else { continue }
-                records[digest] = record
-                unmarked.formUnion(original.lists)
-                // The sizes may have changed meanwhile.
-                for list in original.lists { want(original.image, for: original.url, in: list) }
-            case .failed(let failure):
-                // Renditions by other rules would stay for ever.
-                if records[digest]?.isOutdated == true {
-                    records[digest] = nil
-                    unmarked.formUnion(original.lists)
-                }
-                records[digest, default: Record()].failure = failure
-                outcome.failures.append((original.url, digest, failure))
-            case .damaged: outcome.damaged.insert(digest)
-            case nil: requeue(original)
-            }
+        if let found = report.version, found != rules.version {
+            let isOther = rules.version != nil
+            rules.version = found
+            // What this order brought is by the new one.
+            if isOther { outdate() }
         }
-        ordered = [:]
-        if unmarked.isEmpty { return outcome }
+        if let found = report.programs, found != rules.programs {
+            rules.programs = found
+            // What no program read may be read by one of them now.
+            forgetFailures { $0 == .unsupported }
+        }
+    }
+
+    /// Few documents with many renditions each, rather than one for each order.
+    private mutating func listsToMark(at now: Timestamp) -> Set<ListName> {
+        guard !unmarked.isEmpty else { return [] }
         let begun = unmarkedSince ?? now
         unmarkedSince = begun
-        // Few documents with many renditions each, rather than one for each order.
-        if waiting.isEmpty || isWaiting(at: now) || now - begun >= Self.gathering {
-            (outcome.lists, unmarked, unmarkedSince) = (unmarked, [], nil)
-        }
-        return outcome
+        guard waiting.isEmpty || isWaiting(at: now) || now - begun >= Self.gathering else { return [] }
+        defer { (unmarked, unmarkedSince) = ([], nil) }
+        return unmarked
     }
 
     private mutating func requeue(_ original: Original) {
         let digest = original.image.sha256
-        guard isOn else { return }
+        guard isOn, !missing(of: digest).isEmpty else { return }
         if waiting[digest] == nil { queue.append(digest) }
         waiting[digest, default: original].lists.formUnion(original.lists)
     }
@@ -419,13 +493,6 @@ struct Renditions: Sendable {
         guard isOn, !waiting.isEmpty, case .failing(let reason, _) = renderer else { return nil }
         return reason
     }
-
-    /// The failures that a restart keeps.
-    func memo(of original: Digest) -> RenderMemo? {
-        records[original]?.failure.map { RenderMemo(image: original, failure: $0) }
-    }
-
-    var originals: some Sequence<Digest> { records.keys }
 
     enum Standing { case ready, pending, failed }
 

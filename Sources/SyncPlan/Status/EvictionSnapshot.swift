@@ -21,6 +21,8 @@ package struct EvictionSnapshot: Sendable {
     var hold: EvictionBrake.Hold?
     var holdFor: Duration
     var isSettled: Bool
+    /// How many renditions are retired.
+    var renditions = 0
     var now: Timestamp
 
     package var superseded: [Int] { expiries.keys.sorted() }
@@ -32,8 +34,10 @@ package struct EvictionSnapshot: Sendable {
         let rows = icons.sorted { $0.key < $1.key }.compactMap { url, image in
             image.wrappedValue.map { fate(of: url, $0, generations[url], held: held[url]) }
         }
-        return EvictionReport(
+        var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
+        report.renditions = renditions
+        return report
     }
 
     private func fate(
@@ -93,7 +97,11 @@ extension Reconciler {
             expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
             holdFor: book.settings.eviction.holdFor,
-            isSettled: isEvictionSettled(at: now), now: now)
+            isSettled: isEvictionSettled(at: now),
+            renditions: url == nil
+                ? book.retention.ledger.retiredRenditions(besides: icons.values.compactMap(\.digest), in: book.catalog)
+                : 0,
+            now: now)
     }
 
     /// Whether everything that can be evicted now is gone.

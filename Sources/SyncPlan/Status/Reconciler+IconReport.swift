@@ -30,7 +30,6 @@ extension Reconciler {
                 url: last.url, path: image.path, since: last.since?.description,
                 lists: book.catalog.previous.lists(for: url))
         }
-        report.renditions = []
         if book.renditions.isOn,
             let image = icon.boxedImage.digest ?? book.catalog.previous.shown(for: url)?.image.digest
         {
@@ -38,6 +37,7 @@ extension Reconciler {
                 IconReport.Rendition(size: $0.size.description, path: $0.image.path)
             }
             report.renderFailure = book.renditions.failure(of: image)
+            report.isRenderPending = book.renditions.standing(of: image) == .pending
         }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
         if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL that has its key" }

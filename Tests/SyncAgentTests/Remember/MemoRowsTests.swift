@@ -3,6 +3,7 @@ import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -35,6 +36,7 @@ struct MemoRowsTests {
             #"{"health":{"failures":5,"waitsUntil":1795000000001},"origin":"https://a.example"}"#
         ),
         ("rejection", "b.plist", #"{"code":"empty-file","isKept":true,"list":"b.plist","message":"empty"}"#),
+        ("render", digest, #"{"failure":{"code":"render-failed","message":"it died"},"image":"\#(digest)"}"#),
         (
             "values", "",
             #"{"values":{"folder":{"device":18446744073709551615,"fileSystem":1,"handle":[0,255]},"isPaused":true,"#
@@ -68,6 +70,7 @@ struct MemoRowsTests {
             OriginMemo(origin: "https://a.example", health: OriginHealth(failures: 5, waitsUntil: time))
         ]
         changes.rejections = [RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)]
+        changes.renderFailures = [RenderMemo(image: .of("a"), failure: RenderFailure(.failed, "it died"))]
         changes.values = RememberedValues(
             isPaused: true, folder: FolderIdentity(fileSystem: 1, device: .max, handle: [0, 255]), newestGeneration: 7,
             upstreams: [UpstreamMemo(url: "https://u.example", published: time, generation: 9, sha256: .of("a"))])
@@ -114,6 +117,7 @@ struct MemoRowsTests {
             let changes = Self.changes
             #expect(Array(found.icons) == changes.remembered && found.origins == changes.origins)
             #expect(found.lists == changes.lists && found.rejections == changes.rejections)
+            #expect(found.renderFailures == changes.renderFailures)
             #expect(found.values == changes.values)
         }
     }

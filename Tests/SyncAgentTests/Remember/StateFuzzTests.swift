@@ -42,6 +42,7 @@ struct StateFuzzTests {
         ]
         changes.lists = [ListMemo(list: "apps.plist", sha256: .of(url.text), rules: ListLimits(Settings().lists).rules)]
         changes.rejections = [RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)]
+        changes.renderFailures = [RenderMemo(image: .of("a"), failure: RenderFailure(.unsupported, "image/tiff"))]
         changes.superseded = [1: clock.now]
         changes.values = RememberedValues(
             isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),
@@ -150,7 +151,7 @@ struct StateFuzzTests {
                 }
             }
             var changed = 0
-            for kind in ["icon", "origin", "list", "rejection", "superseded", "values"] {
+            for kind in ["icon", "origin", "list", "rejection", "render", "superseded", "values"] {
                 for statement in places + members {
                     try write(whole, to: path)
                     let database = try Database(path)

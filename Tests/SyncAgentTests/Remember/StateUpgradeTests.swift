@@ -176,6 +176,26 @@ struct StateUpgradeTests {
 
 @Suite("A database of a later version")
 struct LaterStateTests {
+    @Test("version 5 has the same table, and is taken over")
+    func fifth() async throws {
+        try await withTemporaryFolder { folder in
+            var changes = MemoChanges()
+            changes.values = RememberedValues(isPaused: true)
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            try await first.apply(changes)
+            try await first.close()
+            let database = try Database(folder.appending(StateStore.files[0]))
+            try database.execute("PRAGMA user_version = 5")
+            try database.close()
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            #expect(store.lossAtStart == nil && store.remembered.values.isPaused)
+            try await store.close()
+            let upgraded = try Database(folder.appending(StateStore.files[0]))
+            #expect(try StateStore.version(of: upgraded) == StateStore.version)
+            try upgraded.close()
+        }
+    }
+
     @Test("is read as far as it is known", arguments: [0, 1])
     func later(ahead: Int) async throws {
         try await withTemporaryFolder { folder in
@@ -185,7 +205,8 @@ struct LaterStateTests {
             try await first.apply(changes)
             try await first.close()
             let database = try Database(folder.appending(StateStore.files[0]))
-            try database.execute("INSERT INTO memos VALUES ('unknown', '', ''); PRAGMA user_version = \(5 + ahead)")
+            try database.execute("INSERT INTO memos VALUES ('unknown', '', '')")
+            try database.execute("PRAGMA user_version = \(StateStore.version + ahead)")
             try database.execute("UPDATE memos SET json = json_set(json, '$.values.unknown', 1) WHERE kind = 'values'")
             try database.execute("INSERT INTO memos VALUES ('icon', 'u', '[ null, 7, null, null, null, [ 1 ] ]')")
             try database.close()

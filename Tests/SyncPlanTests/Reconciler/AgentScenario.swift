@@ -249,7 +249,7 @@ struct AgentScenario {
         let naming = try #require(self.naming, "no names are being set")
         self.naming = nil
         if trouble == nil {
-            if naming.isComplete { names = [:] }
+            if let all = naming.all { names = names.filter { all.contains($0.key) } }
             for subject in naming.removed { names[subject] = nil }
             names.merge(naming.names) { $1 }
         }

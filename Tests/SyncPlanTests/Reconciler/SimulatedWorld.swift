@@ -95,6 +95,7 @@ struct SimulatedWorld {
     /// Whether images are rendered in other sizes.
     private let renders: Bool
     private var rendering: RenderOrder?
+    private var rendererVersion = 1
     private var naming: RenditionNaming?
     /// The names of renditions, each with the path of its image.
     private var renditionNames: [RenditionSubject: [RenditionSize: String]] = [:]
@@ -381,7 +382,8 @@ struct SimulatedWorld {
     private mutating func endRendering(succeeds: Bool = false) throws(Violation) {
         guard let order = rendering else { return }
         rendering = nil
-        var report = RenderReport(version: 1)
+        if !succeeds, chance(4) { rendererVersion += 1 }
+        var report = RenderReport(version: rendererVersion)
         for item in order.items {
             let digest = item.image.sha256
             switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
@@ -393,10 +395,7 @@ struct SimulatedWorld {
                 for pixels in item.pixels {
                     lastStaged += 1
                     disk.staging.insert("\(lastStaged)")
-                    // Small ones of different images can be the same.
-                    let image =
-                        pixels == 16
-                        ? Sample.image("small \(digest.hex.utf8.first ?? 0)") : Sample.rendition(of: item.image, pixels)
+                    let image = rendition(of: item.image, pixels, order.fit)
                     images[pixels] = StagedImage(name: "\(lastStaged)", image: image)
                 }
                 report.results[digest] = .rendered(images)
@@ -406,10 +405,19 @@ struct SimulatedWorld {
         try handle(.rendered(report))
     }
 
+    /// What the renderer makes of an image; small ones of different images can be the same.
+    private func rendition(
+        of image: AppListDocument.Image, _ pixels: Int, _ fit: Settings.Render.Fit
+    ) -> AppListDocument.Image {
+        if pixels == 16 { return Sample.image("small \(image.sha256.hex.utf8.first ?? 0)") }
+        return Sample.rendition(of: image, pixels, by: 2 * rendererVersion + (fit == .inside ? 1 : 0))
+    }
+
     private mutating func changeSizes() throws(Violation) {
         let all = ["16", "8@2", "32", "48"].compactMap { RenditionSize($0) }
         settings.render.sizes = all.filter { _ in chance(50) }
-        note("sizes are \(settings.render.sizes)")
+        if chance(30) { settings.render.fit = settings.render.fit == .inside ? .contain : .inside }
+        note("sizes are \(settings.render.sizes), \(settings.render.fit)")
         try handle(.configured(settings))
     }
 
@@ -417,7 +425,7 @@ struct SimulatedWorld {
         guard let naming else { return }
         self.naming = nil
         guard goesWell || !chance(10) else { return try handle(.renditionsNamed(trouble: "the disk is slow")) }
-        if naming.isComplete { renditionNames = renditionNames.filter { naming.names[$0.key] != nil } }
+        if let all = naming.all { renditionNames = renditionNames.filter { all.contains($0.key) } }
         for subject in naming.removed { renditionNames[subject] = nil }
         for (subject, name) in naming.names {
             for path in name.paths.values {
@@ -724,7 +732,7 @@ struct SimulatedWorld {
         leases = []
         if renders {
             // Others: what failed by these stays failed.
-            settings.render.fit = .inside
+            settings.render.fit = settings.render.fit == .inside ? .contain : .inside
             try handle(.configured(settings))
         }
         for (name, file) in files where file == .broken { files[name] = .good([]) }
@@ -821,6 +829,10 @@ extension SimulatedWorld {
                 }
                 try expect(
                     app.renditions.map(\.size) == sizes, "\(app.icon) of \(name) has \(app.renditions), not \(sizes)")
+                if case .ready(let image) = app.state {
+                    let wanted = sizes.map { rendition(of: image, $0.pixels, settings.render.fit) }
+                    try expect(app.renditions.map(\.image) == wanted, "\(app.icon) of \(name) has old renditions")
+                }
                 found.formUnion(app.renditions.map(\.image.sha256))
                 let paths = Dictionary(app.renditions.map { ($0.size, $0.image.path) }) { first, _ in first }
                 if names[.icon(app.icon)] == nil { names[.icon(app.icon)] = paths }

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+import Testing
+
+@testable import ImageChecks
+
+@Suite("The picture of an icon to render")
+struct IconPictureTests {
+    private typealias File = ImageFile
+
+    @Test(
+        "it is the smallest that is large enough, or else the largest",
+        arguments: [(1, 16), (16, 16), (17, 32), (32, 32), (33, 512), (600, 512)])
+    func choice(pixels: Int, side: Int) throws {
+        let file = File.ico([File.iconBitmap(32, 32), File.png(512, 300), File.iconBitmap(16, 16)])
+        let best = try #require(try IconPicture.best(of: file.span.bytes, .ico, forPixels: pixels))
+        #expect(best.side == side && best.form == (side == 512 ? .png : .bitmap))
+        // A bitmap may be longer than its entry says.
+        if best.form == .bitmap { #expect(best.bytes.upperBound == file.count) }
+        #expect(Array(file[best.bytes].prefix(2)) == (best.form == .png ? [0x89, 0x50] : [40, 0]))
+    }
+
+    @Test("a damaged icon throws, whatever is damaged", arguments: [4, 6, 14, 18, 22])
+    func damage(offset: Int) {
+        var file = File.ico([File.iconBitmap(32, 32)])
+        file.replaceSubrange(offset..<offset + 2, with: [0xFF, 0xFF])
+        let best = try? IconPicture.best(of: file.span.bytes, .ico, forPixels: 16)
+        if let best { #expect(best.bytes.upperBound <= file.count) }
+    }
+
+    @Test("other images have none")
+    func others() throws {
+        let file = File.png(8, 8)
+        #expect(try IconPicture.best(of: file.span.bytes, .png, forPixels: 8) == nil)
+    }
+}
