@@ -9,7 +9,7 @@ import UnixSignals
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show whether all is well, and what to do if not.",
-        usage: "syncagent status [--json] [--watch] [options]",
+        usage: "syncagent status [--json] [--watch | --health] [options]",
         discussion: """
             It begins with a verdict in one sentence. Then come the problems, each with the command to type next, the \
             lists, and figures. Works without a running agent.
@@ -20,7 +20,8 @@ struct StatusCommand: AsyncParsableCommand {
 
             Exit codes: 0 all is well; 1 something is wrong (failed icons, rejected lists, a full disk, suspended or held \
             eviction); 3 the agent is not running, and the status is read from disk; 78 it is not running, and its \
-            configuration is wrong.
+            configuration is wrong. With --health, 0 says that the agent answers and can publish, whatever its icons do; 1 \
+            that it cannot.
             """)
 
     @Flag(help: "Print one JSON document; with --watch, one per line.")
@@ -29,10 +30,18 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Print the status again whenever it changes, until the agent exits. On a terminal, redraw it.")
     var watch = false
 
+    @Flag(help: "Tell in one line only whether the agent answers and can publish, for the health check of a container.")
+    var health = false
+
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
+    func validate() throws {
+        guard !health || !(watch || json) else { throw ValidationError("--health goes without --watch and --json.") }
+    }
+
     func run() async throws {
+        if health { return try await tellHealth() }
         if watch, output.screen.isLive, !json {
             try await redraw()
         } else if watch {
@@ -51,6 +60,13 @@ struct StatusCommand: AsyncParsableCommand {
             $0.known == .agentUnreachable && $0.severity == .problem
         }
         if report.needsAttention || isSilent { throw Exit.with(.attention) }
+    }
+
+    /// Tells whether the agent works; failed icons, which others may have to mend, do not count.
+    private func tellHealth() async throws {
+        let report = try await configuration.askAgent { try await $0.status() }
+        if let error = report.publication.error ?? report.storage?.error { throw Exit.because("\(error).") }
+        try Message.output(sentence: "The agent answers and can publish.")
     }
 
     private static func lines(
