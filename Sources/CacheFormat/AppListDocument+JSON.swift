@@ -142,7 +142,7 @@ extension AppListDocument.App {
         self.init(
             name: name, id: id, icon: IconURL(icon), download: download, expected: expected, state: state,
             previous: previous)
-        self.renditions = renditions
+        if !renditions.isEmpty { self.renditions = renditions }
     }
 }
 

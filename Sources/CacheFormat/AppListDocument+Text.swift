@@ -64,7 +64,7 @@ extension AppListDocument.App {
             text.literal(", \"height\": ")
             text.number(image.height)
             if hasPrevious, let previous { previous.write(to: &text) }
-            if !renditions.isEmpty { writeRenditions(to: &text) }
+            if case .some(_, let renditions) = rest, !renditions.isEmpty { Self.write(renditions, to: &text) }
         case .pending:
             text.literal(", \"status\": \"pending\"")
         case .failed(let error):
@@ -76,7 +76,7 @@ extension AppListDocument.App {
 }
 
 extension AppListDocument.App {
-    private func writeRenditions(to text: inout JSONText) {
+    private static func write(_ renditions: [AppListDocument.Rendition], to text: inout JSONText) {
         text.literal(", \"renditions\": { ")
         for index in renditions.indices {
             if index > 0 { text.literal(", ") }

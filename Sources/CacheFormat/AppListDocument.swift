@@ -43,19 +43,27 @@ public struct AppListDocument: Equatable, Sendable {
         public var state: State
         /// The source of the image in ``state`` if that is the app's previous one; `nil` if it is the icon's own.
         public var previous: Previous? {
-            get { if case .image(let previous) = last { previous } else { nil } }
-            set { last = newValue.map(Last.image) ?? .none }
+            get { if case .some(let previous, _) = rest { previous } else { nil } }
+            set { rest = Rest(newValue, renditions) }
         }
-
-        /// Indirect to save memory: few of the very many entries have one.
-        private indirect enum Last: Equatable, Sendable {
-            case none
-            case image(Previous)
-        }
-
-        private var last: Last
         /// The image of ``state`` in other sizes, in the order of their pixels; empty if it is in none.
-        public var renditions: [Rendition] = []
+        public var renditions: [Rendition] {
+            get { if case .some(_, let renditions) = rest { renditions } else { [] } }
+            set { rest = Rest(previous, newValue) }
+        }
+
+        /// Indirect to save memory: mostly, none of the very many entries has any of it.
+        package indirect enum Rest: Equatable, Sendable {
+            case none
+            case some(Previous?, [Rendition])
+
+            fileprivate init(_ previous: Previous?, _ renditions: [Rendition]) {
+                self = previous == nil && renditions.isEmpty ? .none : .some(previous, renditions)
+            }
+        }
+
+        /// To be looked at where copying an entry would cost more than the rest.
+        package private(set) var rest: Rest
 
         package init(
             name: String?, id: String? = nil, icon: IconURL, download: String?, expected: Digest? = nil, state: State,
@@ -67,11 +75,11 @@ public struct AppListDocument: Equatable, Sendable {
             self.download = download
             self.expected = expected
             self.state = state
-            last = previous.map(Last.image) ?? .none
+            rest = previous.map { .some($0, []) } ?? .none
         }
 
         /// Whether there is a ``previous`` image; does not copy it.
-        package var hasPrevious: Bool { if case .image = last { true } else { false } }
+        package var hasPrevious: Bool { if case .some(.some, _) = rest { true } else { false } }
 
         /// The image of the icon's own URL; `nil` if there is none.
         package var ownImage: Image? {
@@ -82,6 +90,7 @@ public struct AppListDocument: Equatable, Sendable {
         /// All images that it names.
         package var images: [Image] {
             guard case .ready(let image) = state else { return [] }
+            guard case .some(_, let renditions) = rest else { return [image] }
             return [image] + renditions.map(\.image)
         }
 

@@ -21,7 +21,7 @@ struct StatusCommand: AsyncParsableCommand {
             Exit codes: 0 all is well; 1 something is wrong (failed icons, rejected lists, a full disk, suspended or held \
             eviction); 3 the agent is not running, and the status is read from disk; 78 it is not running, and its \
             configuration is wrong. With --health, 0 says that the agent answers and can publish, whatever its icons do; 1 \
-            that it cannot.
+            that it cannot; 69 that it does not answer.
             """)
 
     @Flag(help: "Print one JSON document; with --watch, one per line.")

@@ -222,11 +222,13 @@ package struct RetirementLedger: Sendable {
             ready.urls.append(value.apps[index].icon)
             ready.images.append(image.sha256)
             record(image)
-            for rendition in value.apps[index].renditions {
-                ready.images.append(rendition.image.sha256)
-                record(rendition.image)
+            if case .some(_, let renditions) = value.apps[index].rest {
+                for rendition in renditions {
+                    ready.images.append(rendition.image.sha256)
+                    record(rendition.image)
+                }
             }
-            guard let last = value.apps[index].previous else { continue }
+            guard case .some(let last?, _) = value.apps[index].rest else { continue }
             shown.append(
                 ShownPrevious(
                     entry: AppEntry(value.apps[index]),

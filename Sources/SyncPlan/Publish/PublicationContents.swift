@@ -161,7 +161,8 @@ struct PublicationContents {
             for index in document.apps.indices {
                 guard case .ready(let image) = document.apps[index].state else { continue }
                 add(image)
-                for rendition in document.apps[index].renditions { add(rendition.image) }
+                guard case .some(_, let renditions) = document.apps[index].rest else { continue }
+                for rendition in renditions { add(rendition.image) }
             }
         }
         return images

@@ -31,8 +31,9 @@ extension Reconciler {
         {
             book.publishing.forgetNames(of: damaged.urls)
             turn.start(.remove(damaged))
-        } else if let naming = book.renditionNames.begin(
-            book.catalog, book.renditions, forApps: book.desktop.icons, at: turn.now)
+        } else if book.renditionNames.mayBegin(at: turn.now),
+            let naming = book.renditionNames.begin(
+                book.catalog, book.renditions, forApps: book.desktop.icons, at: turn.now)
         {
             turn.start(.nameRenditions(naming))
         } else if mayEvict {

@@ -109,10 +109,9 @@ package struct Reconciler: Sendable {
             book.publishing.markChanged(at: turn.now)
         }
         if folder.isScanned, isStoreIdle { useStore() }
-        book.startRendering(mayRender: mayRender, in: &turn)
+        if book.renditions.isOn { book.startRendering(mayRender: mayRender, in: &turn) }
         advancePurge()
-        rulesOfRenditions = book.renditions.settledRules()
-        turn.memos.mark(renditionsOf: book.renditions.drainChangedFailures(), at: turn.now)
+        if book.renditions.isOn { rulesOfRenditions = book.renditions.settledRules() }
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
             let changes = drainMemoChanges()
@@ -124,7 +123,7 @@ package struct Reconciler: Sendable {
     package var nextWake: Timestamp? {
         var times = [book.downloads.nextWake, turn.memos.due]
         if looksForSpace { times.append(book.space.nextLook) }
-        if mayRender, book.space.isOpen { times.append(book.renditions.nextWake) }
+        if let wake = book.renditions.nextWake, mayRender, book.space.isOpen { times.append(wake) }
         if !isStopping { times.append(folder.nextLook) }
         if book.downloads.mayStart { times.append(book.sources.nextWake) }
         if folder.isScanned, isStoreIdle {

@@ -47,7 +47,7 @@ struct UnstoredChanges: Sendable {
 
     mutating func mark(renditionsOf originals: some Sequence<Digest>, at now: Timestamp) {
         renditions.formUnion(originals)
-        if !renditions.isEmpty { markDue(at: now) }
+        markDue(at: now)
     }
 
     mutating func mark(generations numbers: some Sequence<Int>, at now: Timestamp) {

@@ -38,6 +38,7 @@ extension IconBook {
             publishing.markChanged(list, at: turn.now)
         }
         if !outcome.failures.isEmpty { renditionNames.review() }
+        markChangedFailures(in: &turn)
         return outcome.damaged
     }
 
@@ -86,6 +87,7 @@ extension IconBook {
     mutating func forgetRenditions(_ images: Set<Digest>, in turn: inout Turn) -> Set<Digest> {
         let forgotten = renditions.forget(images)
         discard(forgotten.staged, in: &turn)
+        markChangedFailures(in: &turn)
         return forgotten.originals
     }
 
@@ -117,7 +119,13 @@ extension IconBook {
     /// Forgets all renditions: all is purged, or another cache folder is at the path.
     mutating func resetRenditions(in turn: inout Turn) {
         discard(renditions.reset(), in: &turn)
+        markChangedFailures(in: &turn)
         if renditions.isOn || renditionNames.mayBeThere { renditionNames.reviewAll() }
+    }
+
+    private mutating func markChangedFailures(in turn: inout Turn) {
+        let changed = renditions.drainChangedFailures()
+        if !changed.isEmpty { turn.memos.mark(renditionsOf: changed, at: turn.now) }
     }
 
     private func discard(_ images: [StagedImage], in turn: inout Turn) {

@@ -107,6 +107,9 @@ struct RenditionNames: Sendable {
 
     func isIdle(at now: Timestamp) -> Bool { step == nil && !isDue && retry.map { $0 > now } ?? true }
 
+    /// Whether a step may be due.
+    func mayBegin(at now: Timestamp) -> Bool { step == nil && (isDue || retry.map { $0 <= now } ?? false) }
+
     /// Begins the next step, if one is due; O(*n*) in the number of entries of all lists.
     mutating func begin(
         _ catalog: Catalog, _ renditions: Renditions, forApps: Bool, at now: Timestamp

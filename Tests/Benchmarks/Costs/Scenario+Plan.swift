@@ -97,7 +97,7 @@ struct PlannedWorld {
             case .start(.remove): events.append(.removed())
             case .start(.measureSpace): events.append(.space(.success(Fixed.space)))
             case .start(.inspect): events.append(.inspected(CacheInspection()))
-            case .start(.poll): break
+            case .start(.poll), .start(.render), .start(.nameRenditions): break
             case .cancel, .writeAhead, .look, .background: break
             }
         }

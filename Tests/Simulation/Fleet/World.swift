@@ -151,6 +151,7 @@ struct World {
                 switch action {
                 case .fetch(let request): fetch(request, number, now)
                 case .start(.poll(let poll)): look(poll, number, now)
+                case .start(.render), .start(.nameRenditions): break
                 case .start(.publish(let publication)):
                     events.append(.published(publish(publication, number, now)))
                 case .start(.release(let releases)):
