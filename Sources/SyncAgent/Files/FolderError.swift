@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 package import SystemPackage
 
 /// Why the agent refuses to use one of its folders, although the system permits it.
@@ -27,7 +28,7 @@ extension FolderError: CustomStringConvertible {
     package var description: String {
         switch self {
         case .held(let path, let process):
-            "\(path) is in use by \(process.map { "process \($0)" } ?? "another process"): stop it, or choose another folder."
+            "\(path) is in use by \(Self.holder(process)): stop it, or choose another folder."
         case .foreign(let path):
             "\(path) is not empty and is not a syncagent cache: choose another folder with --cache."
         case .wrongKind(let path, let kind, let expected):
@@ -44,6 +45,12 @@ extension FolderError: CustomStringConvertible {
             "\(path) can be changed by others (owner \(owner), mode \(Self.octal(mode))): choose a socket in a folder of "
                 + "your own with --socket."
         }
+    }
+
+    /// The process that holds a lock; another container has numbers of its own.
+    private static func holder(_ process: Int?) -> String {
+        guard let process else { return "another process" }
+        return process == Int(getpid()) ? "an agent in another container or on another host" : "process \(process)"
     }
 
     private static func octal(_ mode: UInt32) -> String { String(mode, radix: 8) }
