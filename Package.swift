@@ -232,7 +232,7 @@ let package = Package(
         // The adapter of the Swift reader for `Tests/Conformance/run`.
         .executableTarget(
             name: "SwiftReader", dependencies: ["CacheFormat", "IconCache", system],
-            path: "Tests/Conformance/adapters/swift", swiftSettings: settings),
+            path: "Tests/Conformance/adapters/swift", swiftSettings: settings, linkerSettings: program),
         .testTarget(
             name: "CacheFormatTests", dependencies: ["CacheFormat", "TestSupport"], swiftSettings: settings),
         .testTarget(
