@@ -9,28 +9,39 @@ struct SettingKeyTests {
         try #require(SettingKey.all.first { $0.name == name }, "there is no setting \(name)")
     }
 
-    @Test(
-        "the contract's defaults",
-        arguments: [
-            ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"),
-            ("lists.rescanContent", "10m"), ("lists.maxBytes", "8MiB"),
-            ("lists.maxEntries", "50000"), ("lists.iconKeys", "icon,icon_url,iconURL,iconUrl,artwork"),
-            ("lists.iconBaseURL", ""), ("cache.grace", "10m"), ("cache.mode", "0755"), ("cache.minFree", "5%"),
-            ("fetch.concurrency", "32"),
-            ("fetch.perHost", "4"),
-            ("fetch.connectTimeout", "5s"),
-            ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5MiB"),
-            ("fetch.maxRate", ""), ("fetch.maxRedirects", "10"), ("fetch.retryBase", "1s"), ("fetch.retryMax", "10m"),
-            ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.allowDowngrade", "false"),
-            ("network.allow", ""), ("network.allowHosts", ""), ("network.denyHosts", ""),
-            ("images.maxSide", "4096"), ("images.maxPixels", "16777216"), ("images.allowSVG", "false"),
-            ("render.sizes", ""), ("render.format", "png"), ("render.fit", "contain"), ("render.enlarge", "false"),
-            ("desktop.icons", "false"),
-            ("refresh.minimum", "1h"),
-            ("refresh.default", "1d"),
-        ])
-    func defaults(name: String, value: String) throws {
+    /// All settings with their defaults, written out: neither changes within a major version.
+    private static let defaults: [(String, String)] = [
+        ("lists.settle", "100ms"), ("lists.settleMax", "2s"), ("lists.rescan", "30s"),
+        ("lists.rescanContent", "10m"), ("lists.maxBytes", "8MiB"), ("lists.maxEntries", "50000"),
+        ("lists.maxBytesPerList", ""), ("lists.iconKeys", "icon,icon_url,iconURL,iconUrl,artwork"),
+        ("lists.identityKeys", "id,identifier,bundleIdentifier,bundle_id,appid"), ("lists.iconBaseURL", ""),
+        ("cache.grace", "10m"), ("cache.leaseMax", "1d"), ("cache.mode", "0755"), ("cache.minFree", "5%"),
+        ("cache.maxBytes", ""), ("eviction.holdAbove", "50% and 20 images"), ("eviction.holdFor", "1d"),
+        ("fetch.concurrency", "32"), ("fetch.perHost", "4"), ("fetch.connectTimeout", "5s"),
+        ("fetch.idleTimeout", "10s"), ("fetch.totalTimeout", "1m"), ("fetch.maxBytes", "5MiB"),
+        ("fetch.maxRate", ""), ("fetch.maxRedirects", "10"), ("fetch.retryBase", "1s"), ("fetch.retryMax", "10m"),
+        ("fetch.userAgent", "syncagent/\(Version.current)"), ("fetch.proxy", ""), ("fetch.caFile", ""),
+        ("fetch.allowDowngrade", "false"), ("network.allow", ""), ("network.allowHosts", ""),
+        ("network.denyHosts", ""), ("images.maxSide", "4096"), ("images.maxPixels", "16777216"),
+        ("images.allowSVG", "false"), ("refresh.minimum", "1h"), ("refresh.default", "1d"), ("render.sizes", ""),
+        ("render.format", "png"), ("render.fit", "contain"), ("render.enlarge", "false"), ("desktop.icons", "false"),
+        ("upstream.urls", ""), ("upstream.poll", "15m"), ("upstream.wait", "15m"), ("upstream.spread", "15m"),
+        ("upstream.fallback", "origin"), ("upstream.connectTimeout", "2s"), ("upstream.idleTimeout", "5s"),
+        ("upstream.totalTimeout", "20s"), ("upstream.breakAfter", "3"), ("upstream.breakFor", "1m"),
+        ("upstream.breakMax", "15m"), ("upstream.missTTL", "1m"), ("upstream.maxAge", "3d"),
+        ("upstream.publicKeys", ""), ("upstream.lists", ""), ("publish.heartbeat", "12h"), ("control.group", ""),
+        ("control.readers", "everyone"), ("dashboard.listen", ""), ("serve.listen", ""), ("metrics.textfile", ""),
+        ("metrics.listen", ""),
+    ]
+
+    @Test("the contract's defaults", arguments: defaults)
+    func preset(name: String, value: String) throws {
         #expect(try Self.key(name).value(in: Settings()) == value)
+    }
+
+    @Test("no other setting exists")
+    func all() {
+        #expect(Set(SettingKey.all.map(\.name)) == Set(Self.defaults.map(\.0)))
     }
 
     @Test(

@@ -53,7 +53,7 @@ class Package(PackageTest):
             self.skipTest("lintian is not installed")
         others = [
             file for name in ("libiconcache0", "libiconcache-dev", "python3-iconcache", "syncagent-launcher",
-                         "syncagent-render", "syncagent-render-heif")
+                         "syncagent-render", "syncagent-render-heif", "syncagent-doc")
             for file in sorted(self.deb.parent.glob(f"{name}_*.deb"))]
         result = execute(
             "lintian", "--allow-root", "--fail-on=error,warning", self.deb, *others, check=False, limit=180)
