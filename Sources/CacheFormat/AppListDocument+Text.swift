@@ -52,17 +52,7 @@ extension AppListDocument.App {
         switch state {
         case .ready(let image):
             text.literal(", \"status\": \"ready\", \"path\": ")
-            image.writePath(to: &text)
-            text.literal(", \"sha256\": ")
-            text.digest(image.sha256)
-            text.literal(", \"bytes\": ")
-            text.number(image.bytes)
-            text.literal(", \"type\": ")
-            text.string(image.type)
-            text.literal(", \"width\": ")
-            text.number(image.width)
-            text.literal(", \"height\": ")
-            text.number(image.height)
+            image.write(to: &text, withType: true)
             if hasPrevious, let previous { previous.write(to: &text) }
             if case .some(_, let renditions) = rest, !renditions.isEmpty { Self.write(renditions, to: &text) }
         case .pending:
@@ -81,20 +71,30 @@ extension AppListDocument.App {
         for index in renditions.indices {
             if index > 0 { text.literal(", ") }
             text.string(renditions[index].size.description)
-            let image = renditions[index].image
             text.literal(": { \"path\": ")
-            image.writePath(to: &text)
-            text.literal(", \"sha256\": ")
-            text.digest(image.sha256)
-            text.literal(", \"bytes\": ")
-            text.number(image.bytes)
-            text.literal(", \"width\": ")
-            text.number(image.width)
-            text.literal(", \"height\": ")
-            text.number(image.height)
+            renditions[index].image.write(to: &text, withType: false)
             text.literal(" }")
         }
         text.literal(" }")
+    }
+}
+
+extension AppListDocument.Image {
+    /// Appends the path and what follows it.
+    fileprivate func write(to text: inout JSONText, withType: Bool) {
+        writePath(to: &text)
+        text.literal(", \"sha256\": ")
+        text.digest(sha256)
+        text.literal(", \"bytes\": ")
+        text.number(bytes)
+        if withType {
+            text.literal(", \"type\": ")
+            text.string(type)
+        }
+        text.literal(", \"width\": ")
+        text.number(width)
+        text.literal(", \"height\": ")
+        text.number(height)
     }
 }
 

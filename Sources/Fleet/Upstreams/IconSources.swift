@@ -264,7 +264,7 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// A rendition of an image to take over, if an upstream has one that `isFit`.
+    /// An upstream's rendition of an image for which `isFit` holds; `nil` if none has one.
     ///
     /// The digest of the original determines it, so that a stale manifest serves as well.
     package func rendition(

@@ -20,7 +20,7 @@ package struct UpstreamPoll: Sendable {
     package var keys: [PublicKey] { settings.publicKeys }
     /// Documents that a failed poll brought.
     package var found: [Digest: UpstreamDocument]
-    /// The sizes in pixels of which renditions are taken over.
+    /// Renditions with these pixels are taken over.
     package var renditions: Set<Int> = []
     /// Distinguishes polls under the current settings from earlier ones.
     package var epoch: Int

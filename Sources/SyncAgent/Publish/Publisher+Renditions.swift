@@ -22,7 +22,7 @@ extension Publisher {
         }
     }
 
-    /// Sets and removes single names; one that the file system refuses does not cost the others.
+    /// Sets and removes single names; if the file system refuses one, the others are set all the same.
     ///
     /// - Returns: The first failure.
     private func setEach(of naming: RenditionNaming) -> FileError? {

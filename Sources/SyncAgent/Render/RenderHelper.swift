@@ -11,7 +11,7 @@ package import SystemPackage
 ///
 /// It is given bytes, and opens no file. A second program may read formats that the first one does not.
 package struct RenderHelper: Sendable {
-    /// The programs, the first of which makes the others count; one that is missing may be installed later.
+    /// The programs; without the first, no other is used, and one that is missing may be installed later.
     private let programs: [FilePath]
     /// How long one image may take.
     private let timeout: Duration

@@ -17,7 +17,7 @@ struct Renderer: Sendable {
 
     /// Carries out an order; if the task is cancelled, images that are not done are left out.
     func render(_ order: RenderOrder) async -> RenderReport {
-        var (staged, missed) = await takeCopies(of: order.items)
+        var (staged, missed) = await downloadCopies(of: order.items)
         var rest = order
         for index in rest.items.indices {
             let taken = staged[rest.items[index].image.sha256] ?? [:]
@@ -43,8 +43,8 @@ struct Renderer: Sendable {
     /// The most copies that are requested at once.
     private static let concurrency = 4
 
-    /// Takes over what upstreams have; returns it, and what they turned out not to have.
-    private func takeCopies(
+    /// Downloads what upstreams have; returns it, and what they turned out not to have.
+    private func downloadCopies(
         of items: [RenderOrder.Item]
     ) async -> (staged: [Digest: [Int: StagedImage]], missed: [Digest: Set<Int>]) {
         var staged: [Digest: [Int: StagedImage]] = [:]
@@ -54,7 +54,7 @@ struct Renderer: Sendable {
             var count = 0
             while true {
                 while count < Self.concurrency, !Task.isCancelled, let (original, pixels, request) = rest.next() {
-                    group.addTask { (original, pixels, await take(request, atMost: pixels)) }
+                    group.addTask { (original, pixels, await downloadCopy(request, atMost: pixels)) }
                     count += 1
                 }
                 guard let (original, pixels, image) = await group.next() else { return }
@@ -69,8 +69,8 @@ struct Renderer: Sendable {
         return (staged, missed)
     }
 
-    /// Takes a rendition over from an upstream; `nil` if it does not have it any more.
-    private func take(_ request: UpstreamRequest, atMost pixels: Int) async -> StagedImage? {
+    /// Downloads a rendition from an upstream; `nil` if it does not have it any more.
+    private func downloadCopy(_ request: UpstreamRequest, atMost pixels: Int) async -> StagedImage? {
         guard request.file.bytes <= RenderAnswer.longest(pixels),
             let document = try? await downloads.document(
                 request.file.path, of: request.url, fields: [], maxBytes: request.file.bytes

@@ -41,7 +41,7 @@ struct StatusCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if health { return try await tellHealth() }
+        if health { return try await printHealth() }
         if watch, output.screen.isLive, !json {
             try await redraw()
         } else if watch {
@@ -62,8 +62,8 @@ struct StatusCommand: AsyncParsableCommand {
         if report.needsAttention || isSilent { throw Exit.with(.attention) }
     }
 
-    /// Tells whether the agent works; failed icons, which others may have to mend, do not count.
-    private func tellHealth() async throws {
+    /// Prints whether the agent works; failed icons, which others may have to mend, do not count.
+    private func printHealth() async throws {
         let report = try await configuration.askAgent { try await $0.status() }
         if let error = report.publication.error ?? report.storage?.error { throw Exit.because("\(error).") }
         try Message.output(sentence: "The agent answers and can publish.")

@@ -92,7 +92,7 @@ struct Retention: Sendable {
         ledger.recordMissing(images)
     }
 
-    /// Records that an image's file, or the one that a URL's name leads to, is damaged; a rendition has no URL.
+    /// Records that a file is damaged: that of an image, or the one to which the name of a URL leads, if it has one.
     mutating func recordDamage(of image: AppListDocument.Image, shownBy url: IconURL? = nil) {
         damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
         if let url { damagedURLs.insert(url) }

@@ -262,9 +262,7 @@ struct Renditions: Sendable {
         guard !images.isEmpty else { return ([], []) }
         for image in images {
             (waiting[image], ordered[image]) = (nil, nil)
-            guard let record = records.removeValue(forKey: image) else { continue }
-            if record.isOutdated { outdated -= 1 }
-            if record.failure != nil { changedFailures.insert(image) }
+            if removeRecord(of: image)?.failure != nil { changedFailures.insert(image) }
         }
         var originals: Set<Digest> = []
         for (original, record) in records where record.made.values.contains(where: { images.contains($0.sha256) }) {
@@ -273,6 +271,14 @@ struct Renditions: Sendable {
         }
         if !originals.isEmpty { isSweepDue = true }
         return (originals, removeUnwanted())
+    }
+
+    /// Forgets what is known of an original, and returns it.
+    @discardableResult
+    private mutating func removeRecord(of original: Digest) -> Record? {
+        let record = records.removeValue(forKey: original)
+        if record?.isOutdated == true { outdated -= 1 }
+        return record
     }
 
     /// Removes and returns what is staged, and a rendition of no image.
@@ -410,12 +416,12 @@ struct Renditions: Sendable {
         }
         var replaces = false
         for (digest, original) in ordered {
+            let isOutdated = records[digest]?.isOutdated == true
             switch results[digest] {
             case _ where !isOrderValid, nil: requeue(original)
             case .rendered(let images):
-                if records[digest]?.isOutdated == true {
-                    records[digest] = nil
-                    outdated -= 1
+                if isOutdated {
+                    removeRecord(of: digest)
                     replaces = true
                 }
                 for (pixels, image) in images {
@@ -432,9 +438,8 @@ struct Renditions: Sendable {
                 unmarked.formUnion(original.lists)
             case .failed(let failure):
                 // Renditions by other rules would stay for ever.
-                if records[digest]?.isOutdated == true {
-                    records[digest] = nil
-                    outdated -= 1
+                if isOutdated {
+                    removeRecord(of: digest)
                     unmarked.formUnion(original.lists)
                     replaces = true
                 }

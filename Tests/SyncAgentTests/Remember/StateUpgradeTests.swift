@@ -176,17 +176,22 @@ struct StateUpgradeTests {
 
 @Suite("A database of a later version")
 struct LaterStateTests {
+    /// Makes the database of a paused agent, and runs these statements on it.
+    private static func write(_ statements: String..., to folder: FilePath) async throws {
+        var changes = MemoChanges()
+        changes.values = RememberedValues(isPaused: true)
+        let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+        try await store.apply(changes)
+        try await store.close()
+        let database = try Database(folder.appending(StateStore.files[0]))
+        for statement in statements { try database.execute(statement) }
+        try database.close()
+    }
+
     @Test("version 5 has the same table, and is taken over")
     func fifth() async throws {
         try await withTemporaryFolder { folder in
-            var changes = MemoChanges()
-            changes.values = RememberedValues(isPaused: true)
-            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-            try await first.apply(changes)
-            try await first.close()
-            let database = try Database(folder.appending(StateStore.files[0]))
-            try database.execute("PRAGMA user_version = 5")
-            try database.close()
+            try await Self.write("PRAGMA user_version = 5", to: folder)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.lossAtStart == nil && store.remembered.values.isPaused)
             try await store.close()
@@ -199,17 +204,12 @@ struct LaterStateTests {
     @Test("is read as far as it is known", arguments: [0, 1])
     func later(ahead: Int) async throws {
         try await withTemporaryFolder { folder in
-            var changes = MemoChanges()
-            changes.values = RememberedValues(isPaused: true)
-            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-            try await first.apply(changes)
-            try await first.close()
-            let database = try Database(folder.appending(StateStore.files[0]))
-            try database.execute("INSERT INTO memos VALUES ('unknown', '', '')")
-            try database.execute("PRAGMA user_version = \(StateStore.version + ahead)")
-            try database.execute("UPDATE memos SET json = json_set(json, '$.values.unknown', 1) WHERE kind = 'values'")
-            try database.execute("INSERT INTO memos VALUES ('icon', 'u', '[ null, 7, null, null, null, [ 1 ] ]')")
-            try database.close()
+            try await Self.write(
+                "INSERT INTO memos VALUES ('unknown', '', '')",
+                "PRAGMA user_version = \(StateStore.version + ahead)",
+                "UPDATE memos SET json = json_set(json, '$.values.unknown', 1) WHERE kind = 'values'",
+                "INSERT INTO memos VALUES ('icon', 'u', '[ null, 7, null, null, null, [ 1 ] ]')",
+                to: folder)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.lossAtStart == (ahead == 0 ? .damaged : nil))
             #expect(store.remembered.values.isPaused == (ahead == 1))
