@@ -21,7 +21,7 @@ def trouble(own, sentence, *problems, level="problem", **changes):
 
 
 EVENTS = [event(number, kind, message, -100 * (12 - number), **about) for number, (kind, message, about) in enumerate([
-    ("agent-started", "syncagent 0.1.0 started.", {}),
+    ("agent-started", "syncagent 1.0.0 started.", {}),
     ("list-accepted", "Accepted: 50 apps.", {"list": "apps-01.plist"}),
     ("icon-ready", "Downloaded: 2,000 bytes.", {"url": icons(1)[0]["url"]}),
     ("icon-changed", "Replaced by a new image: 2,007 bytes.", {"url": icons(2)[1]["url"]}),

@@ -83,7 +83,7 @@ def status(own, verdict=None, problems=(), **changes):
         if icon["state"] == "failed":
             codes.setdefault(icon["error"], []).append(icon)
     document = {
-        "format": 1, "state": "running", "pid": 811, "reachable": True, "version": "0.1.0", "generation": 42,
+        "format": 1, "state": "running", "pid": 811, "reachable": True, "version": "1.0.0", "generation": 42,
         "published": stamp(-190), "inSync": True, "lists": lists,
         "icons": {"referenced": len(own), "ready": state.count("ready"), "pending": state.count("pending"),
                   "failed": state.count("failed"), "stale": 0, "retired": 0},

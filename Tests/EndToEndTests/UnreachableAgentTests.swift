@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import DemoOrigin
 import Glibc
 import Subprocess
@@ -21,7 +22,7 @@ struct UnreachableAgentTests {
                 try await world.published(["Mail"])
                 let status = try await caller.agent.call(["status"] + elsewhere)
                 #expect(status.code == 1, "\(status.messages)")
-                let end = "syncagent 0.1.0 is running, not reachable from here (process \(agent.value))\n"
+                let end = "syncagent \(Version.current) is running, not reachable from here (process \(agent.value))\n"
                 #expect(status.output.hasSuffix(end) && status.output.contains(", in sync\n"), "\(status.output)")
                 #expect(status.output.hasPrefix("The agent is running, but does not answer; "), "\(status.output)")
                 #expect(status.output.contains("apps.plist  ok        1      1"), "\(status.output)")
@@ -86,7 +87,7 @@ struct UnreachableAgentTests {
                 #expect(status.code == 0, "\(status.messages)")
                 #expect(
                     status.output.hasSuffix(
-                        "syncagent 0.1.0 is running, not reachable from here (process \(agent.value))\n"),
+                        "syncagent \(Version.current) is running, not reachable from here (process \(agent.value))\n"),
                     "\(status.output)")
                 #expect(!status.output.contains("suspended"), "\(status.output)")
                 #expect(

@@ -69,13 +69,14 @@ def end(process):
     process.wait()
 
 
-def until(what, condition, limit=30):
-    """Waits for a condition and returns its value. `what` completes the sentence "waited in vain for …"."""
+def until(what, condition, limit=30, pause=0.02):
+    """Waits for a condition, asked every so many seconds, and returns its value. `what` completes the sentence "waited in
+    vain for …"."""
     end = time.monotonic() + limit
     while not (value := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"Waited {limit} s in vain for {what() if callable(what) else what}.")
-        time.sleep(0.02)
+        time.sleep(pause)
     return value
 
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package enum Version {
-    package static let current = "0.1.0"
+    package static let current = "1.0.0"
 }
