@@ -61,6 +61,12 @@ struct SettingKeyTests {
         #expect(try Self.key(name).variable == variable)
     }
 
+    @Test("all of them are spelled like the name", arguments: defaults)
+    func variable(name: String, value _: String) throws {
+        let words = name.replacing(/[a-z](?=[A-Z])/) { "\($0.output)_" }.replacing(".", with: "_")
+        #expect(try Self.key(name).variable == "SYNCAGENT_\(words.uppercased())")
+    }
+
     @Test("no two settings share a name or a variable")
     func unique() {
         #expect(Set(SettingKey.all.map(\.name)).count == SettingKey.all.count)

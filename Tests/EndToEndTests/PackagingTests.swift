@@ -7,10 +7,13 @@ import Testing
 
 @Suite("What the package is made of")
 struct PackagingTests {
-    @Test("the changelog of the package begins with the version of the program")
+    @Test("both changelogs begin with the version of the program")
     func version() throws {
         let changelog = try text("debian/changelog")
         #expect(changelog.hasPrefix("syncagent (\(Version.current)) "))
+        let changes = try text("../Sources/SyncAgent/SyncAgent.docc/Changes.md")
+        let entries = changes.split(separator: "\n").filter { $0.hasPrefix("## ") && $0 != "## Overview" }
+        #expect(entries.first == "## \(Version.current)")
     }
 
     @Test(

@@ -138,8 +138,9 @@ class Containers(ContainerTest):
                 self.assertEqual(status["Uid"].split(), [str(AGENT)] * 4)
                 self.assertEqual(int(status["CapEff"], 16) | int(status["CapBnd"], 16), 0)
                 self.assertEqual(status["NoNewPrivs"], "1")
-                if PROFILE.exists():
-                    self.assertEqual(status["Seccomp"], "2")
+                self.assertEqual(status["Seccomp"], "2" if PROFILE.exists() else "0")
+        if not PROFILE.exists():
+            self.skipTest(f"{PROFILE} is missing: the filter of engines was not there")
 
     def test_sigterm_ends_it_and_a_restart_keeps_the_cache(self):
         container = self.container().start()
@@ -302,8 +303,9 @@ class Containers(ContainerTest):
         # Names follow in steps.
         until("200 names", lambda: sum(not path.is_dir() for path in (self.cache / "by-size/48").rglob("*")) == 200)
         # That of the engine, and its own.
-        if PROFILE.exists():
-            self.assertTrue({("syncagent-parse", 2), ("syncagent-rende", 2)} <= seen)
+        self.assertTrue({("syncagent-parse", 1 + PROFILE.exists()), ("syncagent-rende", 1 + PROFILE.exists())} <= seen)
+        if not PROFILE.exists():
+            self.skipTest(f"{PROFILE} is missing: the filter of engines was not there")
 
     def test_certificates_of_servers_are_checked_against_the_bundle_of_the_image(self):
         bundle = "/etc/ssl/certs/ca-certificates.crt"
@@ -318,7 +320,8 @@ class Containers(ContainerTest):
         self.volumes[LISTS].joinpath("apps.plist").write_bytes(plistlib.dumps([{"name": "App", "icon": url}]))
         unknown = self.container().start()
         until("the failure", lambda: unknown.syncagent("status", check=False).code == 1)
-        print(json.loads(unknown.syncagent("status", "--json", check=False).out)["failures"][0]["code"], end=" ")
+        [failure] = json.loads(unknown.syncagent("status", "--json", check=False).out)["failures"]
+        self.assertEqual(failure["code"], "tls")
         unknown.stop()
         # As an administrator adds an authority: by a bundle of their own.
         self.container(mounts=self.volumes | {bundle: certificate}).start().syncagent("retry", url)

@@ -87,6 +87,12 @@ class Examples(ImageTest):
                 self.assertTrue(context["readOnlyRootFilesystem"])
                 self.assertFalse(context["allowPrivilegeEscalation"])
                 self.assertEqual(context["capabilities"], {"drop": ["ALL"]})
+            # What gives the folders to the agent can do that, and nothing else.
+            for container in pod.get("initContainers", []):
+                context = container["securityContext"]
+                self.assertTrue(context["readOnlyRootFilesystem"])
+                self.assertFalse(context["allowPrivilegeEscalation"])
+                self.assertEqual(context["capabilities"], {"drop": ["ALL"], "add": ["CHOWN", "FOWNER"]})
             # Every mount is of a volume of the pod.
             volumes = {volume["name"] for volume in pod["volumes"]}
             for container in pod["containers"] + pod.get("initContainers", []):

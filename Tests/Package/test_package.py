@@ -48,6 +48,12 @@ class Package(PackageTest):
         self.assertLessEqual(sizes["/usr/bin/syncagent"], 31_500_000)
         self.assertLessEqual(sizes["package"], 10_500_000)
 
+    def test_web_pages_find_what_they_load(self):
+        [pages] = self.deb.parent.glob("syncagent-doc_*.deb")
+        names = execute("dpkg-deb", "--fsys-tarfile", pages, limit=60).out
+        self.assertIn("html/data/documentation/syncagent.json\0", names)
+        self.assertNotIn(".json.gz\0", names)
+
     def test_the_checker_of_debian_finds_nothing(self):
         if not shutil.which("lintian"):
             self.skipTest("lintian is not installed")

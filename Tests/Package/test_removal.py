@@ -80,3 +80,27 @@ class Removal(MachineTest):
             self.install(self.deb)
             run("systemctl", "stop", "syncagent")
         run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)
+
+    def test_purge_spares_what_is_mounted_in_the_cache(self):
+        run = self.machine.run
+        self.install(self.deb)
+        run("systemctl", "stop", "syncagent")
+        self.machine.write("/srv/precious/file", "x")
+        run("mkdir", f"{CACHE}/mounted")
+        run("mount", "--bind", "/srv/precious", f"{CACHE}/mounted")
+        out = run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60).out
+        self.assertIn(f"{CACHE} stays: something is mounted in it.", out)
+        run("umount", f"{CACHE}/mounted")
+        self.assertTrue(self.machine.path("/srv/precious/file").exists())
+        run("rm", "-r", "/srv/precious", CACHE)
+
+    def test_exports_go_on_over_an_upgrade_and_end_with_the_package(self):
+        run, units = self.machine.run, ("syncagent-export.path", "syncagent-export.timer")
+        self.install(self.deb)
+        self.machine.write("/etc/default/syncagent-export", "EXPORT=/var/lib/syncagent-export\n")
+        run("systemctl", "enable", "--now", *units)
+        self.install(self.later)
+        self.assertEqual([self.machine.show("ActiveState", unit=unit) for unit in units], ["active"] * 2)
+        run("apt-get", "-qq", "-y", "remove", "syncagent", limit=60)
+        self.assertEqual([self.machine.show("ActiveState", unit=unit) for unit in units], ["inactive"] * 2)
+        run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60)

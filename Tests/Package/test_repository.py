@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The apt repository of Packaging/build-repository: what clients do with it, and what it has after each run."""
+import fcntl
 import os
 import re
 import shutil
@@ -15,7 +16,7 @@ from commands import CommandFailed, die_with_parent, execute, until
 from machine import FOLDER
 
 BUILD = FOLDER.parents[1] / "Packaging/build-repository"
-OPERATION = FOLDER.parents[1] / "Sources/SyncAgent/SyncAgent.docc/Operation.md"
+INSTALLATION = FOLDER.parents[1] / "Sources/SyncAgent/SyncAgent.docc/Installation.md"
 KEYRING = "syncagent-archive-keyring.gpg"
 TOOLS = ("apt-ftparchive", "dpkg-deb", "gpg", "gpg-agent", "gpgv", "xz")
 WEEK = 7 * 86_400
@@ -41,12 +42,12 @@ def make_key(folder, name, *, made=None, expires="0"):
     return key
 
 
-def package(folder, name="syncagent-dummy", version="1.0", architecture="amd64", content="x"):
+def package(folder, name="syncagent-dummy", version="1.0", architecture="amd64", content="x", source="syncagent"):
     """A package with nothing but one file."""
     root = folder / "package"
     (root / "DEBIAN").mkdir(parents=True)
     (root / "DEBIAN/control").write_text(
-        f"Package: {name}\nVersion: {version}\nArchitecture: {architecture}\nSource: syncagent\n"
+        f"Package: {name}\nVersion: {version}\nArchitecture: {architecture}\nSource: {source}\n"
         "Maintainer: nobody <nobody@example.com>\nDescription: a package without a use\n")
     (root / name).write_text(content)
     deb = folder / f"{name}_{version}_{architecture}_{content}.deb"
@@ -158,7 +159,7 @@ class RepositoryAsFiles(PackageTest):
     def test_a_version_never_changes(self):
         self.build(self.first)
         other = package(self.folder, content="y")
-        self.refuses("another syncagent-dummy 1.0. A version never changes", other, "--key", self.key)
+        self.refuses("another syncagent-dummy_1.0_amd64.deb. A version never changes", other, "--key", self.key)
         self.build(self.first)
         third = package(self.folder, version="3.0"), package(self.folder, version="3.0", content="y")
         self.refuses("different packages of the same version", *third, "--key", self.key)
@@ -169,17 +170,56 @@ class RepositoryAsFiles(PackageTest):
         public = self.folder / "public.key"
         public.write_bytes((self.repository / KEYRING).read_bytes())
         expired = make_key(self.folder, "expired", made=self.now - 3 * month, expires="30d")
+        short = make_key(self.folder, "short", expires="40d")
         young = make_key(self.folder, "young", made=self.now - 10)
         for pattern, arguments in (
                 ("A repository is signed", []), ("Cannot read the key", ["--key", "/nowhere"]),
                 ("has no secret key", ["--key", public]), ("has no secret key", ["--key", self.first]),
                 ("gpg has no secret key", ["--sign-with", "nobody"]), ("has expired", ["--key", expired]),
+                ("would be valid for longer", ["--key", short, "--valid-for", "20"]),
                 ("Clients of .* do not have the key", ["--key", young])):
             with self.subTest(pattern):
                 self.refuses(pattern, self.first, *arguments)
         shutil.rmtree(self.repository)
         self.repository.mkdir()
         self.refuses("made after SOURCE_DATE_EPOCH", self.first, "--key", young, at=self.now - 3600)
+
+    def test_a_key_of_ones_own_gpg_signs(self):
+        own = make_key(self.folder, "own", expires="60d").with_suffix(".gnupg")
+        environment = os.environ | {"GNUPGHOME": str(own)}
+        self.addCleanup(execute, "gpgconf", "--homedir", own, "--kill", "gpg-agent")
+        for _ in range(2):
+            result = execute(BUILD, self.repository, self.first, "--sign-with", "own", env=environment)
+            execute("gpgv", "--keyring", self.repository / KEYRING, self.repository / "dists/stable/InRelease")
+        # The key was made 30 days ago.
+        day = time.strftime("%Y-%m-%d", time.gmtime(self.now + 30 * 86_400))
+        self.assertRegex(result.err, f"^build-repository: The key [0-9A-F]+ expires on {day}: clients refuse")
+        self.assertTrue(result.out.endswith(f", which expires on {day}\n"), result.out)
+
+    def test_what_cannot_be_signed_is_not_kept(self):
+        self.build(self.first)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        (tools / "gpg").write_text('#!/bin/sh\ncase "$*" in *--clear-sign*) exit 2 ;; esac\nexec /usr/bin/gpg "$@"\n')
+        (tools / "gpg").chmod(0o755)
+        before = contents(self.repository)
+        second = package(self.folder, version="9.0")
+        environment = os.environ | {"PATH": f"{tools}:{os.environ['PATH']}"}
+        result = execute(BUILD, self.repository, second, "--key", self.key, env=environment, check=False)
+        self.assertRegex(result.err, "build-repository: gpg cannot sign")
+        self.assertEqual(contents(self.repository), before)
+
+    def test_one_writes_at_a_time(self):
+        self.build(self.first)
+        held = os.open(self.repository, os.O_RDONLY)
+        self.addCleanup(os.close, held)
+        fcntl.flock(held, fcntl.LOCK_EX)
+        self.refuses("Another build-repository is writing", self.first, "--key", self.key)
+
+    def test_keys_that_clients_have_are_not_forgotten(self):
+        self.build(self.first)
+        (self.repository / KEYRING).unlink()
+        self.refuses("is missing, with the keys that clients have", "--key", self.key)
 
     def test_a_key_changes_once_clients_have_the_new_one(self):
         self.build(self.first)
@@ -208,6 +248,14 @@ class RepositoryAsFiles(PackageTest):
         self.refuses("is not a Debian package", self.first, self.key, "--key", self.key)
         self.refuses("Cannot read the package", "/nowhere.deb", "--key", self.key)
         self.refuses("is for riscv64", package(self.folder, architecture="riscv64"), "--key", self.key)
+        damaged = next((self.repository / "pool").rglob("*.deb"))
+        data = damaged.read_bytes()
+        damaged.write_bytes(data[:100])
+        result = self.build(check=False)
+        self.assertEqual(result.code, 65)
+        self.assertIn("Not all of", result.err)
+        damaged.write_bytes(data)
+        self.refuses("no such names", package(self.folder, source="../../../evil", content="z"), "--key", self.key)
 
 
 class Repository(MachineTest):
@@ -248,7 +296,7 @@ class Repository(MachineTest):
         build(repository, self.deb, "--key", self.key)
         address = self.serve(repository, 8080)
         # The commands of the article are those that an administrator types.
-        section = OPERATION.read_text().partition("### Install from a repository\n")[2]
+        section = INSTALLATION.read_text().partition("## From a repository\n")[2]
         block = re.search(r"(?s)```sh\n(.*?)```", section)[1]
         block = block.replace("https://packages.example.com/syncagent", address)
         self.assertEqual(len(re.findall(r"(?m)^(?=curl|cat|apt)", block)), 4)

@@ -161,6 +161,12 @@ class Tarball(MachineTest):
         self.await_active(other_than=process)
         self.assertEqual(self.machine.path(CONFIGURATION).read_text(), "# Mine.\n")
 
+        # Two installations would have the same folders.
+        self.machine.write("/usr/bin/syncagent", "#!/bin/sh\n", mode=0o755)
+        for command in (["install"], ["install", "--prefix", "/opt/other"], ["uninstall", "--purge"]):
+            self.assertEqual(run(f"{top}/{command[0]}", *command[1:], check=False).code, 75)
+        run("rm", "/usr/bin/syncagent")
+
         counts = self.origin.counts()
         run("/usr/local/libexec/syncagent/uninstall")
         self.assertEqual(
@@ -182,6 +188,17 @@ class Tarball(MachineTest):
         self.assertEqual(self.ready(), set(range(10)))
         self.assertEqual(self.origin.counts(), counts)
 
+        # Whoever is interrupted begins again, here after the units have gone.
+        stand_in = "#!/bin/sh\ncase $* in */syncagent.8*) exit 1 ;; esac\nexec /usr/bin/rm \"$@\"\n"
+        self.machine.write("/root/tools/rm", stand_in, mode=0o755)
+        uninstall, tools = "/usr/local/libexec/syncagent/uninstall", [f"PATH=/root/tools:{PATH}"]
+        self.assertEqual(run(uninstall, "--purge", environment=tools, check=False).code, 1)
+        # Lists of others, on a file system of their own, stay.
+        run("mount", "-t", "tmpfs", "lists", LISTS)
+        self.drop("theirs", range(1))
+        self.assertIn("/etc/syncagent stays: something is mounted in it.\n", run(uninstall, "--purge").out)
+        self.assertTrue(self.machine.path(f"{LISTS}/theirs.plist").exists())
+        run("umount", LISTS)
         run(f"{top}/uninstall", "--purge")
         self.assertEqual(self.files() - before, set())
         self.assertEqual(before - self.files(), set())

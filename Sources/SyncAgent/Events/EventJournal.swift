@@ -19,6 +19,8 @@ package final class EventJournal: Sendable {
     /// How many events may wait to be written before icon events are dropped.
     package static let mostPending = 100_000
     private static let batchBytes = 1 << 16
+    /// After how long it is tried again to write, if no event comes.
+    package static let retryInterval = Duration.seconds(30)
 
     private struct Pending {
         /// Events, each batch with the number of events dropped before it.
@@ -44,6 +46,7 @@ package final class EventJournal: Sendable {
     let folder: FilePath
     let segmentBytes: Int
     private let mostPending: Int
+    private let retryInterval: Duration
     /// The kernel's boot ID; `nil` if it is unknown.
     let boot: String?
     private let logger: Logger
@@ -58,11 +61,12 @@ package final class EventJournal: Sendable {
     /// Opens the journal for writing; there must be only one writer.
     package init(
         in folder: FilePath, segmentBytes: Int = segmentBytes, mostPending: Int = mostPending,
-        boot: String?? = .none, logger: Logger
+        retryInterval: Duration = retryInterval, boot: String?? = .none, logger: Logger
     ) {
         self.folder = folder
         self.segmentBytes = segmentBytes
         self.mostPending = mostPending
+        self.retryInterval = retryInterval
         self.boot = boot ?? BootID.current
         self.logger = logger
         let found = EventRing.find(in: folder, limit: Self.limit)
@@ -80,6 +84,7 @@ package final class EventJournal: Sendable {
     package init(reading folder: FilePath) {
         self.folder = folder
         (segmentBytes, mostPending, boot) = (Self.segmentBytes, Self.mostPending, nil)
+        retryInterval = Self.retryInterval
         logger = Logger(label: "events") { _ in SwiftLogNoOpLogHandler() }
         let found = EventRing.find(in: folder, limit: Self.limit)
         ring = Mutex(found.ring)
@@ -177,7 +182,7 @@ package final class EventJournal: Sendable {
 
     /// Writes whole lines and shows them to readers; drops them on failure.
     private func write(_ text: inout [UInt8], _ output: inout Output) {
-        guard !text.isEmpty else { return }
+        guard !text.isEmpty || output.isFailing && output.mark != nil else { return }
         defer { text.removeAll(keepingCapacity: true) }
         do {
             try open(&output)
@@ -196,9 +201,28 @@ package final class EventJournal: Sendable {
                 logger.warning(
                     "cannot write the event journal: events are dropped",
                     metadata: ["folder": "\(folder)", "reason": "\(error)"])
+                tryLater()
             }
             output.isFailing = true
             trouble.withLock { $0 = "events cannot be written in \(folder): \(error)" }
+        }
+    }
+
+    /// Writes a mark in place of what was dropped, again and again until it can be written.
+    ///
+    /// An agent with nothing to tell would otherwise report the failure for ever.
+    private func tryLater() {
+        writing.asyncAfter(deadline: .now() + .milliseconds(Int(retryInterval / .milliseconds(1)))) { [weak self] in
+            guard let self else { return }
+            let isFailing = output.withLock { output in
+                guard output.isFailing, !output.isClosed else { return false }
+                output.mark = output.mark ?? EventMark(first: output.next, boot: boot, after: .notWritten)
+                output.first = output.next
+                var none: [UInt8] = []
+                write(&none, &output)
+                return output.isFailing
+            }
+            if isFailing { tryLater() }
         }
     }
 

@@ -38,8 +38,8 @@ package struct RenderHelper: Sendable {
         var work = Work()
         let there = programs.filter { access($0.string, X_OK) == 0 }
         guard let first = programs.first, there.first == first else {
-            work.trouble =
-                "\(programs.first?.lastComponent?.string ?? "the renderer") is not installed: install the package syncagent-render"
+            let name = programs.first?.lastComponent?.string ?? "the renderer"
+            work.trouble = "\(name) is not installed: install the package syncagent-render, and reload"
             return work
         }
         work.programs = there.count

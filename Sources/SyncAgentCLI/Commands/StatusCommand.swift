@@ -65,7 +65,7 @@ struct StatusCommand: AsyncParsableCommand {
     /// Prints whether the agent works; failed icons, which others may have to mend, do not count.
     private func printHealth() async throws {
         let report = try await configuration.askAgent { try await $0.status() }
-        if let error = report.publication.error ?? report.storage?.error { throw Exit.because("\(error).") }
+        if let error = report.publication.error { throw Exit.because("\(error).") }
         try Message.output(sentence: "The agent answers and can publish.")
     }
 

@@ -22,6 +22,9 @@ struct SyncCommand: AsyncParsableCommand {
             69 the agent is not running.
             """)
 
+    /// How long an agent may take to start, as in a container that was just run.
+    private static let start: Duration = .seconds(5)
+
     @Argument(
         help: ArgumentHelp(
             "The lists to wait for with --wait, such as apps.plist; by default all lists.", valueName: "list"),
@@ -56,7 +59,9 @@ struct SyncCommand: AsyncParsableCommand {
         let last: SyncReport
         do {
             defer { display.clear() }
-            last = try await configuration.askAgent { try await $0.sync(waitingFor: lists, display.show) }
+            last = try await configuration.askAgent(within: Self.start) {
+                try await $0.sync(waitingFor: lists, display.show)
+            }
         }
         guard last.isDone else {
             throw Exit.because("The agent stopped before the lists were published.", code: .noAgent)

@@ -5,11 +5,13 @@ import SyncAgent
 import SystemPackage
 
 extension Configuration {
-    /// Asks the running agent for what only it can do.
+    /// Asks the running agent for what only it can do; one that starts meanwhile is asked, too.
     ///
     /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses, or an exit code that the question throws.
-    func askAgent<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer {
-        if let answer = try await ask(question, code: .noAgent) { return answer }
+    func askAgent<Answer>(
+        within patience: Duration = .zero, _ question: (ControlClient) async throws -> Answer?
+    ) async throws -> Answer {
+        if let answer = try await ask(question, within: patience, code: .noAgent) { return answer }
         throw Exit.because(
             "No agent answers at \(try folders().socket): start it, or name its socket with --socket.", code: .noAgent)
     }
@@ -19,18 +21,28 @@ extension Configuration {
     /// - Returns: `nil` if none runs.
     /// - Throws: Exit code 75 if an agent holds the cache but cannot be asked.
     func askIfRunning<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer? {
-        try await ask(question, code: .busy)
+        try await ask(question, within: .zero, code: .busy)
     }
 
     /// Returns the answer, or `nil` if no agent runs; the exit code is for an agent that cannot be asked.
     private func ask<Answer>(
-        _ question: (ControlClient) async throws -> Answer?, code: Exit.Code
+        _ question: (ControlClient) async throws -> Answer?, within patience: Duration, code: Exit.Code
     ) async throws -> Answer? {
         let folders = try folders()
-        do {
-            if let answer = try await question(ControlClient(socket: folders.socket)) { return answer }
-        } catch {
-            throw Self.end(because: error, at: folders.socket, code: code)
+        let client = ControlClient(socket: folders.socket)
+        let end = ContinuousClock.now + patience
+        while true {
+            do {
+                if let answer = try await question(client) { return answer }
+            } catch {
+                throw Self.end(because: error, at: folders.socket, code: code)
+            }
+            // One that was just started holds no cache at first, and then has no socket for a moment.
+            guard ContinuousClock.now < end, [.noSuchFileOrDirectory, .connectionRefused].contains(client.obstacle)
+            else {
+                break
+            }
+            try await Task.sleep(for: .milliseconds(50))
         }
         if let obstacle = unreachable(LockState(ofFolder: folders.cache), folders) {
             throw Exit.because(obstacle, code: code)

@@ -387,6 +387,35 @@ struct EventJournalTests {
         }
     }
 
+    @Test("once a disk has room again, events can be written without one that says so")
+    func recovery() async throws {
+        try await withTemporaryFolder { folder in
+            try await SmallDisk.mounted("size=64k", at: folder) {
+                let log = RecordedLog()
+                let journal = EventJournal(
+                    in: folder, retryInterval: .milliseconds(5), boot: "boot 1", logger: log.logger)
+                try await Self.write(1...10, to: journal)
+                let filler = folder.appending("filler")
+                let file = try FileDescriptor.open(
+                    filler, .writeOnly, options: [.create, .append], permissions: .ownerReadWrite)
+                while (try? file.writeAll([UInt8](repeating: 1, count: 512))) != nil {}
+                try file.close()
+                journal.append((0..<200).map(Self.event), at: Self.time)
+                try await waitUntil { journal.failure != nil }
+                #expect(unlink(filler.string) == 0)
+                try await waitUntil { journal.failure == nil }
+                #expect(journal.newest == 210)
+                journal.append([.paused], at: Self.time)
+                try await waitUntil { journal.newest == 211 }
+                let records = try await Self.read(journal)
+                #expect(records.filter { $0.kind == "gap" }.map(\.code) == ["not-written"])
+                #expect(records.last?.kind == "paused" && records.map(\.id) == records.map(\.id).sorted())
+                #expect(
+                    log.messages == ["cannot write the event journal: events are dropped", "events are written again"])
+            }
+        }
+    }
+
     @Test("a folder that is missing costs events, and nothing else")
     func missing() async throws {
         try await withTemporaryFolder { folder in
