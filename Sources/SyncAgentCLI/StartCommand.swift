@@ -10,9 +10,10 @@ struct StartCommand {
 
     /// The command; a systemd unit is suggested only if no options are given, which it would ignore.
     var text: String {
-        if isSystem { return "systemctl start syncagent" }
+        // A container has none.
+        if isSystem, hasUnit(true) { return "systemctl start syncagent" }
         guard isRoot else {
-            let isOwn = options.allSatisfy { $0 == "--user" }
+            let isOwn = !isSystem && options.allSatisfy { $0 == "--user" }
             return isOwn && hasUnit(false) ? "systemctl --user start syncagent" : "syncagent run"
         }
         return options.isEmpty && hasUnit(true) ? "systemctl start syncagent" : "syncagent run --allow-root"

@@ -9,7 +9,8 @@ struct SuggestionTests {
     @Test(
         "the agent is started by what works for whoever asks",
         arguments: [
-            (true, true, [], true, "systemctl start syncagent"), (true, false, [], false, "systemctl start syncagent"),
+            (true, true, [], true, "systemctl start syncagent"), (true, false, [], true, "systemctl start syncagent"),
+            (true, false, [], false, "syncagent run"), (true, true, [], false, "syncagent run --allow-root"),
             (false, false, [], true, "systemctl --user start syncagent"),
             (false, false, ["--user"], true, "systemctl --user start syncagent"),
             (false, false, [], false, "syncagent run"), (false, false, ["--cache /c"], true, "syncagent run"),

@@ -358,6 +358,16 @@ struct EventJournalTests {
         }
     }
 
+    /// Takes all room on the disk, by a file.
+    private static func fill(_ folder: FilePath) throws -> FilePath {
+        let filler = folder.appending("filler")
+        let file = try FileDescriptor.open(
+            filler, .writeOnly, options: [.create, .append], permissions: .ownerReadWrite)
+        while (try? file.writeAll([UInt8](repeating: 1, count: 512))) != nil {}
+        try file.close()
+        return filler
+    }
+
     @Test("on a full disk events are dropped and told as a gap, and the agent goes on")
     func full() async throws {
         try await withTemporaryFolder { folder in
@@ -365,11 +375,7 @@ struct EventJournalTests {
                 let log = RecordedLog()
                 let journal = EventJournal(in: folder, boot: "boot 1", logger: log.logger)
                 try await Self.write(1...10, to: journal)
-                let filler = folder.appending("filler")
-                let file = try FileDescriptor.open(
-                    filler, .writeOnly, options: [.create, .append], permissions: .ownerReadWrite)
-                while (try? file.writeAll([UInt8](repeating: 1, count: 512))) != nil {}
-                try file.close()
+                let filler = try Self.fill(folder)
                 // More than what is left in the last page of the file.
                 journal.append((0..<200).map(Self.event), at: Self.time)
                 journal.append((0..<200).map(Self.event), at: Self.time)
@@ -395,11 +401,7 @@ struct EventJournalTests {
                 let journal = EventJournal(
                     in: folder, retryInterval: .milliseconds(5), boot: "boot 1", logger: log.logger)
                 try await Self.write(1...10, to: journal)
-                let filler = folder.appending("filler")
-                let file = try FileDescriptor.open(
-                    filler, .writeOnly, options: [.create, .append], permissions: .ownerReadWrite)
-                while (try? file.writeAll([UInt8](repeating: 1, count: 512))) != nil {}
-                try file.close()
+                let filler = try Self.fill(folder)
                 journal.append((0..<200).map(Self.event), at: Self.time)
                 try await waitUntil { journal.failure != nil }
                 #expect(unlink(filler.string) == 0)
