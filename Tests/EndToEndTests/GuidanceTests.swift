@@ -166,7 +166,8 @@ struct GuidanceTests {
                 try await world.agent.status { $0.icons.stale == 1 }
                 let status = try await world.agent.call("status")
                 #expect(status.code == 0)
-                #expect(status.output.hasPrefix("All 2 icons are on disk; 1 could not be refreshed.\n"), "\(status.output)")
+                let verdict = "All 2 icons are on disk; 1 could not be refreshed.\n"
+                #expect(status.output.hasPrefix(verdict), "\(status.output)")
                 #expect(status.output.contains("[http-503]\n  $ syncagent why \(url) --socket "), "\(status.output)")
                 let json = try await world.agent.call("status", "--json").output
                 #expect(json.contains(#""refreshFailures": ["#) && json.contains(#""code": "http-503", "icons": 1"#))
