@@ -403,9 +403,10 @@ struct EventJournalTests {
                 try await Self.write(1...10, to: journal)
                 let filler = try Self.fill(folder)
                 journal.append((0..<200).map(Self.event), at: Self.time)
-                try await waitUntil { journal.failure != nil }
+                // What is left in the last page of the file may do for the mark, also on a full disk.
+                try await waitUntil { !log.messages.isEmpty }
                 #expect(unlink(filler.string) == 0)
-                try await waitUntil { journal.failure == nil }
+                try await waitUntil { log.messages.count == 2 && journal.failure == nil }
                 #expect(journal.newest == 210)
                 journal.append([.paused], at: Self.time)
                 try await waitUntil { journal.newest == 211 }
