@@ -105,8 +105,10 @@ class Soak(MachineTest):
         return sum(1 for _ in self.machine.path(f"/proc/{pid}/fd").iterdir())
 
     def taken(self):
-        """What the agent takes, once it has nothing to do."""
+        """What the agent takes, once it has nothing to do, always after the same: lists changed, and the clock is right."""
         pid = self.pid()
+        self.set_clock(0)
+        self.all_ready()
 
         def switches():
             text = self.machine.run("sh", "-c", f"cat /proc/{pid}/task/*/status").out
@@ -180,9 +182,10 @@ class Soak(MachineTest):
         until("disk-full", lambda: "disk-full" in [problem["code"] for problem in self.status()["problems"]], 300)
         filler.unlink()
 
-    def set_clock(self):
-        self.offset = next(self.offsets)
-        self.machine.write(CLOCK, f"{self.offset:+}\n")
+    def set_clock(self, offset=None):
+        self.offset = next(self.offsets) if offset is None else offset
+        if self.sets_clock:
+            self.machine.write(CLOCK, f"{self.offset:+}\n")
         self.churn()
 
     def test_it_takes_no_more_at_the_end(self):
