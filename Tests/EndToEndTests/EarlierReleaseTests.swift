@@ -10,7 +10,7 @@ import Testing
 
 /// Tests/Golden/0.1.0.tar.xz is what an agent of version 0.1.0 left when it was stopped.
 ///
-/// It has two lists of twelve apps, of which one has no icon at its origin, a pinned icon, and a pause. The origin is gone.
+/// It has two lists with twelve apps, one pinned icon, and a pause. One app has no icon. The origin no longer runs.
 @Suite("The folders of version 0.1.0", .enabled(if: Tool.areInstalled("tar", "xz"), "tar or xz is not installed"))
 struct EarlierReleaseTests {
     private static let failed = "http://127.0.0.1:48123/missing.png"

@@ -11,6 +11,10 @@ def url(number):
     return f"http://{HOST}/{number}.png"
 
 
+def number_of(url):
+    return int(url.rpartition("/")[2].removesuffix(".png"))
+
+
 def png(number):
     """An image of 8 x 8 pixels that no other number has."""
     colour = struct.pack(">I", number)

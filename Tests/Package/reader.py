@@ -42,39 +42,34 @@ class CacheReader:
     def check(self, url, path):
         """Fails if the image is not the one that was served."""
         data = (self.cache / path).read_bytes()
-        number = int(url.rpartition("/")[2].removesuffix(".png"))
-        assert data == icons.png(number), f"{path} is not the image of {url}"
+        assert data == icons.png(icons.number_of(url)), f"{path} is not the image of {url}"
 
     def check_all(self):
         """The numbers of all icons that are ready, each of them checked."""
         ready = self.ready()
         for url, path in ready.items():
             self.check(url, path)
-        return {int(url.rpartition("/")[2].removesuffix(".png")) for url in ready}
+        return {icons.number_of(url) for url in ready}
 
 
-class SteadyReader:
-    """Reads the manifest, its documents and some images again and again, and notes whatever is missing or wrong."""
+class RepeatedReading:
+    """Reads again and again in a thread, until the block ends, which fails if a read did. A subclass has `read_once`."""
 
-    def __init__(self, cache, at_least=()):
-        self.reader = CacheReader(cache)
-        # Icons that are to be ready all the time.
-        self.at_least = {icons.url(number) for number in at_least}
+    def __init__(self, name):
+        self.name = name
         self.reads = 0
         self.faults = []
         self.is_over = threading.Event()
         self.thread = threading.Thread(target=self.read, daemon=True)
 
+    def pause(self):
+        """The seconds between two reads."""
+        return 0.002
+
     def read(self):
-        chosen = random.Random(1)
-        while not self.is_over.wait(0.002):
+        while not self.is_over.wait(self.pause()):
             try:
-                ready = self.reader.ready()
-                if missing := self.at_least - ready.keys():
-                    raise AssertionError(f"{len(missing)} icons are not ready any more, such as {min(missing)}")
-                for url in chosen.sample(list(ready), min(20, len(ready))):
-                    self.reader.check(url, ready[url])
-                self.reads += 1
+                self.read_once()
             except Exception as error:
                 self.faults.append(f"read {self.reads}: {type(error).__name__}: {error}")
 
@@ -86,5 +81,25 @@ class SteadyReader:
         self.is_over.set()
         self.thread.join(30)
         if error[0] is None:
-            assert not self.faults, f"{len(self.faults)} of {self.reads} reads failed:\n" + "\n".join(self.faults[:10])
+            faults = "\n".join(self.faults[:10])
+            assert not self.faults, f"{len(self.faults)} of {self.reads} reads of {self.name} failed:\n{faults}"
             assert self.reads, "nothing was read"
+
+
+class SteadyReader(RepeatedReading):
+    """Reads the manifest, its documents and some images, and notes whatever is missing or wrong."""
+
+    def __init__(self, cache, at_least=()):
+        super().__init__("the cache")
+        self.reader = CacheReader(cache)
+        # Icons that are to be ready all the time.
+        self.at_least = {icons.url(number) for number in at_least}
+        self.chosen = random.Random(1)
+
+    def read_once(self):
+        ready = self.reader.ready()
+        if missing := self.at_least - ready.keys():
+            raise AssertionError(f"{len(missing)} icons are not ready any more, such as {min(missing)}")
+        for url in self.chosen.sample(list(ready), min(20, len(ready))):
+            self.reader.check(url, ready[url])
+        self.reads += 1

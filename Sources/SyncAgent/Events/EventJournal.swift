@@ -19,7 +19,7 @@ package final class EventJournal: Sendable {
     /// How many events may wait to be written before icon events are dropped.
     package static let mostPending = 100_000
     private static let batchBytes = 1 << 16
-    /// After how long it is tried again to write, if no event comes.
+    /// The interval between retries of a failed write, if no event comes.
     package static let retryInterval = Duration.seconds(30)
 
     private struct Pending {
@@ -208,7 +208,7 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Writes a mark in place of what was dropped, again and again until it can be written.
+    /// Retries with a mark in place of the dropped events, until the mark is written.
     ///
     /// An agent with nothing to tell would otherwise report the failure for ever.
     private func tryLater() {

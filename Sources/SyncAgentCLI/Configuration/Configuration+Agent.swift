@@ -5,7 +5,7 @@ import SyncAgent
 import SystemPackage
 
 extension Configuration {
-    /// Asks the running agent for what only it can do; one that starts meanwhile is asked, too.
+    /// Asks the running agent for what only it can do, and waits `patience` for an agent to start.
     ///
     /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses, or an exit code that the question throws.
     func askAgent<Answer>(
@@ -37,7 +37,7 @@ extension Configuration {
             } catch {
                 throw Self.end(because: error, at: folders.socket, code: code)
             }
-            // One that was just started holds no cache at first, and then has no socket for a moment.
+            // A starting agent first has no lock on the cache, and then no socket.
             guard ContinuousClock.now < end, [.noSuchFileOrDirectory, .connectionRefused].contains(client.obstacle)
             else {
                 break
