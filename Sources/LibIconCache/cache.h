@@ -37,6 +37,8 @@ enum { TIME_LENGTH = 20, DOCUMENT_LENGTH = 6 + 64 + 5 };
 bool is_time(const json_text *text);
 /* Reads 64 hexadecimal digits; false if the text is something else. */
 bool read_digits(const json_text *text, char digits[65]);
+/* Whether a path is that of an image with this digest. */
+bool is_image_path(const json_text *path, const char *digits);
 /* Whether an object has another value of this key before. Adds the key's bit to `seen`. The first value counts. */
 bool is_repeated(uint32_t *seen, unsigned bit);
 

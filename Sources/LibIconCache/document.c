@@ -80,22 +80,6 @@ static bool read_members(json *parser, struct entry *entry) {
     return result == 0 && entry->icon.start != NULL && entry->status.start != NULL;
 }
 
-bool is_image_path(const json_text *text, const char *digits) {
-    enum { SUFFIX = 16, FOLDER = 6 + 3, NAME_END = FOLDER + SHA256_DIGITS };
-    char path[NAME_END + 1 + SUFFIX + 1];
-    if (!json_decode_into(text, path, sizeof path)) return false;
-    size_t length = strlen(path);
-    if (length < NAME_END + 2 || memcmp(path, "icons/", 6) != 0 || memcmp(path + 6, digits, 2) != 0 || path[8] != '/'
-        || memcmp(path + FOLDER, digits, SHA256_DIGITS) != 0 || path[NAME_END] != '.') {
-        return false;
-    }
-    for (const char *p = path + NAME_END + 1; *p != '\0'; p++) {
-        bool is_allowed = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z');
-        if (!is_allowed) return false;
-    }
-    return true;
-}
-
 static bool has_image(const struct entry *entry) {
     const uint32_t all = NUMBER_BYTES | NUMBER_WIDTH | NUMBER_HEIGHT;
     return entry->path.start != NULL && entry->sha256.start != NULL && entry->type.start != NULL

@@ -19,9 +19,6 @@ struct entry {
 
 enum { NUMBER_BYTES = 1, NUMBER_WIDTH = 2, NUMBER_HEIGHT = 4 };
 
-/* Whether a path is that of an image with this digest. */
-bool is_image_path(const json_text *path, const char *digits);
-
 /* What a document is made of. */
 struct document {
     json apps;      /* the place of the first entry */

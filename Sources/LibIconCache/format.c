@@ -33,6 +33,22 @@ bool read_digits(const json_text *text, char digits[65]) {
     return json_decode_into(text, digits, SHA256_DIGITS + 1) && sha256_is_hex(digits);
 }
 
+bool is_image_path(const json_text *text, const char *digits) {
+    enum { SUFFIX = 16, FOLDER = 6 + 3, NAME_END = FOLDER + SHA256_DIGITS };
+    char path[NAME_END + 1 + SUFFIX + 1];
+    if (!json_decode_into(text, path, sizeof path)) return false;
+    size_t length = strlen(path);
+    if (length < NAME_END + 2 || memcmp(path, "icons/", 6) != 0 || memcmp(path + 6, digits, 2) != 0 || path[8] != '/'
+        || memcmp(path + FOLDER, digits, SHA256_DIGITS) != 0 || path[NAME_END] != '.') {
+        return false;
+    }
+    for (const char *p = path + NAME_END + 1; *p != '\0'; p++) {
+        bool is_allowed = (*p >= '0' && *p <= '9') || (*p >= 'a' && *p <= 'z');
+        if (!is_allowed) return false;
+    }
+    return true;
+}
+
 bool is_repeated(uint32_t *seen, unsigned bit) {
     uint32_t mask = UINT32_C(1) << bit;
     bool result = *seen & mask;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cache.h"
-#include "document.h"
 #include "sha256.h"
 
 /* The keys of a rendition, in the order in which the agent writes them. */
