@@ -32,7 +32,7 @@ function noteAccess(value) {
   accessChanged(value);
 }
 
-/** Whether this page had a token that is not valid any more. */
+/** Whether the page had a token that has expired. */
 export let isTokenOver = false;
 
 /** What a request without a token may do: none or read; null as long as that is not known. */
@@ -108,12 +108,12 @@ async function* chunks(body) {
   }
 }
 
-/** Follows a stream until it is refused: when it ends it is opened again, a little later each time nothing came of it. */
+/** Follows a stream until it is refused. Reopens it when it ends, with a growing delay while it yields nothing. */
 async function follow(open, ended) {
   let delay = 500;
   for (;;) {
     const stop = new AbortController();
-    // Nobody looks: the agent need not tell.
+    // The page is hidden: close the stream.
     const hide = () => { if (document.hidden) stop.abort(); };
     document.addEventListener('visibilitychange', hide);
     try {

@@ -25,7 +25,7 @@ let isOutdated = false;
 
 let announced = '';
 
-/** Tells screen readers that the verdict is another one. */
+/** Announces a changed verdict to screen readers. */
 function announce(text) {
   if (text === announced) return;
   // The first one is read with the page.
@@ -47,7 +47,7 @@ async function act(path, body, done) {
     await tell(path, body);
     say(done);
   } catch (error) {
-    say(error instanceof Refusal ? sentence(error.message) : 'The agent does not answer.', 'bad');
+    say(error instanceof Refusal ? sentence(error.message) : 'The agent does not respond.', 'bad');
   }
   details.refresh();
 }
@@ -116,7 +116,7 @@ const loaded = new Promise(resolve => {
   setTimeout(resolve, 3000);
 });
 
-/** Reads all icons again. While that goes on, a change is read afterwards, and then not at once. */
+/** Reloads all icons. A change during a load triggers another load after a pause. */
 async function loadIcons() {
   isOutdated = true;
   if (isLoading) return;
@@ -136,7 +136,7 @@ async function loadIcons() {
       noteLoaded();
       showWall();
       if (details.url && icons.has(details.url)) details.refresh(icons.get(details.url));
-      // What takes the agent long is asked for rarely.
+      // The slower the agent answers, the longer the pause.
       await new Promise(resolve => { setTimeout(resolve, Math.max(1000, 10 * (performance.now() - start))); });
     }
   } catch {
@@ -187,7 +187,7 @@ function takeEvents() {
     if (!icon || (kind === 'icon-ready' ? icon.path : !['icon-stale', 'icon-fresh'].includes(kind))) isKnown = false;
     if (!icon) continue;
     if (kind === 'icon-evicted') {
-      // It is gone, and so is its image: nothing is asked of it any more.
+      // Its image is gone, too: send no more requests for it.
       icons.delete(url);
       isFilterTouched = true;
       if (details.url === url) {
@@ -246,11 +246,11 @@ function gone(error) {
     return;
   }
   wasGone = true;
-  showLink('gone', 'No answer');
+  showLink('gone', 'Not responding');
   showGone(lastAnswer);
   byId('actions').hidden = true;
-  announce('The agent does not answer.');
-  document.title = 'No answer · syncagent';
+  announce('The agent does not respond.');
+  document.title = 'Not responding · syncagent';
 }
 
 function showAccess() {

@@ -79,7 +79,7 @@ export class Details {
       report?.stale ? element('p.box', { data: { tone: 'wait' } }, withTimes(sentence(report.stale))) : null,
       icon.previous
         ? element('p.box', { data: { tone: 'wait' } },
-          'This is the previous image of the app: the one of its new URL is not on disk yet.')
+          'This is the previous image of the app. The image of its new URL is not on disk yet.')
         : null,
       this.#facts(icon, report, names),
       this.#deeds(icon, report),

@@ -18,7 +18,7 @@ export function showLists(lists, choose) {
         element('span.list-count', {}, `${number(list.ready)} / ${number(list.apps)}`)),
       bar(list, label),
       list.state === 'ok' ? null : element('p.trouble', {},
-        list.state === 'rejected' ? 'Not accepted: ' : 'Its last good version is in force: ',
+        list.state === 'rejected' ? 'Rejected: ' : 'Rejected, the last good version stays in force: ',
         element('bdi', {}, sentence(list.error ?? 'the file cannot be used'))));
   }));
   if (place >= 0) byId('lists').querySelectorAll('button')[place]?.focus();

@@ -27,7 +27,7 @@ export function showVerdict(status, listsFolder) {
 
 /** Shows that nobody answers. */
 export function showGone(since) {
-  mark('gone', 'The agent does not answer.');
+  mark('gone', 'The agent does not respond.');
   document.getElementById('verdict-more').replaceChildren(
     'It was stopped, or the syncagent dashboard command has ended. ',
     ...(since ? ['The data below is from ', when(since), '. '] : []), 'This page retries automatically.');

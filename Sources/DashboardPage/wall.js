@@ -164,7 +164,7 @@ export class Wall {
     cell.setAttribute('aria-setsize', this.icons.length);
     cell.setAttribute('aria-label', label(icon));
     flag.hidden = !isStale(icon);
-    // What does not fit is told to those who point at it.
+    // The tooltip has the whole name.
     name.textContent = name.title = nameOf(icon);
     note.textContent = icon.state === 'ready' ? '' : icon.error ?? icon.state;
     this.#mark(cell, index);

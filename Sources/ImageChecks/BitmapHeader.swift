@@ -97,7 +97,7 @@ struct BitmapHeader {
 
     private func embedded(_ format: any ImageFormat.Type, in picture: RawSpan) throws(ImageFault) -> PixelSize {
         try ImageFault.ofPart { () throws(ImageFault) in
-            guard format.recognises(picture) else { throw .malformed("it does not hold what it says") }
+            guard format.recognises(picture) else { throw .malformed("it embeds another format than declared") }
             let size = try format.size(of: picture)
             guard !size.isEmpty else { throw .malformed("it has no pixels") }
             return try format.content(of: picture, showing: size).largest

@@ -57,7 +57,7 @@ struct ItemExtents {
         }
         let shown = cropped ?? full
         guard shown.width <= full.width, shown.height <= full.height else {
-            throw .malformed("it is cropped to more than there is (clap)")
+            throw .malformed("its crop area is larger than the image (clap)")
         }
         self.shown = isTurned ? PixelSize(width: shown.height, height: shown.width) : shown
     }

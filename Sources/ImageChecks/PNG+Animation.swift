@@ -53,7 +53,7 @@ extension PNG {
 
         func end() throws(ImageFault) -> Int {
             guard !awaitsData else { throw .malformed("a frame has no data") }
-            guard frames == announced, frames > 0 else { throw .malformed("it has not the frames it announces (acTL)") }
+            guard frames == announced, frames > 0 else { throw .malformed("its number of frames is wrong (acTL)") }
             return frames
         }
 

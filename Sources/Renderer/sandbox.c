@@ -81,7 +81,7 @@ static void filter_system_calls(void) {}
 
 void sandbox_enter(void) {
     closefrom(STDERR_FILENO + 1);
-    // It may take whatever nobody else needs.
+    // Use only CPU time that no other process needs.
     struct sched_param none = {0};
     sched_setscheduler(0, SCHED_BATCH, &none);
     setpriority(PRIO_PROCESS, 0, 19);

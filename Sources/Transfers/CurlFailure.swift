@@ -23,14 +23,14 @@ enum CurlFailure {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
             return FetchFailure(.dns, "the host name cannot be resolved")
         case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
-            return FetchFailure(.connect, "no connection (\(systemReason(handle) ?? reason))")
+            return FetchFailure(.connect, "cannot connect (\(systemReason(handle) ?? reason))")
         case CURLE_PEER_FAILED_VERIFICATION:
             return FetchFailure(
                 .tls,
-                "the server's certificate is not trusted: correct it, or add its authority to those of the system, or to "
+                "the server's certificate is not trusted: correct it, or add its CA certificate to the system's, or to "
                     + "fetch.caFile if that is set")
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
-            return FetchFailure(.tls, "no TLS connection to the server can be made")
+            return FetchFailure(.tls, "the TLS handshake with the server failed")
         case CURLE_SSL_CERTPROBLEM:
             return FetchFailure(
                 .authRefused,

@@ -204,9 +204,9 @@ struct ConfigurationFileTests {
             }
             #expect(problems("none") == ["none: The file does not exist. Create it, or name another one."])
             try #require(mkfifo(folder.appending("pipe").string, 0o600) == 0)
-            #expect(problems("pipe") == ["pipe: This is not a regular file."])
+            #expect(problems("pipe") == ["pipe: It is not a regular file: name a TOML file."])
             try makeFolder(folder.appending("folder"))
-            #expect(problems("folder") == ["folder: This is not a regular file."])
+            #expect(problems("folder") == ["folder: It is not a regular file: name a TOML file."])
             try write([UInt8](repeating: 0x23, count: 1 << 20 + 1), to: folder.appending("large"))
             #expect(problems("large") == ["large: The file is larger than 1 MiB."])
             try write([0x23, 0xFF], to: folder.appending("latin"))

@@ -86,7 +86,7 @@ struct CredentialsFileTests {
         (head + "bearer = \"\"", ["4: “bearer” takes a string that is not empty."]),
         (
             head + "bearer = \"Bearer \(secret)\"",
-            ["4: “bearer” is a token of ASCII characters without spaces, without “Bearer”."]
+            ["4: “bearer” must be an ASCII token without spaces and without the prefix “Bearer”."]
         ),
         (
             head + "user = \"a:b\"\npassword = \"\(secret)\"",
@@ -94,11 +94,11 @@ struct CredentialsFileTests {
         ),
         (
             head + "header = \"Host\"\nvalue = \"\(secret)\"",
-            ["4: “header” is the name of a header field that the agent does not set itself."]
+            ["4: “header” must be the name of a header field that the agent does not set itself."]
         ),
         (
             head + "header = \"A: b\"\nvalue = \"\(secret)\"",
-            ["4: “header” is the name of a header field that the agent does not set itself."]
+            ["4: “header” must be the name of a header field that the agent does not set itself."]
         ),
         (
             head + "header = \"A\"\nvalue = \"\(secret)\\r\\nB: c\"",
@@ -106,22 +106,22 @@ struct CredentialsFileTests {
         ),
         (
             head + "certificate = \"c.pem\"\nkey = \"/k\"",
-            ["4: “certificate” and “key” are absolute paths of PEM files."]
+            ["4: “certificate” and “key” must be absolute paths of PEM files."]
         ),
         (head + "bearer = \"\(secret)\"\nport = 0", ["5: “port” takes a whole number from 1 to 65535."]),
         (head + "bearer = \"\(secret)\"\npublic = \"yes\"", ["5: “public” takes true or false."]),
         (
             head + "bearer = \"\(secret)\"\npath = \"private\"",
-            ["5: “path” is the beginning of a URL's path as it is sent, such as /private/."]
+            ["5: “path” must be the start of a URL path in encoded form, such as /private/."]
         ),
         (
             head + "bearer = \"\(secret)\"\npath = \"/a/../b\"",
-            ["5: “path” is the beginning of a URL's path as it is sent, such as /private/."]
+            ["5: “path” must be the start of a URL path in encoded form, such as /private/."]
         ),
         (
             "[[credentials]]\nhost = \"*.example\"\nlists = []\nbearer = \"\(secret)\"",
             [
-                "2: “host” is one host name or address, without scheme, port or wildcard.",
+                "2: “host” must be one host name or address, without scheme, port or wildcard.",
                 "3: “lists” takes an array of strings that is not empty.",
             ]
         ),
@@ -139,9 +139,9 @@ struct CredentialsFileTests {
         ),
         (
             "[credentials]\nbearer = \"\(secret)\"",
-            ["1: Only tables [[credentials]], in two brackets, belong into this file."]
+            ["1: This file may only contain [[credentials]] tables, in double brackets."]
         ),
-        ("bearer = \"\(secret)\"", ["1: Only tables [[credentials]], in two brackets, belong into this file."]),
+        ("bearer = \"\(secret)\"", ["1: This file may only contain [[credentials]] tables, in double brackets."]),
         (
             head + "bearer = \(secret)",
             ["4: This is not TOML: the value is not a string in quotes, a 64-bit integer, true or false."]

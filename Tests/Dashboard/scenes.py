@@ -89,7 +89,7 @@ def crowded_details(page, agent):
 
 def gone(page, agent):
     agent.__exit__()
-    page.wait("nobody answers", lambda: page.text("#verdict-text") == "The agent does not answer.")
+    page.wait("nobody answers", lambda: page.text("#verdict-text") == "The agent does not respond.")
     page.messages()
 
 
@@ -103,7 +103,7 @@ def scenes():
         problem("http-404", "3 icons failed", "the server answered 404 Not Found", [f"syncagent why {LIST}"], count=3),
         problem("dns", "2 icons failed", "the host name icons.example.com cannot be resolved",
                 ["syncagent why https://icons.example.com/00056/Photos.png"], count=2),
-        problem("watch-polling", "the lists folder is polled: changes count within about 2 s",
+        problem("watch-polling", "the lists folder is polled: changes are noticed within about 2 s",
                 "overlayfs reports no changes", severity="notice"))
     lists = trouble(
         some, "2 problems:",

@@ -159,8 +159,8 @@ def live(page):
         expect_same("screen readers", page.text("#live"), "All 30 icons are up to date.")
         expect_same("the title", page.driver.title, "All 30 icons are up to date · syncagent")
         port = agent.port
-    page.wait("the agent is gone", lambda: page.text("#verdict-text") == "The agent does not answer.")
-    expect_same("screen readers", page.text("#live"), "The agent does not answer.")
+    page.wait("the agent is gone", lambda: page.text("#verdict-text") == "The agent does not respond.")
+    expect_same("screen readers", page.text("#live"), "The agent does not respond.")
     expect("what was there is still there", page.count(".cell") > 0)
     expect_same("axe-core", page.flaws(), [])
     with ScriptedAgent(own, status(own), port=port):
@@ -176,7 +176,7 @@ def back(page):
     with ScriptedAgent(own, status(own)) as agent:
         opened(page, agent)
         port = agent.port
-    page.wait("the agent is gone", lambda: page.text("#verdict-text") == "The agent does not answer.")
+    page.wait("the agent is gone", lambda: page.text("#verdict-text") == "The agent does not respond.")
     page.js("document.getElementById('icons').scrollTop = 1e9")
     page.wait("no images", lambda: page.count(".cell[data-index='599']") == 1 and empty() > 50)
     with ScriptedAgent(own, status(own), port=port):

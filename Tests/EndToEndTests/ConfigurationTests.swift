@@ -154,7 +154,7 @@ struct ConfigurationTests {
                 #expect(output.contains("agent   is running (process \(agent.value))"))
                 let mode = output.split(separator: "\n").first { $0.hasPrefix("cache.mode") }
                 #expect(mode?.contains("0755") == true, "\(output)")
-                #expect(mode?.hasSuffix("\(file):2; the configured value takes a restart") == true, "\(output)")
+                #expect(mode?.hasSuffix("\(file):2; the configured value needs a restart") == true, "\(output)")
                 let json = try await world.agent.call("config", "--json").output
                 #expect(
                     json.contains(

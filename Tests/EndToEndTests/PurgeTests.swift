@@ -58,7 +58,7 @@ struct PurgeTests {
                 let events = try await world.agent.call("events", "--limit", "50").output
                 for folder in folders { try await Tool.run("chattr", "-i", folder.string) }
                 #expect(purge.code == 1 && purge.output.isEmpty, "\(purge.output)")
-                #expect(purge.messages.contains("Purged in part: "), "\(purge.messages)")
+                #expect(purge.messages.contains("Partly purged: "), "\(purge.messages)")
                 #expect(purge.messages.contains("Operation not permitted"), "\(purge.messages)")
                 #expect(events.contains("purge-failed") && !events.contains("Purged: "), "\(events)")
                 let again = try await world.agent.call("purge", "--yes")

@@ -172,10 +172,10 @@ struct RenditionTests {
     @Test(
         "a renderer that dies, hangs, answers nonsense or nothing costs the image, and no other",
         arguments: [
-            ("os.kill(os.getpid(), 11)", "was ended by signal 11"), ("sys.exit(3)", "ended with status 3"),
-            ("write(b'nonsense, and more of it')", "answered nonsense"), ("sys.exit(0)", "ended with status 0"),
+            ("os.kill(os.getpid(), 11)", "was killed by signal 11"), ("sys.exit(3)", "exited with status 3"),
+            ("write(b'nonsense, and more of it')", "sent an invalid answer"), ("sys.exit(0)", "exited with status 0"),
             ("answer(sizes, lambda side: b'no picture')", "the renderer made no image"),
-            ("answer([side * 2 for side in sizes])", "answered nonsense"),
+            ("answer([side * 2 for side in sizes])", "sent an invalid answer"),
         ])
     func dying(fault: String, message: String) async throws {
         try await Self.with(renderer: false) { world, renderer in

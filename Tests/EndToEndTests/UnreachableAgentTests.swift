@@ -24,7 +24,7 @@ struct UnreachableAgentTests {
                 #expect(status.code == 1, "\(status.messages)")
                 let end = "syncagent \(Version.current) is running, not reachable from here (process \(agent.value))\n"
                 #expect(status.output.hasSuffix(end) && status.output.contains(", in sync\n"), "\(status.output)")
-                #expect(status.output.hasPrefix("The agent is running, but does not answer; "), "\(status.output)")
+                #expect(status.output.hasPrefix("The agent is running, but does not respond; "), "\(status.output)")
                 #expect(status.output.contains("apps.plist  ok        1      1"), "\(status.output)")
                 let obstacle = """
                     syncagent: The agent (process \(agent.value)) is running, but no process listens at \(elsewhere[1]): \

@@ -68,7 +68,7 @@ struct ContainerFaultTests {
             (File.bmp(File.bitmap(7, 9, headerLength: 64, compression: 3, pixelLength: 999)), nil),
             (
                 File.bmp(File.bitmap(7, 9, depth: 0, compression: 5, pixelLength: 9)),
-                "it does not hold what it says"
+                "it embeds another format than declared"
             ),
             (
                 File.bmp(File.bitmap(7, 9, depth: 0, compression: 5, pixelLength: 9), File.png(7, 9)),

@@ -67,7 +67,7 @@ struct MediaFaultTests {
                     associations: File.box("ipma", [0, 0, 0, 0], File.big(1, 4), [0, 9, 2, 1])),
                 "its list of associations (ipma) is cut"
             ),
-            (cropped(File.aperture((5, 1), (4, 1))), "it is cropped to more than there is (clap)"),
+            (cropped(File.aperture((5, 1), (4, 1))), "its crop area is larger than the image (clap)"),
             (cropped(File.aperture((4, 1), (4, 0))), "it divides by zero (clap)"),
             (cropped(File.aperture((1, 2), (4, 1))), "it has no pixels"),
             (cropped(File.box("clap", [0])), "a box is too short"),

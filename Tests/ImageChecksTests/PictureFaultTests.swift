@@ -58,8 +58,8 @@ struct PictureFaultTests {
         arguments: [
             (File.chunk("acTL", [1]), "the length of its animation control is wrong (acTL)"),
             (File.animation(1) + File.animation(1), "it has two animations (acTL)"),
-            (File.animation(0) + File.data, "it has not the frames it announces (acTL)"),
-            (File.animation(2) + File.frame(0, 4, 3) + File.data, "it has not the frames it announces (acTL)"),
+            (File.animation(0) + File.data, "its number of frames is wrong (acTL)"),
+            (File.animation(2) + File.frame(0, 4, 3) + File.data, "its number of frames is wrong (acTL)"),
             (File.animation(1) + File.frame(1, 4, 3) + File.data, "its frames are out of order"),
             (File.animation(1) + File.frame(0, 4, 2) + File.data, "its first frame is not the whole picture (fcTL)"),
             (File.animation(1) + File.data + File.frame(0, 4, 3, x: 1), "a frame does not fit into the picture (fcTL)"),

@@ -10,7 +10,7 @@ class Renditions(MachineTest):
         debs = sorted(self.deb.parent.glob("syncagent-render_*.deb"))
         if not debs:
             self.skipTest("there is no package of the renderer beside the one of the agent")
-        self.expect_in_journal("renditions wait")
+        self.expect_in_journal("rendering blocked")
         self.drop("apps", range(5))
         self.sync("apps")
         self.configure('[render]\nsizes = ["16", "32@2"]\n[desktop]\nicons = true\n')

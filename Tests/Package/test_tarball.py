@@ -105,7 +105,7 @@ class TarballAsFile(PackageTest):
         # The next check after the libraries is for root.
         for version in ("2.36", "2.41", "3.0"):
             result = self.install(getconf=f"echo glibc {version}", id="echo 1000")
-            self.assertEqual(result.err, "install: Run it as root: it installs files in /usr/local and /etc.\n")
+            self.assertEqual(result.err, "install: Run this script as root: it installs files in /usr/local and /etc.\n")
 
 
 class Tarball(MachineTest):

@@ -118,7 +118,7 @@ struct StatusVerdictTests {
             commands: ["df -h", "syncagent evict --dry-run"]
         ) { ($0.downloads.reason, $0.downloads.code, $0.downloads.blocked) = ("only 1 B is free", "disk-full", 41) },
         Row(
-            name: "no descriptors", sentence: "LIMIT REACHED: the agent cannot go on.", codes: ["out-of-resources"]
+            name: "no descriptors", sentence: "LIMIT REACHED: the agent cannot continue.", codes: ["out-of-resources"]
         ) { ($0.downloads.reason, $0.downloads.code) = ("too many open files", "out-of-resources") },
         Row(
             name: "a full disk and a failure", sentence: "DISK FULL: 1 icon is pending, and 1 more problem:",
@@ -157,7 +157,7 @@ struct StatusVerdictTests {
         ) { $0.storage = .init(damaged: "/state folder/state.sqlite.damaged") },
         Row(
             name: "a bad configuration",
-            sentence: "CONFIGURATION REJECTED: the settings before it stay in force.",
+            sentence: "CONFIGURATION REJECTED: the previous settings stay in force.",
             codes: ["configuration-rejected"], commands: ["syncagent config check", "systemctl reload syncagent"]
         ) { $0.configuration.error = "line 3: unknown key" },
         Row(

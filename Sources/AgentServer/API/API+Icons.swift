@@ -24,7 +24,7 @@ extension API {
         if let text = values["state"] {
             guard let state = IconSummary.State(rawValue: text) else {
                 let states = IconSummary.State.allCases.map(\.rawValue).joined(separator: ", ")
-                throw APIError.badRequest("“\(text.prefix(bytes: 64))” is no state of an icon: use \(states).")
+                throw APIError.badRequest("“\(text.prefix(bytes: 64))” is not an icon state: use \(states).")
             }
             query.state = state
         }
@@ -38,7 +38,7 @@ extension API {
         case .success(let page): return try Self.answer(page)
         case .failure(.stopping): throw APIError.stopping
         case .failure(.noSuchCursor):
-            throw APIError.badRequest("after is no cursor: use the “next” of the page before.")
+            throw APIError.badRequest("“after” is not a valid cursor: use “next” from the previous page.")
         case .failure(.noSuchList): throw APIError.noSuchList
         }
     }

@@ -59,13 +59,13 @@ package struct APIError: Error, Equatable, Sendable {
         return error
     }()
 
-    static let stopping = APIError(.serviceUnavailable, .stopping, "The agent is about to stop.")
+    static let stopping = APIError(.serviceUnavailable, .stopping, "The agent is stopping.")
 
     static let notResponding = APIError(
-        .serviceUnavailable, .notResponding, "The agent runs, but does not respond. Restart it, and report its log.")
+        .serviceUnavailable, .notResponding, "The agent is running, but not responding. Restart it; report its log.")
 
     static let noSuchList = APIError(
-        .notFound, .noSuchList, "The agent knows no list of this name. GET /v1/lists names all of them.")
+        .notFound, .noSuchList, "There is no list of this name. GET /v1/lists shows all lists.")
 
     /// A request that is not HTTP, or has too long a head.
     init(_ error: HTTPParserError) {
@@ -98,7 +98,7 @@ package struct APIError: Error, Equatable, Sendable {
         let allowed = allowed.joined(separator: ", ")
         var error = APIError(
             .methodNotAllowed, .methodNotAllowed,
-            "This path does not take \(method.prefix(bytes: 32)): use \(allowed).")
+            "This path does not accept \(method.prefix(bytes: 32)): use \(allowed).")
         error.headers[.allow] = allowed
         return error
     }

@@ -32,7 +32,7 @@ package struct SocketAccess: Equatable, Sendable {
         }
         let owner = geteuid()
         let name = getpwuid(owner).map { String(cString: $0.pointee.pw_name) }
-        // The socket reveals what the cache contains: whoever may not read the cache may not read here.
+        // The socket reveals the contents of the cache, so only users who may read the cache may read the socket.
         let isOpenToAll = settings.control.readers == .everyone && settings.cache.mode == .everybody
         self.init(owner: owner, named: name, group: group, isOpenToAll: isOpenToAll)
     }
@@ -41,16 +41,16 @@ package struct SocketAccess: Equatable, Sendable {
         self.owner = owner
         self.group = group
         self.isOpenToAll = isOpenToAll
-        let others = owner == 0 ? "Root" : "The agent's user (\(name ?? "\(owner)")), root"
+        let others = owner == 0 ? "root" : "the agent's user (\(name ?? "\(owner)")), root"
         let advice = owner == 0 ? "run the command with sudo" : "run the command as that user, or with sudo"
         self.advice =
             if let group {
-                "\(others) and members of the group \(group.name) may: \(advice), or join the group and log in again."
+                "Only \(others) and members of group \(group.name) may: \(advice), or join the group and log in again."
             } else if owner == 0 {
-                "Root may: \(advice), or have control.group set to a group of yours."
+                "Only root may: \(advice), or ask an administrator to set control.group to one of your groups."
             } else {
-                "The agent's user (\(name ?? "\(owner)")) and root may: \(advice), or have control.group set to a group of "
-                    + "yours."
+                "Only the agent's user (\(name ?? "\(owner)")) and root may: \(advice), or ask an administrator to set "
+                    + "control.group to one of your groups."
             }
     }
 

@@ -44,10 +44,10 @@ struct HTTPServer: Sendable {
             let remedy =
                 switch errno {
                 case .addressInUse: "Another program listens there. Stop it, or choose another port."
-                case .permissionDenied: "Ports below 1024 take a privilege. Choose a higher one."
+                case .permissionDenied: "Ports below 1024 need a privilege. Choose a higher port."
                 case .tooManyOpenFiles:
                     "Raise LimitNOFILE= in the unit, or ulimit -n in the shell, and restart the agent."
-                case .addressNotAvailable: "This machine does not have the address. Choose one of its own."
+                case .addressNotAvailable: "This machine does not have this address. Choose one of its own addresses."
                 default: "Choose another address."
                 }
             return "Cannot listen at \(address): \(errno). \(remedy)"

@@ -65,7 +65,7 @@ struct ImageSite: Sendable {
             case .url, .sized:
                 .refusal(
                     .notFound, "no-image",
-                    "No icon with this URL has an image on disk. GET /icons?url=URL tells why one is missing.")
+                    "No icon with this URL has an image on disk. GET /icons?url=URL shows why one is missing.")
             case .image: .refusal(.notFound, "no-image", "No image with this digest is on disk.")
             }
         }
@@ -148,7 +148,7 @@ struct ImageSite: Sendable {
 
     private func absence(of url: IconURL) async -> Response {
         guard let known = await agent.report(on: url) else {
-            return .refusal(.serviceUnavailable, "stopping", "The agent is about to end.")
+            return .refusal(.serviceUnavailable, "stopping", "The agent is stopping.")
         }
         guard let report = known else {
             return .refusal(.notFound, "unknown-url", "No app list names this URL. It must be spelled as in the list.")
@@ -157,7 +157,7 @@ struct ImageSite: Sendable {
         // The server's message is only for those with access to the agent: syncagent why.
         case (.failed, let failure?):
             return .refusal(.notFound, failure.code, "The download failed. Run syncagent why with the URL.")
-        case (.retired, _): return .refusal(.notFound, "retired", "No app list names this URL any more.")
+        case (.retired, _): return .refusal(.notFound, "retired", "The icon is retired: no list names it.")
         default: return .refusal(.notFound, "pending", "The icon is not on disk yet.")
         }
     }

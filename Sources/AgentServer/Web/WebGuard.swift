@@ -62,7 +62,7 @@ extension WebGuard.Refusal {
         case .unknownToken:
             APIError(
                 .forbidden, .unknownToken,
-                "The token is not valid, or no longer. Run syncagent dashboard to get a new one.")
+                "The token is invalid or has expired. Run syncagent dashboard to get a new one.")
         }
     }
 }

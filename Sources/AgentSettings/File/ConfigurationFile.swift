@@ -59,12 +59,12 @@ package struct ConfigurationFile: Sendable {
         guard file >= 0 else {
             // ENOTDIR: a component of the path is not a folder.
             if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw problem("Cannot open the file: \(String(cString: strerror(errno))).")
+            throw problem("Cannot open the file: \(String(cString: strerror(errno))). Check its path and permissions.")
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw problem("This is not a regular file.")
+            throw problem("It is not a regular file: name a TOML file.")
         }
         if let flaw = flaw(status) { throw problem(flaw) }
         var bytes: [UInt8] = []

@@ -40,11 +40,11 @@ struct ConfigurationReader {
         let (host, ignored) = (element.text("host"), element.texts("ignore"))
         let pattern = host.flatMap { HostPattern($0) }
         if !element.has("host") || host != nil && pattern == nil {
-            element.report("“host” of [[keys]] is a host, such as icons.example.com or *.example.com.", at: "host")
+            element.report("“host” of [[keys]] must be a host such as icons.example.com or *.example.com.", at: "host")
         }
         if !element.has("ignore") || ignored?.contains(where: { !Self.isParameter($0) }) == true {
             element.report(
-                "“ignore” of [[keys]] is an array of names of query parameters, such as [\"Expires\", \"X-Amz-*\"].",
+                "“ignore” of [[keys]] must be an array of query parameter names such as [\"Expires\", \"X-Amz-*\"].",
                 at: "ignore")
         }
         for (line, message) in element.flaws { report(message, at: line) }

@@ -39,7 +39,7 @@ package struct CredentialsFile: Sendable {
         where item.key[0] != "credentials" || item.key.count == 1 && item.value != .array([.table]) {
             problems.append(
                 ConfigurationProblem(
-                    "\(path):\(item.line)", "Only tables [[credentials]], in two brackets, belong into this file."))
+                    "\(path):\(item.line)", "This file may only contain [[credentials]] tables, in double brackets."))
             break
         }
         guard problems.isEmpty else { return }
@@ -71,7 +71,7 @@ extension Credential {
         if let text = element.text("host") {
             host = Self.host(text)
             if host == nil {
-                element.report("“host” is one host name or address, without scheme, port or wildcard.", at: "host")
+                element.report("“host” must be one host name or address, without scheme, port or wildcard.", at: "host")
             }
         } else if !element.has("host") {
             element.report("“host” is missing: a credential is for one host.", at: "host")
@@ -79,7 +79,7 @@ extension Credential {
         let port = element.number("port", in: 1...65_535)
         let path = element.text("path")
         if let path, !path.starts(withBytes: "/") || Self.isAmbiguous(path) || !Self.isPath(path) {
-            element.report("“path” is the beginning of a URL's path as it is sent, such as /private/.", at: "path")
+            element.report("“path” must be the start of a URL path in encoded form, such as /private/.", at: "path")
         }
         let lists = element.texts("lists")?.map { ListName($0) }
         if let other = lists?.first(where: { !$0.isAppList || $0.text.utf8.contains { "*?/".utf8.contains($0) } }) {
@@ -143,14 +143,14 @@ extension Credential.Proof {
         case "bearer":
             guard first.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
                 element.report(
-                    "“bearer” is a token of ASCII characters without spaces, without “Bearer”.", at: "bearer")
+                    "“bearer” must be an ASCII token without spaces and without the prefix “Bearer”.", at: "bearer")
                 return nil
             }
             self = .bearer(Secret(first))
         case "header":
             guard Self.isFieldName(first), !Self.reserved.contains(first.asciiLowercased) else {
                 element.report(
-                    "“header” is the name of a header field that the agent does not set itself.", at: "header")
+                    "“header” must be the name of a header field that the agent does not set itself.", at: "header")
                 return nil
             }
             guard Self.isValue(last), last.utf8.first != UInt8(ascii: " "), last.utf8.last != UInt8(ascii: " ") else {
@@ -161,7 +161,7 @@ extension Credential.Proof {
             self = .header(name: first, value: Secret(last))
         default:
             guard first.starts(withBytes: "/"), last.starts(withBytes: "/") else {
-                element.report("“certificate” and “key” are absolute paths of PEM files.", at: "certificate")
+                element.report("“certificate” and “key” must be absolute paths of PEM files.", at: "certificate")
                 return nil
             }
             self = .certificate(ClientCertificate(file: first, key: last))

@@ -28,14 +28,14 @@ extension SettingKey {
             """),
         .list(
             "lists.iconKeys", "keys", "keys", \.lists.iconKeys,
-            "The keys under which an entry's URL is looked for, in this order; `icon` always comes first.",
+            "The keys that hold an entry's icon URL, tried in this order; `icon` always comes first.",
             // Commas separate the keys in variables.
             { $0.isEmpty || $0.contains(",") || $0.starts(withBytes: " ") ? nil : $0 }, { $0 }),
         .list(
             "lists.identityKeys", "keys", "keys", \.lists.identityKeys,
             """
-            The keys whose value tells an app from others, in this order: an app whose icon gets another URL keeps its \
-            image until the new one is downloaded.
+            The keys that identify an app, tried in this order: an app whose icon gets another URL keeps its image \
+            until the new one is downloaded.
             """,
             { $0.isEmpty || $0.contains(",") || $0.starts(withBytes: " ") ? nil : $0 }, { $0 }),
         .optional(
@@ -108,7 +108,7 @@ extension SettingKey {
             "fetch.retryMax", \.fetch.retryMax, atLeast: .milliseconds(1), "The highest limit of that delay."),
         .value(
             "fetch.userAgent", "printable ASCII, at most 256 characters", "printable ASCII, up to 256 characters",
-            \.fetch.userAgent, "What the agent calls itself to servers.",
+            \.fetch.userAgent, "The User-Agent header field of requests.",
             { text in
                 let isValid = (1...256).contains(text.utf8.count) && text.utf8.allSatisfy { (0x20..<0x7F).contains($0) }
                 return isValid ? text : nil

@@ -28,7 +28,7 @@ extension SettingKey {
             \(Self.escaped(text + "."))
             .br
             Variable:
-            .Ev \(variable)\(effect == .restart ? "\n.br\nTakes a restart." : "")
+            .Ev \(variable)\(effect == .restart ? "\n.br\nNeeds a restart." : "")
             """
     }
 
@@ -161,7 +161,7 @@ extension SettingKey {
         checks the file first.
         Changed settings take effect at once, downloads that have begun continue, and icons that failed because of the old
         settings are tried again.
-        A setting that takes a restart keeps its value until then; the log and
+        A setting that needs a restart keeps its old value until then; the log and
         .Ql syncagent config
         name it.
         .Sh SETTINGS

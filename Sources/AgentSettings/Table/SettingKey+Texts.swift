@@ -21,7 +21,7 @@ extension SettingKey {
         for table in tables {
             lines += ["", "[\(table)]"]
             for key in all where key.table == table {
-                let effect = key.effect == .restart ? " Takes a restart." : ""
+                let effect = key.effect == .restart ? " Needs a restart." : ""
                 lines += wrapped("\(key.plainSummary) (\(key.plainLabel))\(effect)").map { "# " + $0 }
                 lines.append("#\(key.key) = \(key.literal(in: Settings()))")
             }

@@ -22,7 +22,7 @@ extension SettingKey {
         ),
         .value(
             "upstream.fallback", "origin or never", "`origin` or `never`", \.upstream.fallback,
-            "Whether the origin of an icon is asked after that, or never: then the icon stays pending until an upstream has it.",
+            "With `origin`, an icon is requested from its origin after `upstream.wait`; with `never`, it waits for an upstream.",
             { Settings.Upstream.Fallback(rawValue: $0) }, \.rawValue),
         .duration(
             "upstream.connectTimeout", \.upstream.connectTimeout, atLeast: .milliseconds(1),
@@ -48,8 +48,8 @@ extension SettingKey {
         .duration(
             "upstream.maxAge", \.upstream.maxAge, atLeast: .seconds(1),
             """
-            How long after its publication a manifest is believed. An older one is stale: its images are used, but origins \
-            are asked for refreshes and for what it calls failed, unless `upstream.fallback` is `never`.
+            How long a manifest is trusted after its publication. An older one is stale: its images are used, but \
+            refreshes and icons that it lists as failed go to the origins, unless `upstream.fallback` is `never`.
             """),
         .list(
             "upstream.publicKeys", "public keys of minisign or signify, such as RWQ… (56 characters)", "public keys",

@@ -100,6 +100,6 @@ package struct SettingKey: Sendable {
 
 extension SettingError {
     fileprivate init(_ key: SettingKey, value: String, isSeparated: Bool = false) {
-        self.init(name: key.name, value: value, form: key.form + (isSeparated ? ", with commas between" : ""))
+        self.init(name: key.name, value: value, form: key.form + (isSeparated ? ", separated by commas" : ""))
     }
 }

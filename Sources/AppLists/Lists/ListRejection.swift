@@ -193,7 +193,7 @@ extension ListRejection: CustomStringConvertible {
         case .outOfResources:
             "The file cannot be read now: \(fact)."
         case .cancelled:
-            "The agent ended before the file was parsed: run it again."
+            "The agent stopped before the file was parsed: start the agent again."
         }
     }
 

@@ -3,7 +3,7 @@ import CacheFormat
 
 /// A signing key of minisign, without a password (`minisign -G -W`).
 ///
-/// Services have nobody to type a password. Whoever can read the file can sign.
+/// A service cannot type a password. Anyone who can read the file can sign.
 package struct SecretKey: Sendable {
     package let publicKey: PublicKey
     private let seed: [UInt8]

@@ -30,7 +30,7 @@ extension SignatureError: CustomStringConvertible {
         case .unknownKey(let key, let accepted):
             "signed with key \(key); accepted: \(accepted.isEmpty ? "none" : accepted.map(\.description).joined(separator: ", "))."
         case .mismatch(let key):
-            "the signature of key \(key) is for other bytes."
+            "the signature of key \(key) does not match the file."
         case .changedComment(let key):
             "the trusted comment was changed after key \(key) signed it."
         }

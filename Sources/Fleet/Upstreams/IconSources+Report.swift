@@ -92,7 +92,7 @@ extension IconSources {
         let published = upstream.accepted.map { " (published at \($0.published))" } ?? ""
         let isOld = upstream.end(of: settings.maxAge).map { $0 <= now } ?? false
         return "the manifest of the upstream \(upstream.url)\(published) "
-            + (isOld ? "is older than" : "counts for") + " upstream.maxAge (\(DurationText.format(settings.maxAge)))"
+            + (isOld ? "is older than" : "is valid for") + " upstream.maxAge (\(DurationText.format(settings.maxAge)))"
     }
 }
 
@@ -112,9 +112,9 @@ extension IconSources {
             : "no upstream has \(image); \(server) asked later"
     }
 
-    package static let untilAnotherState = ", or when an upstream says something else"
+    package static let untilAnotherState = ", or when an upstream reports another state"
     package static let failureRule =
-        "the upstream's failure counts until it says something else, or until its manifest is stale"
+        "the upstream's failure applies until it reports another state, or its manifest is stale"
 
     /// The states of the upstreams that were read, or failed.
     package struct States: Equatable, Sendable {

@@ -7,7 +7,7 @@ package struct RepeatedFailure: Equatable, Sendable {
     package var message: String
     /// How many attempts failed in a row; those of a failure that is likely to last begin with its first one.
     package var attempts: Int
-    /// When it is asked for again; `nil` if never, as things are.
+    /// When it is retried; `nil` if it is not retried until its list or the settings change.
     package var nextAttempt: Timestamp?
 
     package init(code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?) {

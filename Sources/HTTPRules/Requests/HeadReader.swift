@@ -110,7 +110,7 @@ package struct HeadReader: Sendable {
         }
         let name = line[..<colon]
         guard name.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .protocolViolation("a field whose name is no token")
+            throw .protocolViolation("a field with an invalid name")
         }
         func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         var value = line[line.index(after: colon)...].drop(while: isWhitespace)
@@ -125,7 +125,7 @@ package struct HeadReader: Sendable {
         guard status >= 200 || status == 101 else {
             interimCount += 1
             guard interimCount <= Self.interimLimit else {
-                throw .protocolViolation("interim answers without a final one")
+                throw .protocolViolation("informational responses without a final one")
             }
             state = .beginning
             return nil

@@ -43,7 +43,7 @@ package struct RedirectChain: Sendable {
                 .downgradeRefused, "the server redirects from https to http, which fetch.allowDowngrade would allow")
         }
         guard visited.insert(next).inserted else {
-            throw FetchFailure(.redirectLoop, "the server redirects in a circle")
+            throw FetchFailure(.redirectLoop, "the server redirects in a loop")
         }
         target = next
     }

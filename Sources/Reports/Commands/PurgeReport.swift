@@ -25,10 +25,10 @@ package struct PurgeReport: Codable, Equatable, Sendable {
         let reason = reason ?? "the reason is not known"
         return switch state {
         case .done: "Purged: the cache is empty, and everything is downloaded again."
-        case .underWay: "The purge is still under way."
+        case .underWay: "The purge is still running."
         case .refused: "Not purged: \(reason)."
-        case .failed where files > 0: "Purged in part: \(counted(files, "file")) could not be removed (\(reason))."
-        case .failed: "Purged in part: \(reason). Everything is downloaded again, and what is on disk goes later."
+        case .failed where files > 0: "Partly purged: \(counted(files, "file")) could not be removed (\(reason))."
+        case .failed: "Partly purged: \(reason). All icons are downloaded again; old files are removed later."
         }
     }
 }

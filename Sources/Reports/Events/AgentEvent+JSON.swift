@@ -54,15 +54,15 @@ package struct EventGap: Equatable, Sendable {
 
         var clause: String {
             switch self {
-            case .rotated: "newer ones have taken their place"
+            case .rotated: "they were removed to make room for newer ones"
             case .notWritten: "they could not be written to the state folder"
-            case .tooMany: "too much happened at once, and events were left out, those of icons first"
+            case .tooMany: "too many events at once; events of icons were dropped first"
             case .agentKilled: "the agent was killed, and may not have written the last ones"
             case .machineStopped:
                 "the machine stopped without notice, and the last ones may not have been written to disk"
             case .damaged: "the journal was damaged"
             case .removed: "the journal was removed while the agent ran"
-            case .unknownPosition: "this journal has no such event yet, so the position is of another one"
+            case .unknownPosition: "this journal has no such event yet: the position belongs to another journal"
             }
         }
     }

@@ -22,10 +22,10 @@ extension AgentEvent {
         case .iconFailed(_, let failure): "Not downloaded: \(Self.clause(failure))"
         case .iconStale(_, let failure): "Not refreshed: \(Self.clause(failure)) The image on disk stays."
         case .iconFresh: "Refreshed after failures: the image on disk is current."
-        case .iconKept: "Its app has a new URL, and shows its last image until the new one is downloaded."
+        case .iconKept: "Its app has a new URL. The previous image is shown until the new one is downloaded."
         case .iconRetired: "No longer in use. The image stays on disk until it is evicted."
         case .iconEvicted: "Evicted: no longer in use."
-        case .iconNotRendered(_, let failure): "Not rendered, its image stays as it is: \(failure.message)."
+        case .iconNotRendered(_, let failure): "Not rendered: \(failure.message). The original image stays in use."
         case .generationPublished(_, let lists, let images, let endsFailure):
             "Published\(endsFailure ? " after failures" : ""): \(counted(lists, "list document")), "
                 + "\(counted(images, "new image"))."
@@ -33,10 +33,10 @@ extension AgentEvent {
             "Published, but may not survive a power failure: \(reason)."
         case .publicationFailed(let reason, isInDoubt: false):
             "Publishing failed: \(reason). The previous generation stays in force."
-        case .downloadsBlocked(_, let reason): "What needs room or resources waits: \(reason)."
-        case .downloadsUnblocked: "Nothing waits for room or resources any more."
-        case .renderingBlocked(let reason): "Renditions wait: \(reason)."
-        case .renderingUnblocked: "Renditions do not wait any more."
+        case .downloadsBlocked(_, let reason): "Waiting for disk space or another resource: \(reason)."
+        case .downloadsUnblocked: "Disk space and resources are sufficient again."
+        case .renderingBlocked(let reason): "Rendering is blocked: \(reason)."
+        case .renderingUnblocked: "Rendering works again."
         case .paused: "Downloads are paused."
         case .resumed: "Downloads are resumed."
         case .pinned: "Pinned."
@@ -56,16 +56,16 @@ extension AgentEvent {
             "The state database was removed while the agent ran. Everything is stored again in a new one."
         case .configurationReloaded(let changed):
             changed.isEmpty
-                ? "The configuration was read again: nothing changed."
-                : "The configuration was read again. Changed: \(changed.joined(separator: ", "))."
+                ? "Configuration reloaded: nothing changed."
+                : "Configuration reloaded. Changed: \(changed.joined(separator: ", "))."
         case .configurationRejected(let reason):
-            "The configuration is not accepted, the old one stays in force: \(reason)"
+            "The new configuration is rejected; the previous settings stay in force: \(reason)"
         case .upstreamChanged(let url, .fresh, _), .upstreamChanged(let url, .unknown, _):
             "The upstream \(url) is in use: its manifest is accepted."
         case .upstreamChanged(let url, .stale, let reason):
             "The upstream \(url) is stale: \(reason). Its images are still used."
         case .upstreamChanged(let url, .broken, let reason):
-            "The upstream \(url) fails and is not asked for a while: \(reason)."
+            "The upstream \(url) fails and gets no requests for a while: \(reason)."
         case .upstreamChanged(let url, .refused, let reason): "The upstream \(url) is refused: \(reason)."
         case .purged: PurgeReport(.done).sentence
         case .purgeFailed(let report): report.sentence
@@ -74,7 +74,8 @@ extension AgentEvent {
 
     private static func clause(_ failure: RepeatedFailure) -> String {
         let next =
-            failure.nextAttemptText.map { "The next attempt is at \($0)." } ?? "It is not tried again as things are."
+            failure.nextAttemptText.map { "The next attempt is at \($0)." }
+            ?? "It is not retried until its list or the settings change."
         return "\(failure.message). \(next)"
     }
 }

@@ -110,7 +110,7 @@ extension AgentEvent {
         /// Events are missing; only sent to readers, see ``EventGap``.
         case gap
 
-        /// Whether the event is about one icon: there may be as many as icons, and the icon's state tells the same.
+        /// Whether the event is about one icon: there can be as many of these as icons, whose states show the same.
         package var isOfIcon: Bool {
             switch self {
             case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconKept, .iconRetired, .iconEvicted,

@@ -23,7 +23,8 @@ extension StatusReport {
                 return StatusProblem(
                     .upstreamStale, sentence: "the manifest of the upstream \(upstream.url) is old",
                     detail: upstream.published.map {
-                        "it was published \($0), longer ago than upstream.maxAge: see whether its agent, its export and this machine's clock are right"
+                        "it was published \($0), longer ago than upstream.maxAge: check its agent, its export and "
+                            + "this machine's clock"
                     })
             case .broken:
                 return StatusProblem(
@@ -50,7 +51,8 @@ extension StatusReport {
                 sentence: "\(counted(failed.icons, "icon")) failed at an upstream",
                 detail: failed.isTemporary
                     ? "the origins are asked later (upstream.wait)"
-                    : "\(failed.icons == 1 ? "it stays" : "they stay") pending (upstream.fallback is never): see what syncagent status says there",
+                    : "\(failed.icons == 1 ? "it stays" : "they stay") pending (upstream.fallback is never): run "
+                        + "syncagent status on the machine that exports the upstream",
                 example: failed.example.text, commands: [Self.command(for: failed.example, in: failed.list)])
         }
     }

@@ -54,14 +54,15 @@ extension StatusReport {
             [
                 StatusProblem(
                     .agentUnreachable,
-                    sentence: "the agent is running, but does not answer; this comes from disk",
-                    detail: "it hangs, starts, or has another socket: restart it, or name its socket with --socket")
+                    sentence: "the agent is running, but does not respond; this status is read from disk",
+                    detail: "it is starting, hangs, or has another socket: restart it, or name the socket with "
+                        + "--socket")
             ]
         case .running where reachable == false:
             [
                 StatusProblem(
                     .agentUnreachable, severity: .notice,
-                    sentence: "the agent is running, but this command cannot reach it; this comes from disk",
+                    sentence: "the agent is running, but this user cannot reach it; this status is read from disk",
                     commands: ["sudo syncagent status"])
             ]
         case .paused:
@@ -121,7 +122,7 @@ extension StatusReport {
         if let error = storage?.events {
             problems.append(
                 StatusProblem(
-                    .eventsNotWritten, sentence: "events are not written: readers get a gap", detail: error))
+                    .eventsNotWritten, sentence: "events cannot be written: event readers get a gap", detail: error))
         }
         for listener in listeners ?? [] {
             guard let error = listener.error else { continue }
@@ -174,8 +175,8 @@ extension StatusReport {
         return StatusProblem(
             .configurationRejected,
             sentence: reachable == false
-                ? "the configuration file has errors; what is wrong in it has its default here"
-                : "the new configuration is rejected; the settings before it stay in force",
+                ? "the configuration file has errors; this output uses defaults for the invalid settings"
+                : "the new configuration is rejected; the previous settings stay in force",
             detail: error, commands: [check] + (reachable == false ? [] : [reload].compactMap(\.self)))
     }
 
@@ -183,7 +184,7 @@ extension StatusReport {
         guard let keys = configuration.needRestart, !keys.isEmpty else { return nil }
         return StatusProblem(
             .settingsNeedRestart, severity: .notice, count: keys.count,
-            sentence: "\(counted(keys.count, "configured setting")) \(keys.count == 1 ? "takes" : "take") a restart",
+            sentence: "\(counted(keys.count, "changed setting")) \(keys.count == 1 ? "needs" : "need") a restart",
             detail: keys.joined(separator: ", "), commands: context.isSystem ? ["systemctl restart syncagent"] : [])
     }
 
@@ -285,13 +286,13 @@ extension StatusReport {
             notices.append(
                 StatusProblem(
                     .watchPolling, severity: .notice,
-                    sentence: "the lists folder is polled: changes count within about 2 s", detail: watch.reason))
+                    sentence: "the lists folder is polled: changes are noticed within about 2 s", detail: watch.reason))
         }
         if let reason = eviction.leases {
             notices.append(
                 StatusProblem(
                     .leasesUnseen, severity: .notice,
-                    sentence: "leases of readers may be unseen: only the grace period protects what they read",
+                    sentence: "reader leases may go undetected: only the grace period protects images in use",
                     detail: reason))
         }
         return notices

@@ -72,13 +72,13 @@ extension StatusReport {
         let end = count == 1 ? "." : ":"
         switch first.known {
         case .diskFull: return "DISK FULL: \(wait ?? "no new image can be stored")\(others)\(end)"
-        case .outOfResources: return "LIMIT REACHED: \(wait ?? "the agent cannot go on")\(others)\(end)"
+        case .outOfResources: return "LIMIT REACHED: \(wait ?? "the agent cannot continue")\(others)\(end)"
         case .paused: return "PAUSED: \(wait ?? "no icon is refreshed")\(others)\(end)"
         case .evictionHeld: return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
         case .evictionSuspended: return "LISTS IN DOUBT: nothing is evicted\(others)\(end)"
         case .configurationRejected:
             let effect =
-                reachable == false ? "the agent does not start with it" : "the settings before it stay in force"
+                reachable == false ? "the agent does not start with it" : "the previous settings stay in force"
             return "CONFIGURATION REJECTED: \(effect)\(others)\(end)"
         case .publicationFailed: return "CACHE NOT WRITABLE: nothing can be published\(others)\(end)"
         case .manifestUnreadable: return "CACHE DAMAGED: the manifest cannot be read\(others)\(end)"

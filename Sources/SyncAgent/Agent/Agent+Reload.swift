@@ -66,7 +66,7 @@ extension Agent {
             logWarnings(of: settings)
             if !new.needRestart.isEmpty {
                 logger.warning(
-                    "some settings change only when the agent is restarted",
+                    "some changed settings need a restart",
                     metadata: ["settings": "\(new.needRestart.joined(separator: ", "))"])
             }
         case .rejected(let problems):

@@ -163,7 +163,7 @@ package struct Agent: Sendable {
                 if once { throw error }
                 let words = (folders.lists.starts(with: "/etc") ? "sudo " : "") + "mkdir -p "
                 logger.warning(
-                    "cannot create the lists folder: create it, and the agent finds it",
+                    "cannot create the lists folder: create it with this command, no restart is needed",
                     metadata: [
                         "reason": "\(error)", "command": "\(words)\(ShellWord.quoted(folders.lists.string))",
                     ])

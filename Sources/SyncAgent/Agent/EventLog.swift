@@ -174,14 +174,14 @@ struct EventLog: Sendable {
             logger.error(
                 "publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
         case .downloadsBlocked(_, let reason):
-            logger.warning("not enough room or resources", metadata: ["code": code, "reason": "\(reason)"])
-        case .downloadsUnblocked: logger.notice("enough room and resources again")
+            logger.warning("not enough disk space or resources", metadata: ["code": code, "reason": "\(reason)"])
+        case .downloadsUnblocked: logger.notice("enough disk space and resources again")
         case .iconNotRendered(let url, let failure):
             logger.log(
-                level: failure.code == .unsupported ? .info : .warning, "icon not rendered: its image stays as it is",
+                level: failure.code == .unsupported ? .info : .warning, "icon not rendered: the original stays in use",
                 metadata: ["url": "\(LogURL(url))", "code": code, "reason": "\(failure.message)"])
-        case .renderingBlocked(let reason): logger.warning("renditions wait", metadata: ["reason": "\(reason)"])
-        case .renderingUnblocked: logger.notice("renditions do not wait any more")
+        case .renderingBlocked(let reason): logger.warning("rendering blocked", metadata: ["reason": "\(reason)"])
+        case .renderingUnblocked: logger.notice("rendering works again")
         case .paused: logger.notice("downloads paused")
         case .resumed: logger.notice("downloads resumed")
         case .pinned(let url): logger.info("icon pinned", metadata: ["url": "\(LogURL(url))"])

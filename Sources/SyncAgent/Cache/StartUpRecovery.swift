@@ -78,7 +78,7 @@ struct StartUpRecovery {
         if hasOldPins {
             // Pins are stored nowhere else.
             logger.error(
-                "pins damaged: the latest changes are lost; compare syncagent list pins",
+                "pins damaged: the latest changes are lost; check them with syncagent list pins",
                 metadata: ["pins": "\(state.manifests.last?.lists[Reconciler.pinList]?.apps ?? 0)"])
         }
         for entry in try folder.names(in: CacheLayout.lists) {

@@ -10,7 +10,7 @@ package import SystemPackage
 /// The event journal: the newest few megabytes of events, in files of the state folder that survive a restart.
 ///
 /// A thread of its own writes events, and readers see an event only once it is written. Readers use no memory here:
-/// each is a position in the files. Numbers grow for ever; missing events leave their numbers out, and readers get a
+/// each is a position in the files. Numbers only grow; the numbers of missing events are skipped, and readers get a
 /// gap (``EventGap``). If the files cannot be written, the agent goes on without them.
 package final class EventJournal: Sendable {
     package static let files = EventRing.names + [EventNumbers.file]
@@ -210,7 +210,7 @@ package final class EventJournal: Sendable {
 
     /// Retries with a mark in place of the dropped events, until the mark is written.
     ///
-    /// An agent with nothing to tell would otherwise report the failure for ever.
+    /// Otherwise an agent without new events would report the failure forever.
     private func tryLater() {
         writing.asyncAfter(deadline: .now() + .milliseconds(Int(retryInterval / .milliseconds(1)))) { [weak self] in
             guard let self else { return }

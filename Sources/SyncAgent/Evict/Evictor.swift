@@ -80,7 +80,7 @@ package actor Evictor {
     /// If leases may be invisible, logs why.
     package nonisolated func logLeaseDoubt() {
         guard let doubt = folder.leaseDoubt else { return }
-        logger.warning("leases of readers may be unseen", metadata: ["reason": "\(doubt.reason)"])
+        logger.warning("reader leases may go undetected", metadata: ["reason": "\(doubt.reason)"])
     }
 
     /// The leases on these generations, with their holders.

@@ -19,7 +19,7 @@ package enum CertificateFile {
             case .unreadable(let path, let errno): "Cannot read \(path): \(errno)."
             case .notAFile(let path): "\(path) is not a certificate file: use a PEM file."
             case .noCertificate(let path): "\(path) contains no readable certificate: use a PEM file."
-            case .readableKey(let path): "Everyone can read the private key \(path): chmod o= it."
+            case .readableKey(let path): "Everyone can read the private key \(path): run chmod o= \(path)."
             case .noPair(let pair):
                 "\(pair.key) is not the private key of \(pair.file): use PEM files that belong together, without a "
                     + "passphrase."

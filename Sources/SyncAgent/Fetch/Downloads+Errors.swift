@@ -14,7 +14,7 @@ extension FetchOutcome {
         case let shortage as Shortage: self = .noRoom(shortage)
         case is CancellationError: self = .cancelled
         case let error as Errno where Shortage(error) == nil:
-            self = .failed(FetchFailure(.connect, "no connection (\(error))"))
+            self = .failed(FetchFailure(.connect, "cannot connect (\(error))"))
         default:
             if let shortage = ((error as? FileError)?.errno ?? error as? Errno).flatMap({ Shortage($0) }) {
                 self = .noRoom(shortage)

@@ -12,8 +12,8 @@ package import SystemPackage
 /// The app lists that the agent takes over from its upstreams, as property lists in the state folder.
 ///
 /// Each upstream has a folder, named by its place in `upstream.urls` and its URL. The lists folder is read together with
-/// them: of lists with one name, that in the lists folder counts, then that of the first upstream. What is on disk stays
-/// in force while an upstream is down, also after a restart.
+/// them: among lists with the same name, the one in the lists folder wins, then that of the first upstream. Lists on
+/// disk stay in force while an upstream is down, also after a restart.
 package final class AdoptedLists: Sendable {
     private static let folder = "upstream"
     /// The beginning of the name of a list that its manifest does not name yet: no app list is hidden.

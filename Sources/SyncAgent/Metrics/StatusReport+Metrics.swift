@@ -25,7 +25,7 @@ extension MetricReading {
     static func oldestStaleIcon(age: Double) -> MetricReading {
         gauge(
             "syncagent_oldest_stale_icon_age_seconds",
-            "Time since the freshness of the icon ended whose refresh fails for longest; 0 if there is none.", age,
+            "Seconds since the oldest stale icon was last fresh; 0 if no refresh fails.", age,
             isVolatile: true)
     }
 }
@@ -37,10 +37,10 @@ extension StatusReport {
             .up(true), .buildInfo,
             .gauge("syncagent_paused", "1 while new downloads are paused.", state == .paused),
             .gauge(
-                "syncagent_in_sync", "1 if the newest generation has all that is known, and no download is due.",
+                "syncagent_in_sync", "1 if the newest generation is up to date, and no download is due.",
                 inSync),
             .gauge(
-                "syncagent_configuration_ok", "0 if the configuration file was refused at the last reload.",
+                "syncagent_configuration_ok", "0 if the last reload rejected the configuration file.",
                 configuration.error == nil),
             .gauge(
                 "syncagent_lists", "App lists, by state.", by: "state",

@@ -20,7 +20,7 @@ package struct DatabaseError: Error, CustomStringConvertible {
 
 /// A connection to an SQLite database (https://www.sqlite.org/c3ref/intro.html).
 ///
-/// It is used by one thread at a time, as its owner sees to.
+/// Its owner must use it on one thread at a time.
 package final class Database {
     /// A row of an answer, there until the next one.
     struct Row {
@@ -46,7 +46,7 @@ package final class Database {
     /// The statements that were used, by their text.
     private var statements: [String: OpaquePointer] = [:]
 
-    /// Opens a database, which is made if it is not there; unless it is only to be read.
+    /// Opens a database; creates it if it is missing, unless `readOnly`.
     package init(_ path: FilePath, readOnly: Bool = false) throws(DatabaseError) {
         let flags = (readOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) | SQLITE_OPEN_NOMUTEX
         let code = sqlite3_open_v2(path.string, &handle, flags, nil)
@@ -76,13 +76,13 @@ package final class Database {
 
     // MARK: Statements
 
-    /// Carries out statements that have no arguments, and whose answers nobody wants.
+    /// Executes statements without arguments, and ignores their results.
     package func execute(_ script: String) throws(DatabaseError) {
         let code = sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else { throw failure(code) }
     }
 
-    /// Carries out a statement with texts in UTF-8 for its parameters, and hands over each row of the answer.
+    /// Executes a statement with UTF-8 texts as parameters, and passes each row of the result to `body`.
     func run(_ text: String, _ arguments: [[UInt8]] = [], eachRow body: (Row) throws -> Void = { _ in }) throws {
         let statement = try prepared(text)
         defer {
@@ -111,7 +111,7 @@ package final class Database {
         return first
     }
 
-    /// Does several things, all of them or none.
+    /// Runs the body in a transaction.
     func transaction(_ body: () throws -> Void) throws {
         try execute("BEGIN IMMEDIATE")
         do {

@@ -7,10 +7,10 @@ package import SyncPlan
 import Synchronization
 package import SystemPackage
 
-/// What is remembered over a restart beside the cache itself: what servers said, failures, origins that are not well.
+/// The state that survives a restart, besides the cache itself: server responses, failures, unhealthy origins.
 ///
-/// It is rebuildable, and never the truth: a database that is damaged, or that has what no agent wrote, is set aside, and a
-/// new one begun; also while it is in use.
+/// It can be rebuilt. A database that is damaged, or has content that no agent wrote, is renamed and replaced by a new
+/// one, also while it is in use.
 package actor StateStore {
     private(set) var database: Database
     /// The file that is open.
@@ -56,12 +56,12 @@ package actor StateStore {
         kept = Mutex(remembered)
     }
 
-    /// Keeps what an earlier run left no longer: it is as much as there are icons.
+    /// Frees ``remembered``, whose size grows with the number of icons.
     package nonisolated func forgetRemembered() {
         kept.withLock { $0 = nil }
     }
 
-    /// Opens the database, or begins one in place of one that is not to be believed.
+    /// Opens the database; replaces a damaged one by a new one.
     private static func openOrBegin(
         in folder: FilePath, clock: AgentClock, logger: Logger
     ) throws(FileError) -> (Database, Remembered, isNew: Bool) {
@@ -135,7 +135,7 @@ package actor StateStore {
         return stat(path.string, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Sees to it that only the agent can read the database, whoever can read the folder: URLs may hold secrets.
+    /// Makes the database readable by the agent only, whatever the mode of the folder: URLs may contain secrets.
     ///
     /// SQLite gives its other files the mode of this one. Nothing must have it open yet: closing it drops SQLite's locks.
     private static func makePrivate(_ path: FilePath) throws(FileError) {
@@ -178,11 +178,9 @@ package actor StateStore {
         try database.close()
     }
 
-    /// Stores changes, if need be in a new database in place of one that is damaged or was removed; also notices that
-    /// where there are none.
+    /// Stores changes; replaces a database that is damaged or was removed, even if there are no changes.
     ///
-    /// - Returns: Why what was stored before is lost: all that is to be remembered is to be stored again. `nil` if it is there
-    ///   still.
+    /// - Returns: Why the earlier content is lost, so that everything must be stored again; `nil` if it is not lost.
     @discardableResult
     package func apply(_ changes: MemoChanges) throws -> StateLoss? {
         defer { aside.withLock { $0 = Self.damagedFile(in: folder) } }
@@ -235,15 +233,15 @@ package actor StateStore {
 }
 
 extension Error {
-    /// Whether the file is not, or no longer, a database with our tables and what an agent wrote in them: everything but what
-    /// the file system, or another process, is to blame for.
+    /// Whether the file is not, or no longer, a database as an agent writes it; errors caused by the file system or by
+    /// another process do not count.
     fileprivate var isDamage: Bool {
         guard let error = self as? DatabaseError else { return !(self is FileError) }
         switch error.code {
         case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM,
             SQLITE_INTERRUPT, SQLITE_ABORT:
             return false
-        // A file that could be opened for writing may say of itself that it is not to be written to.
+        // Its header can mark a file as read-only although it can be opened for writing.
         case SQLITE_READONLY: return error.extendedCode == SQLITE_READONLY
         default: return true
         }

@@ -2,11 +2,10 @@
 import CacheFormat
 import SyncPlan
 
-/// How long ago something happened, stored so that a wall clock that is set makes it neither older nor younger.
+/// How long ago something happened, stored so that changes of the wall clock do not affect it.
 ///
-/// What ages are stored of are graces, leases and holds, which pass only while the system is awake. In the same boot of
-/// the system the time between is known exactly. After another boot only that is counted which had passed when it was
-/// stored.
+/// It is used for grace periods, leases and holds, whose time passes only while the system is awake. Within one boot,
+/// the elapsed time is known exactly. After a reboot, only the time that had passed when it was stored counts.
 struct StoredAge: Equatable, StoredMemo {
     /// The ages and times that can be stored, in milliseconds: a hundred years.
     private static let range: ClosedRange<Int64> = 0...36_525 * 86_400_000
@@ -32,7 +31,7 @@ struct StoredAge: Equatable, StoredMemo {
         self.awake = min(max(awake, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// When it happened, by the clock of this run, in which time asleep before this run does not count.
+    /// When it happened, by the clock of this run; time that the system slept before this run does not count.
     func time(by clock: AgentClock) -> Timestamp {
         let isSameBoot = boot != nil && boot == BootID.current
         let since = isSameBoot ? max(AgentClock.timeAwake.milliseconds - awake, 0) : 0

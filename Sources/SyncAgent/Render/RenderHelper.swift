@@ -52,7 +52,7 @@ package struct RenderHelper: Sendable {
         guard work.trouble == unread, !killer.isKilled else { return work }
         for (item, _) in rest {
             work.failed[item.image.sha256] = RenderFailure(
-                .unsupported, "\(item.image.type) is not read by the renderer")
+                .unsupported, "the renderer does not support \(item.image.type)")
         }
         return work
     }
@@ -169,32 +169,32 @@ package struct RenderHelper: Sendable {
                         deadline = .now + timeout
                     }
                     if greeting != nil, rest.isEmpty, !output.isEmpty {
-                        return .unusable("wrote what nobody asked for")
+                        return .unusable("sent unexpected output")
                     }
                 } catch {
-                    return .died("answered nonsense")
+                    return .died("sent an invalid answer")
                 }
             case .message, .outputEnded: continue
             case .ended: return end(of: process, hasGreeted: greeting != nil, isDone: rest.isEmpty)
             case .late:
                 return greeting == nil
-                    ? .unusable("did not answer in \(DurationText.format(timeout))")
+                    ? .unusable("did not respond within \(DurationText.format(timeout))")
                     : .died("took longer than \(DurationText.format(timeout))")
             }
         }
     }
 
     private func end(of process: HelperProcess, hasGreeted: Bool, isDone: Bool) -> End {
-        if let error = process.unsent { return .unusable("could not be given images: \(error)") }
+        if let error = process.unsent { return .unusable("did not read its input: \(error)") }
         switch process.end() {
         case .code(let code):
             if isDone, hasGreeted, code == 0 { return .done }
             // It does not understand what it is asked (EX_DATAERR, sysexits(3)): no image is to blame.
-            if code == 65 { return .unusable("is of another version than the agent") }
-            let how = "ended with status \(code)"
+            if code == 65 { return .unusable("has another version than the agent: install the same version of both") }
+            let how = "exited with status \(code)"
             return hasGreeted ? .died(how) : .unusable(how)
         case .signal(let signal):
-            let how = "was ended by signal \(signal)"
+            let how = "was killed by signal \(signal)"
             return hasGreeted ? .died(how) : .unusable(how)
         }
     }

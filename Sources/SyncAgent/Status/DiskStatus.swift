@@ -168,7 +168,7 @@ extension Remembered {
             // A later version may have unknown codes.
             guard let error = app.error, let code = FetchFailure.Code(rawValue: error) else { continue }
             let failure = IconRecord.Failure(
-                code: code, message: "the agent knows the details", attempts: 0, nextAttempt: .distantPast)
+                code: code, message: "the cause is not stored on disk", attempts: 0, nextAttempt: .distantPast)
             icons.append(IconMemo(url: app.icon, image: nil, response: nil, freshUntil: .distantPast, failure: failure))
         }
     }

@@ -16,8 +16,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check", abstract: "Check whether property lists would be accepted, before you drop them.",
         usage: "syncagent check [--fetch] [--json] <file> ... [options]",
         discussion: """
-            It also names the icons that will fail: URLs and addresses that the settings refuse, and damaged data: URLs. \
-            With --fetch it downloads each icon once to see what comes, and keeps nothing.
+            Also lists icons that will fail: URLs and addresses that the settings refuse, and damaged data: URLs. With \
+            --fetch, downloads each icon once to test it, and stores nothing.
 
             Examples:
               syncagent check apps.plist
@@ -30,7 +30,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Argument(help: "The property lists.", completion: .file(extensions: ["plist"]))
     var file: [String]
 
-    @Flag(help: "Download each icon once, and say what came. At most 8 at once; nothing is kept.")
+    @Flag(help: "Download each icon once and print the result. At most 8 at a time; nothing is stored.")
     var fetch = false
 
     @OptionGroup var output: ReportOptions

@@ -83,7 +83,7 @@ struct CheckFinding {
             items += wrongKeys.map { key, urls, images in
                 StyledText("wrong key: ", .red)
                     + StyledText(
-                        "\(counted(urls, "URL")) with the key \(shown(key)) brought \(counted(images, "image")): correct [[keys]]"
+                        "\(counted(urls, "URL")) with the key \(shown(key)) returned \(grouped(images)) images: fix [[keys]]"
                     )
             }
             if !hasListName {

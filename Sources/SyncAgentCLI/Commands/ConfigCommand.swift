@@ -64,7 +64,7 @@ extension ConfigCommand {
         private static func lines(of report: SettingsReport, width: Int?) -> [StyledText] {
             var table = Table("SETTING", .init("VALUE", least: 12), "FROM")
             for setting in report.settings {
-                let restart = setting.needsRestart ? "; the configured value takes a restart" : ""
+                let restart = setting.needsRestart ? "; the configured value needs a restart" : ""
                 table.add(
                     StyledText(setting.key), StyledText(setting.value.isEmpty ? "-" : setting.value),
                     StyledText((setting.place ?? setting.source) + restart))
@@ -117,7 +117,9 @@ extension ConfigCommand {
                     hasProblems = try checkCredentials(file)
                     credentials = file.credentials
                 } else if errno == EACCES {
-                    Message.error("Cannot read \(file.path): it is not checked.")
+                    Message.error(
+                        "Cannot read \(file.path): Permission denied. It is not checked. Run this command as root to "
+                            + "check it.")
                 }
                 if !place.isFileNamed, place.file.isMissing {
                     if hasProblems { throw Exit.with(.badConfiguration) }

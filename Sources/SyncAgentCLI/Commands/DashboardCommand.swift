@@ -23,10 +23,10 @@ struct DashboardCommand: AsyncParsableCommand {
             Exit code 69: the agent is not running, or stopped.
             """)
 
-    @Flag(help: "Allow the page to change nothing.")
+    @Flag(help: "Make the page read-only.")
     var readOnly = false
 
-    @Flag(help: "Start no browser.")
+    @Flag(help: "Do not start a browser.")
     var noOpen = false
 
     @OptionGroup var output: OutputOptions

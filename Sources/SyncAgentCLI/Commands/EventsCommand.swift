@@ -13,7 +13,7 @@ struct EventsCommand: AsyncParsableCommand {
         commandName: "events", abstract: "Show what happened: lists, icons, publications, evictions.",
         usage: "syncagent events [--follow] [--since <id>] [--limit <n>] [options]",
         discussion: """
-            Without --since, it shows the newest events. Each has a number that grows for ever. --follow prints events as \
+            Without --since, shows the newest events. Event numbers only grow. --follow prints events as \
             they happen, until Ctrl-C, and goes on after a restart of the agent; if events are missing, it prints a gap.
             While the agent is stopped, the events are read from the state folder.
 
@@ -29,7 +29,7 @@ struct EventsCommand: AsyncParsableCommand {
     @Flag(help: "Print events as they happen, until Ctrl-C.")
     var follow = false
 
-    @Option(help: ArgumentHelp("Begin after the event of this number; 0 is the oldest one.", valueName: "id"))
+    @Option(help: ArgumentHelp("Start after the event with this number; 0 starts at the oldest.", valueName: "id"))
     var since: Int?
 
     @Option(

@@ -9,7 +9,7 @@ import SystemPackage
 
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Copy the cache to where other agents can use it as an upstream.",
+        commandName: "export", abstract: "Copy the cache to a folder or bucket, as an upstream for other agents.",
         usage: "syncagent export <dir> | --rclone <remote:path> [--sign <key>] [options]",
         discussion: """
             Copies what is new, then the manifest; files that no export has named for a week are removed. The target is a \
@@ -29,7 +29,7 @@ struct ExportCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The folder to export to.", valueName: "dir"), completion: .directory)
     var folder: String?
 
-    @Option(help: ArgumentHelp("A remote of rclone to export to, with a path in it.", valueName: "remote:path"))
+    @Option(help: ArgumentHelp("The rclone remote and path to export to.", valueName: "remote:path"))
     var rclone: String?
 
     @Option(
@@ -37,7 +37,7 @@ struct ExportCommand: AsyncParsableCommand {
         completion: .file(extensions: ["key"]))
     var sign: String?
 
-    @Option(help: ArgumentHelp("How long files stay that are no longer named.", valueName: "time"))
+    @Option(help: ArgumentHelp("How long to keep files that the export no longer names.", valueName: "time"))
     var keep = "7d"
 
     @Flag(help: "Compare every file at the target with its digest, and replace damaged ones.")
@@ -67,7 +67,8 @@ struct ExportCommand: AsyncParsableCommand {
             throw Exit.because("\(error)", code: error.exit)
         } catch let error as FileError {
             throw Exit.because(
-                "\(error). The target is as it was, or complete.\(Self.remedy(for: error.errno))", code: .folder)
+                "\(error). The target is in its previous state, or the export is complete."
+                    + Self.remedy(for: error.errno), code: .folder)
         } catch {
             for line in (error as? RcloneTarget.Failure)?.messages ?? [] { Message.error("rclone: \(line)") }
             throw Exit.because("\(error)", code: .folder)
@@ -101,7 +102,7 @@ struct ExportCommand: AsyncParsableCommand {
         }
         if let rclone, !rclone.dropFirst().contains(":") || rclone.starts(withBytes: "-") {
             throw Exit.because(
-                "\(rclone) is not a remote of rclone: write REMOTE:PATH, or name a folder.", code: .usage)
+                "\(rclone) is not an rclone remote: write REMOTE:PATH, or name a folder.", code: .usage)
         }
         guard let keep = DurationText.parse(keep) else {
             throw Exit.because("\(keep) is not a time: write --keep 7d, for example.", code: .usage)

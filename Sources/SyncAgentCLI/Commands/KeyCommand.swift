@@ -9,7 +9,7 @@ struct KeyCommand: AsyncParsableCommand {
         commandName: "key", abstract: "Create keys that sign exports.",
         usage: "syncagent key generate [--output <name>]",
         discussion: """
-            The keys and signatures are those of minisign, which signify verifies, too.
+            Keys and signatures are in minisign format; signify can verify them, too.
 
             Examples:
               syncagent key generate --output /etc/syncagent/export
@@ -43,7 +43,7 @@ extension KeyCommand {
 
         func run() async throws {
             guard let last = FilePath(output).lastComponent, !output.ends(withBytes: "/"), last.kind == .regular else {
-                throw Exit.because("“\(output)” names no file: write --output NAME.", code: .usage)
+                throw Exit.because("“\(output)” is not a file name: write --output NAME.", code: .usage)
             }
             var generator = SystemRandomNumberGenerator()
             let key = SecretKey(using: &generator)

@@ -33,7 +33,7 @@ struct ListCommand: AsyncParsableCommand {
         completion: .offered(.listsAndPins))
     var list: ListName?
 
-    @Flag(help: "Only show the icons of the list that failed, or whose last refresh did.")
+    @Flag(help: "Only show icons that failed, or whose last refresh failed.")
     var failed = false
 
     @OptionGroup var output: ReportOptions

@@ -34,7 +34,7 @@ struct PathCommand: AsyncParsableCommand {
         completion: .offered(.listsAndPins))
     var list: ListName?
 
-    @Option(help: ArgumentHelp("How many pixels it is drawn in, 1 to 65535, or as 64@2.", valueName: "pixels"))
+    @Option(help: ArgumentHelp("The size in pixels, 1 to 65535, or with a scale: 64@2.", valueName: "pixels"))
     var size: PixelCount?
 
     /// A number of pixels, also as a size of `render.sizes`.

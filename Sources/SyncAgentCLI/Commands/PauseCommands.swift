@@ -11,14 +11,14 @@ struct PauseCommand: AsyncParsableCommand {
         commandName: "pause", abstract: "Pause new downloads. Running ones finish. The pause survives restarts.",
         usage: "syncagent pause [--for <time>] [--reason <reason>] [--json] [options]",
         discussion: """
-            Pauses for several reasons stand beside each other: downloads go on once all are over. A pause for the same \
-            reason replaces the last one.
+            Pauses with different reasons are independent: downloads resume when all have ended. A new pause replaces \
+            an earlier one with the same reason.
 
             Examples:
               syncagent pause
               syncagent pause --for 8h --reason metered
 
-            Exit codes: 1 it cannot be stored, so that a restart would undo it; 69 the agent is not running.
+            Exit codes: 1 the change cannot be stored, and is lost at the next restart; 69 the agent is not running.
             """)
 
     @Option(
@@ -28,7 +28,7 @@ struct PauseCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Who or what pauses, such as metered; resume --reason ends it.", valueName: "reason"))
     var reason: String?
 
-    @Flag(help: "Print the status after it, as one JSON document.")
+    @Flag(help: "Print the resulting status as one JSON document.")
     var json = false
 
     @OptionGroup var output: OutputOptions
@@ -70,19 +70,19 @@ struct ResumeCommand: AsyncParsableCommand {
         commandName: "resume", abstract: "Resume downloads after a pause.",
         usage: "syncagent resume [--reason <reason>] [--json] [options]",
         discussion: """
-            Without a reason it ends all pauses, with one only that for this reason.
+            Without --reason, ends all pauses; with --reason, only the pause with that reason.
 
             Examples:
               syncagent resume --reason metered
               syncagent resume && syncagent sync --wait
 
-            Exit codes: 1 it cannot be stored, so that a restart would undo it; 69 the agent is not running.
+            Exit codes: 1 the change cannot be stored, and is lost at the next restart; 69 the agent is not running.
             """)
 
     @Option(help: ArgumentHelp("End only the pause for this reason.", valueName: "reason"))
     var reason: String?
 
-    @Flag(help: "Print the status after it, as one JSON document.")
+    @Flag(help: "Print the resulting status as one JSON document.")
     var json = false
 
     @OptionGroup var output: OutputOptions
@@ -123,7 +123,7 @@ extension Configuration {
             try Message.output(sentence: sentence(report.downloads))
         }
         if let error = report.storage?.error {
-            throw Exit.because("The agent cannot store it (\(error)): a restart would undo it.")
+            throw Exit.because("The agent cannot store this change (\(error)): it is lost at the next restart.")
         }
     }
 }

@@ -53,7 +53,7 @@ struct PurgeCommand: AsyncParsableCommand {
         case nil: try await purge(folders)
         case .done: try Message.output(sentence: "Purged. All icons are being downloaded again.")
         case .underWay:
-            throw Exit.because("The purge is still under way. “syncagent events --follow” tells when it is done.")
+            throw Exit.because("The purge is still running. “syncagent events --follow” shows when it is done.")
         case .refused, .failed: throw Exit.because(report?.sentence ?? "")
         }
     }

@@ -10,7 +10,7 @@ struct RetryCommand: AsyncParsableCommand {
         commandName: "retry", abstract: "Download failed icons again now, without waiting for their next attempt.",
         usage: "syncagent retry [--failed] [--json] [<url or list> ...] [options]",
         discussion: """
-            An argument with a colon is a URL, any other one the name of a list. Waiting times of servers end with it.
+            An argument with a colon is a URL; any other is the name of a list. Also ends the waiting times of servers.
 
             Examples:
               syncagent retry --failed
@@ -24,7 +24,7 @@ struct RetryCommand: AsyncParsableCommand {
         completion: .offered(.failedIconsAndLists))
     var names: [String] = []
 
-    @Flag(help: "All icons that failed, or that wait for their server.")
+    @Flag(help: "Retry all icons that failed, or that wait for their server.")
     var failed = false
 
     @OptionGroup var output: ReportOptions
@@ -46,7 +46,7 @@ struct RetryCommand: AsyncParsableCommand {
 
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "refresh", abstract: "Ask servers now whether icons have changed, however fresh they are.",
+        commandName: "refresh", abstract: "Revalidate icons now, even if they are fresh.",
         usage: "syncagent refresh [--json] <url or list> ... [options]",
         discussion: """
             An argument with a colon is a URL, any other one the name of a list. refresh.minimum does not apply. Images \
@@ -69,7 +69,8 @@ struct RefreshCommand: AsyncParsableCommand {
 
     func run() async throws {
         try await configuration.request(
-            IconSelection(names: names), "refreshed", or: "Nothing to refresh: no icon is at rest.", output
+            IconSelection(names: names), "refreshed",
+            or: "Nothing to refresh: the icons are queued or in flight, are data: URLs, or are in no list.", output
         ) { try await $0.refresh($1) }
     }
 }

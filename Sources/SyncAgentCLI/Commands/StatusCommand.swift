@@ -20,8 +20,8 @@ struct StatusCommand: AsyncParsableCommand {
 
             Exit codes: 0 all is well; 1 something is wrong (failed icons, rejected lists, a full disk, suspended or held \
             eviction); 3 the agent is not running, and the status is read from disk; 78 it is not running, and its \
-            configuration is wrong. With --health, 0 says that the agent answers and can publish, whatever its icons do; 1 \
-            that it cannot; 69 that it does not answer.
+            configuration is wrong. With --health: 0 the agent responds and can publish, even if icons failed; 1 it \
+            cannot publish; 69 it does not respond.
             """)
 
     @Flag(help: "Print one JSON document; with --watch, one per line.")
@@ -30,14 +30,16 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Print the status again whenever it changes, until the agent exits. On a terminal, redraw it.")
     var watch = false
 
-    @Flag(help: "Tell in one line only whether the agent answers and can publish, for the health check of a container.")
+    @Flag(help: "Print one line: whether the agent responds and can publish. For container health checks.")
     var health = false
 
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
-        guard !health || !(watch || json) else { throw ValidationError("--health goes without --watch and --json.") }
+        guard !health || !(watch || json) else {
+            throw ValidationError("--health cannot be combined with --watch or --json.")
+        }
     }
 
     func run() async throws {
@@ -66,7 +68,7 @@ struct StatusCommand: AsyncParsableCommand {
     private func printHealth() async throws {
         let report = try await configuration.askAgent { try await $0.status() }
         if let error = report.publication.error { throw Exit.because("\(error).") }
-        try Message.output(sentence: "The agent answers and can publish.")
+        try Message.output(sentence: "The agent responds and can publish.")
     }
 
     private static func lines(

@@ -12,8 +12,8 @@ struct WhyCommand: AsyncParsableCommand {
         abstract: "Explain the state of an icon URL: which lists name it, what the server said, what comes next.",
         usage: "syncagent why [--json] <url> [options]",
         discussion: """
-            It tells why an icon waits: a pause, a full disk, a server that failed or asked to wait, refresh.minimum. Of \
-            a retired image it tells when it goes, or why it stays. Works without a running agent.
+            Shows why an icon waits: a pause, a full disk, a server that failed or asked to wait, refresh.minimum. For \
+            a retired image, shows when it is evicted, or why it stays. Works without a running agent.
 
             Examples:
               syncagent why https://example.com/mail.png

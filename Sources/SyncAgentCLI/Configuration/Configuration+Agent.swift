@@ -125,16 +125,16 @@ extension Configuration {
     }
 
     private static func closed(_ socket: FilePath) -> String {
-        "Cannot connect to the agent at \(socket): Permission denied. Run this command as the agent's user or with sudo, "
-            + "or have control.readers or control.group set in its configuration."
+        "Cannot connect to the agent at \(socket): Permission denied. Run this command as the agent's user or with "
+            + "sudo, or ask an administrator to set control.readers or control.group."
     }
 
     private static func noAnswer(at socket: FilePath, _ error: any Error) -> String {
         if ControlClient(socket: socket).obstacle == .permissionDenied { return closed(socket) }
         if error is ControlClient.NoAnswer {
             return
-                "The agent at \(socket) does not answer (\(error)): it has too many clients, or hangs. Try again; if that "
-                + "does not help, restart it."
+                "The agent at \(socket) does not respond (\(error)): it has too many clients, or hangs. Try again; if "
+                + "that does not help, restart it."
         }
         return "The agent at \(socket) has an incompatible version, or is not responding (\(error)). Restart it."
     }

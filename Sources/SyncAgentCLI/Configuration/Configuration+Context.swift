@@ -84,7 +84,9 @@ extension Configuration {
         try Self.end(because: given.certainProblems)
         let place = try place()
         if access(place.file.string, R_OK) != 0, errno == EACCES {
-            Message.error("Cannot read \(place.file): Permission denied. Its settings have their defaults here.")
+            Message.error(
+                "Cannot read \(place.file): Permission denied. This command uses the default settings. Run it as the "
+                    + "agent's user, or with sudo.")
             return (given.settings, nil)
         }
         let effective = effectiveSettings(place, inEnvironment: false)
@@ -99,8 +101,8 @@ extension Configuration {
         if let trouble {
             let check = "syncagent config check \(ShellWord.quoted(try place().file.string))"
             Message.error(
-                "The configuration is rejected, and what is wrong in it has its default here (\(trouble)). See: \(check)"
-            )
+                "The configuration has errors (\(trouble)). This command uses defaults for the invalid settings. See: "
+                    + check)
         }
         return settings
     }

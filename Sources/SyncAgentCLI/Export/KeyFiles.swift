@@ -38,8 +38,8 @@ enum KeyFiles {
             case .foreign:
                 throw Failure(
                     description:
-                        "The key \(path) belongs to another user (\(status.st_uid)), who can replace it: use a key of this "
-                        + "user's or of root's.")
+                        "The key \(path) belongs to another user (\(status.st_uid)), who can replace it: use a key of "
+                        + "this user or of root.")
             case .readable:
                 throw Failure(
                     description:
@@ -75,7 +75,7 @@ enum KeyFiles {
     static func unreadable(_ path: FilePath, _ error: any Error) -> Failure {
         let remedy =
             error as? Errno == .permissionDenied
-            ? " Give this user's group the file: run chgrp GROUP \(path) and chmod 640 \(path) as root." : ""
+            ? " Let a group of this user read it: as root, run chgrp GROUP \(path) and chmod 640 \(path)." : ""
         return Failure(description: "Cannot read the key \(path): \(error).\(remedy)")
     }
 
@@ -100,6 +100,6 @@ enum KeyFiles {
     }
 
     private static func exists(_ path: FilePath) -> Failure {
-        Failure(description: "\(path) exists, and is not replaced: choose another name with --output.")
+        Failure(description: "\(path) already exists and is not replaced: choose another name with --output.")
     }
 }

@@ -130,7 +130,7 @@ struct RcloneTarget: ExportTarget {
         Failure(
             description:
                 "rclone \(command) failed for \(name)\(reason.map { ": \($0)" } ?? ""). "
-                + "The target is as it was, or complete.",
+                + "The target is in its previous state, or the export is complete.",
             messages: messages.split(atByte: "\n").suffix(20))
     }
 }

@@ -78,7 +78,7 @@ struct IconView {
             let failures = origin.failures == 0 ? "" : ", \(counted(origin.failures, "failure")) in a row"
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", no request until \($0)" } ?? ""))
         }
-        if isFromDisk { add("source", "read from disk; a running agent knows more") }
+        if isFromDisk { add("source", "read from disk: no agent responded, so details may be missing") }
         return entries
     }
 

@@ -18,7 +18,7 @@ package struct Reconciler: Sendable {
     /// Why the last reload of the configuration failed; `nil` if it did not.
     var configurationError: String?
     var settingsNeedingRestart: [String] = []
-    /// The private origins of which the cache may have icons, which must not be exported.
+    /// The private origins whose icons the cache may contain; these must not be exported.
     package internal(set) var privateOrigins: [String] = []
     /// The phase of the current purge; `nil` if there is none.
     var purge: PurgePhase?

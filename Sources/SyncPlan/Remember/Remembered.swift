@@ -24,7 +24,7 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var isPaused: Bool
     /// The pauses, unless it is one without a reason and an end.
     package var pauses: [Pause]?
-    /// The private origins of which the cache may have icons; `nil` for none.
+    /// The private origins whose icons the cache may contain; `nil` for none.
     package var privateOrigins: [String]?
     /// The change whose eviction is held, with its time by the clock of this run; `nil` if none is.
     package var hold: EvictionBrake.Hold?

@@ -65,7 +65,7 @@ extension IconReport {
                 wait.map { "download at \($0), when its server is asked again" }
                     ?? "queued for download" + (queue.ready > 1 ? ", with \(grouped(queue.ready - 1)) others" : "")
             case .fetching: "downloading"
-            case .blocked: "a download when there is enough disk space (see syncagent status)"
+            case .blocked: "download when there is enough disk space (see syncagent status)"
             }
         }
     }

@@ -40,7 +40,7 @@ extension Reconciler {
             report.isRenderPending = book.renditions.standing(of: image) == .pending
         }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
-        if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL that has its key" }
+        if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL of the same key" }
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report
     }
@@ -101,7 +101,7 @@ extension Backoff {
             case .passing, .throttled:
                 "\(failures): a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each "
                     + "failure up to fetch.retryMax (\(DurationText.format(max)))"
-            case .lasting: "\(failures) that will not pass soon: 1 h, doubled for each failure up to 1 day"
+            case .lasting: "\(failures), probably lasting: 1 h, doubled for each failure up to 1 day"
             case .forbidden: "the server refuses access: 6 h"
             case .gone: "the server says that it is gone: 7 days"
             case .refused: "the URL is refused"

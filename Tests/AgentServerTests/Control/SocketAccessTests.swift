@@ -60,12 +60,12 @@ struct SocketAccessTests {
         let alone = SocketAccess(owner: 1000, named: "alice", isOpenToAll: true)
         #expect(
             APIError.forbidden(.change, alone.caller(SocketAccess.Peer(user: 1001))).message
-                == "You may not change this agent's state. The agent's user (alice) and root may: run the command as that "
-                + "user, or with sudo, or have control.group set to a group of yours.")
+                == "You may not change this agent's state. Only the agent's user (alice) and root may: run the command as "
+                + "that user, or with sudo, or ask an administrator to set control.group to one of your groups.")
         let grouped = SocketAccess(owner: 0, named: "root", group: Self.group, isOpenToAll: false)
         #expect(
             APIError.forbidden(.read, grouped.caller(SocketAccess.Peer(user: 1001))).message
-                == "You may not read this agent's state. Root and members of the group icons may: run the command with "
+                == "You may not read this agent's state. Only root and members of group icons may: run the command with "
                 + "sudo, or join the group and log in again.")
     }
 }

@@ -89,8 +89,8 @@ struct WebListenersTests {
     @Test(
         "an address that cannot be listened at is an error that says what to do",
         arguments: [
-            (Errno.addressInUse, "choose another port"), (.permissionDenied, "Choose a higher one"),
-            (.addressNotAvailable, "Choose one of its own"), (.ioError, "Choose another address"),
+            (Errno.addressInUse, "choose another port"), (.permissionDenied, "Choose a higher port"),
+            (.addressNotAvailable, "Choose one of its own addresses"), (.ioError, "Choose another address"),
         ])
     func messages(errno: Errno, remedy: String) {
         let error = HTTPServer.Unavailable(address: .tcp(.anyLoopbackPort), errno: errno)

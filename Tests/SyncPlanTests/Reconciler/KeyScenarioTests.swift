@@ -98,7 +98,7 @@ struct KeyScenarioTests {
         try Self.settle(&agent)
         let newest = try #require(
             [Self.url(1, 1), Self.url(1, 2)].first {
-                agent.plan.report(on: $0, now: agent.now)?.next != "with the newest URL that has its key"
+                agent.plan.report(on: $0, now: agent.now)?.next != "with the newest URL of the same key"
             })
         try agent.fetchAgain(newest)
         try agent.finish(newest, with: "new")

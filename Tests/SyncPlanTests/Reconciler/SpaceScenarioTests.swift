@@ -31,7 +31,7 @@ struct SpaceScenarioTests {
         #expect(status.icons.ready == 1 && status.icons.pending == 5 && status.icons.failed == 0)
         let url = try #require(agent.requests.last).url
         let next = agent.plan.report(on: url, now: agent.now)?.next
-        #expect(next == "a download when there is enough disk space (see syncagent status)")
+        #expect(next == "download when there is enough disk space (see syncagent status)")
     }
 
     @Test("the disk is looked at every 5 s, and once there is room all goes on, and each URL is asked for once more")

@@ -120,15 +120,15 @@ struct UpstreamReportTests {
             status.problems.first { $0.code == "upstream-broken" }?.sentence.hasSuffix(": 2 icons are pending") == true)
     }
 
-    @Test("a failure that an upstream reports ends when it says something else")
+    @Test("a failure that an upstream reports ends when it reports another state")
     func reported() throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = .never }
         try agent.drop(["1.plist": [icon]])
         try agent.finishPoll([icon: .failed(error: "http-404")])
         let report = try #require(agent.plan.report(on: icon, now: agent.now))
         #expect(report.failure?.message == "the upstream \(UpstreamSample.first) reports http-404")
-        #expect(report.next.hasSuffix(", or when an upstream says something else"))
-        #expect(report.rule?.contains("until it says something else") == true)
+        #expect(report.next.hasSuffix(", or when an upstream reports another state"))
+        #expect(report.rule?.contains("until it reports another state") == true)
     }
 
     @Test("where an image came from, though one upstream is in the folder of another one, and so is an origin")
@@ -173,7 +173,7 @@ struct UpstreamReportTests {
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
         func rule() -> String { agent.plan.report(on: icon, now: agent.now)?.rule ?? "" }
-        #expect(rule().contains(" counts for upstream.maxAge ("))
+        #expect(rule().contains(" is valid for upstream.maxAge ("))
         while agent.plan.status.upstreams?.first?.state != "stale" {
             try agent.finishPoll(.unchanged())
             try agent.finishJobs()

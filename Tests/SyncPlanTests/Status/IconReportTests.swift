@@ -75,7 +75,7 @@ struct IconReportTests {
                 FetchFailure.status(500),
                 "one failure: a random delay of at most fetch.retryBase (1s), doubled for each failure up to "
             ),
-            (.status(404), "one failure that will not pass soon: 1 h, doubled for each failure up to 1 day"),
+            (.status(404), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
             (.status(403), "the server refuses access: 6 h"), (.status(410), "the server says that it is gone: 7 days"),
         ])
     func retry(failure: FetchFailure, rule: String) throws {
