@@ -87,7 +87,7 @@ extension Reconciler {
             moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
-        book.finishRenditions(of: done.publication, at: turn.now)
+        book.finishRenditions(of: done.publication)
         book.forgetStandIns()
         // Names of other URLs may still lead to the replaced files.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }

@@ -108,6 +108,7 @@ package struct Reconciler: Sendable {
         if folder.isScanned, !isStopping, let due = book.publishing.heartbeat, due <= turn.now {
             book.publishing.markChanged(at: turn.now)
         }
+        if book.renditions.isOn { book.markLaggingLists(at: now) }
         if folder.isScanned, isStoreIdle { useStore() }
         if book.renditions.isOn { book.startRendering(mayRender: mayRender, in: &turn) }
         advancePurge()
@@ -123,6 +124,7 @@ package struct Reconciler: Sendable {
     package var nextWake: Timestamp? {
         var times = [book.downloads.nextWake, turn.memos.due]
         if looksForSpace { times.append(book.space.nextLook) }
+        if book.renditions.isOn { times.append(book.renditions.laggingDue) }
         if let wake = book.renditions.nextWake, mayRender, book.space.isOpen { times.append(wake) }
         if !isStopping { times.append(folder.nextLook) }
         if book.downloads.mayStart { times.append(book.sources.nextWake) }

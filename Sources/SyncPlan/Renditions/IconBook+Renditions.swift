@@ -8,6 +8,13 @@ import Reports
 
 // What renditions change in documents, files and memos.
 extension IconBook {
+    /// Lets the documents that lack new renditions be written again.
+    mutating func markLaggingLists(at now: Timestamp) {
+        for list in renditions.drainLagging(at: now) where catalog.lists[list]?.source != nil {
+            publishing.markChanged(list, at: now)
+        }
+    }
+
     /// Begins the next order, if one is due; `mayRender` is false while it is unknown what is on disk.
     mutating func startRendering(mayRender: Bool, in turn: inout Turn) {
         guard mayRender, space.isOpen else { return }
@@ -34,27 +41,22 @@ extension IconBook {
             turn.actions.append(.writeAhead(staged, naming: nil))
         }
         discard(outcome.unused, in: &turn)
-        for list in outcome.lists where catalog.lists[list]?.source != nil {
-            publishing.markChanged(list, at: turn.now)
-        }
         if !outcome.failures.isEmpty { renditionNames.review() }
         markChangedFailures(in: &turn)
         return outcome.damaged
     }
 
     /// Lets the images of published documents be rendered, and their renditions have names.
-    mutating func finishRenditions(of publication: Publication, at now: Timestamp) {
+    mutating func finishRenditions(of publication: Publication) {
         renditions.endPublication()
         guard renditions.isOn else { return }
         for document in publication.documents where catalog.lists[document.list]?.source != nil {
-            var isBehind = false
             for app in document.apps {
                 guard case .ready(let image) = app.state else { continue }
                 renditions.want(image, for: app.icon, in: document.list)
-                isBehind = isBehind || renditions.isBehind(app.renditions, of: image.sha256)
+                // They were rendered while it was being published, perhaps for other lists only.
+                if renditions.renditions(of: image.sha256) != app.renditions { renditions.recordLagging(document.list) }
             }
-            // Its images were rendered for another list while it was being published.
-            if isBehind { publishing.markChanged(document.list, at: now) }
         }
         renditionNames.review()
     }
@@ -130,13 +132,5 @@ extension IconBook {
 
     private func discard(_ images: [StagedImage], in turn: inout Turn) {
         if !images.isEmpty { turn.run(.discard(images.map(\.name))) }
-    }
-}
-
-extension Renditions {
-    /// Whether a document that names these renditions of an image is older than others that are on disk.
-    fileprivate func isBehind(_ named: [AppListDocument.Rendition], of original: Digest) -> Bool {
-        let present = renditions(of: original)
-        return present != named && !present.contains { isStaged($0.image.sha256) }
     }
 }

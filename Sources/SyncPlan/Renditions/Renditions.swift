@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 import CacheFormat
-import DequeModule
 import Fleet
 import HTTPRules
 import Reports
@@ -22,23 +21,6 @@ struct Renditions: Sendable {
         var enlarges: Bool
     }
 
-    private struct Record {
-        /// By size in pixels: on disk, or staged.
-        var made: [Int: AppListDocument.Image] = [:]
-        /// Whether they were made by other rules; they are shown until they are replaced.
-        var isOutdated = false
-        var failure: RenderFailure?
-    }
-
-    /// An image that is to be rendered.
-    private struct Original {
-        var image: AppListDocument.Image
-        /// One of the URLs that it is shown for.
-        var url: IconURL
-        /// The lists whose documents show it.
-        var lists: Set<ListName>
-    }
-
     private enum Renderer {
         /// Nobody has asked it yet.
         case unknown
@@ -46,13 +28,6 @@ struct Renditions: Sendable {
         case failing(reason: String, until: Timestamp)
     }
 
-    private struct Copy: Hashable {
-        var original: Digest
-        var pixels: Int
-    }
-
-    /// The most images of an order, and bytes of them and of what may be made of them.
-    private static let most = (images: 32, bytes: 8 << 20, made: 64 << 20)
     /// How long nothing is rendered after the renderer could not work.
     private static let retryDelay: Duration = .seconds(60)
     /// How long renditions wait for others before documents name them.
@@ -63,34 +38,19 @@ struct Renditions: Sendable {
     /// In ascending order.
     private(set) var sizes: [RenditionSize]
     private(set) var pixels: [Int]
-    /// By the digest of the original.
-    private var records: [Digest: Record] = [:]
-    private var outdated = 0
-    /// The originals whose failures changed since they were stored.
-    private var changedFailures: Set<Digest> = []
-    private var waiting: [Digest: Original] = [:]
-    private var queue: Deque<Digest> = []
-    /// Those of them that wait for a renderer.
-    private var postponed: [Digest] = []
-    private var ordered: [Digest: Original] = [:]
-    private var isUnderWay = false
-    /// Whether what the order under way brings counts: by now, other rules may apply, or a flush may have lost it.
-    private var isOrderValid = true
+    private var records = RenditionRecords()
+    private var queue = RenditionQueue()
+    private var staged = StagedRenditions()
     private var renderer = Renderer.unknown
     private var rules: Rules
     /// The rules by which all renditions on disk were made, as far as known.
     private var rulesOnDisk: Rules?
-    private var staged: [Digest: StagedImage] = [:]
-    /// Those that are being published.
-    private var inFlight: [Digest: StagedImage] = [:]
-    /// Copies that upstreams turned out not to have.
-    private var misses: Set<Copy> = []
     /// Whether all shown images are looked through for what is missing.
     private var isSweepDue = true
-    /// The lists whose next documents have new renditions.
-    private var unmarked: Set<ListName> = []
+    /// The lists whose documents lack new renditions.
+    private var lagging: Set<ListName> = []
     /// Since when there have been any.
-    private var unmarkedSince: Timestamp?
+    private var laggingSince: Timestamp?
 
     init(_ settings: Settings) {
         self.settings = settings.render
@@ -108,7 +68,7 @@ struct Renditions: Sendable {
         maxPixels = new.images.maxPixels
         sizes = Set(settings.sizes).sorted()
         pixels = Set(sizes.map(\.pixels)).sorted()
-        if settings != old { isOrderValid = false }
+        if settings != old { queue.invalidateOrder() }
         if (old.fit, old.enlarge) != (settings.fit, settings.enlarge) {
             (rules.fit, rules.enlarges) = (settings.fit.rawValue, settings.enlarge)
             outdate()
@@ -118,25 +78,30 @@ struct Renditions: Sendable {
         // Whoever reloads may just have installed the renderer.
         renderer = .unknown
         isSweepDue = true
-        if !isOn { (waiting, queue, postponed) = ([:], [], []) }
+        if !isOn { queue.removeWaiting() }
     }
 
+    /// Records that other rules apply, and lets a sweep look for what is missing.
     private mutating func outdate() {
-        for original in records.keys { records[original]?.isOutdated = true }
-        outdated = records.count
-        forgetFailures { _ in true }
+        records.outdate()
+        isSweepDue = true
+    }
+
+    private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
+        records.forgetFailures(where: isForgotten)
+        isSweepDue = true
     }
 
     // MARK: What an earlier run left
 
     /// Records renditions that the newest generation names.
     mutating func restore(_ found: [AppListDocument.Rendition], of original: Digest) {
-        for rendition in found { records[original, default: Record()].made[rendition.size.pixels] = rendition.image }
+        for rendition in found { records.add(rendition.image, of: original, pixels: rendition.size.pixels) }
     }
 
     /// Records by which rules the renditions were made, and what could not be rendered.
     mutating func restore(_ known: Rules?, failures: [RenderMemo]) {
-        for memo in failures { records[memo.image, default: Record()].failure = memo.failure }
+        for memo in failures { records.restore(memo.failure, of: memo.image) }
         guard let known else { return }
         (rules.version, rules.programs, rulesOnDisk) = (known.version, known.programs, known)
         if known != rules { outdate() }
@@ -145,43 +110,31 @@ struct Renditions: Sendable {
     /// The rules to remember: those of before, until all renditions on disk are by the present ones.
     mutating func settledRules() -> Rules? {
         guard isOn || rulesOnDisk != nil else { return nil }
-        if outdated == 0, staged.isEmpty, inFlight.isEmpty { rulesOnDisk = rules }
+        if !records.hasOutdated, staged.isEmpty { rulesOnDisk = rules }
         return rulesOnDisk
     }
 
     // MARK: Failures
 
-    func failure(of original: Digest) -> RenderFailure? { records[original]?.failure }
-
-    private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
-        for (original, record) in records {
-            guard let failure = record.failure, failure.code.known.map(isForgotten) ?? true else { continue }
-            records[original]?.failure = nil
-            changedFailures.insert(original)
-        }
-        isSweepDue = true
-    }
-
-    /// Removes and returns the originals whose failures came or went.
-    mutating func drainChangedFailures() -> Set<Digest> {
-        defer { changedFailures = [] }
-        return changedFailures
-    }
+    func failure(of original: Digest) -> RenderFailure? { records.failure(of: original) }
 
     /// The failure that a restart keeps.
     func memo(of original: Digest) -> RenderMemo? {
-        records[original]?.failure.map { RenderMemo(image: original, failure: $0) }
+        failure(of: original).map { RenderMemo(image: original, failure: $0) }
     }
 
-    var originals: some Sequence<Digest> { records.keys }
+    /// Removes and returns the originals whose failures came or went.
+    mutating func drainChangedFailures() -> Set<Digest> { records.drainChangedFailures() }
+
+    var originals: some Sequence<Digest> { records.originals }
 
     // MARK: Documents
 
     /// The renditions of an image, smallest first.
     func renditions(of original: Digest) -> [AppListDocument.Rendition] {
-        guard isOn, let record = records[original], !record.made.isEmpty else { return [] }
+        guard isOn, case let made = records.made(of: original), !made.isEmpty else { return [] }
         return sizes.compactMap { size in
-            record.made[size.pixels].map { AppListDocument.Rendition(size: size, image: $0) }
+            made[size.pixels].map { AppListDocument.Rendition(size: size, image: $0) }
         }
     }
 
@@ -194,64 +147,53 @@ struct Renditions: Sendable {
         }
     }
 
-    /// The staged renditions that documents name.
-    func staged(in documents: [AppListDocument]) -> [StagedImage] {
-        guard !staged.isEmpty else { return [] }
-        let named = Set(documents.lazy.flatMap(\.apps).flatMap(\.renditions).map(\.image.sha256))
-        return named.compactMap { staged[$0] }
-    }
-
-    /// The names of the staged files.
-    var stagedNames: Set<String> { Set(staged.values.map(\.name)) }
-
-    /// Whether a rendition waits to be published, or is being.
-    func isStaged(_ rendition: Digest) -> Bool { staged[rendition] != nil || inFlight[rendition] != nil }
-
-    /// Records that a publication has these staged renditions.
-    mutating func beginPublication(_ images: [StagedImage]) {
-        for image in images { inFlight[image.image.sha256] = staged.removeValue(forKey: image.image.sha256) }
-    }
-
-    /// Records that they are on disk.
-    mutating func endPublication() { inFlight = [:] }
-
-    /// Forgets them, since they are lost; returns what else was staged, and is not wanted any more.
-    mutating func failPublication() -> [StagedImage] {
-        let lost = Set(inFlight.keys)
-        inFlight = [:]
-        return forget(lost).staged
-    }
-
-    /// Stages them again; returns those that are not wanted any more.
-    mutating func abortPublication() -> [StagedImage] {
-        staged.merge(inFlight) { $1 }
-        inFlight = [:]
-        return removeUnwanted()
-    }
-
     /// Those of these images that are renditions on disk.
     func made(among images: Set<Digest>) -> Set<AppListDocument.Image> {
-        Set(
-            records.values.lazy.flatMap(\.made.values).filter { images.contains($0.sha256) && !isStaged($0.sha256) })
+        Set(records.all.lazy.filter { images.contains($0.sha256) && !isStaged($0.sha256) })
+    }
+
+    // MARK: Publication
+
+    /// The staged renditions that documents name.
+    func staged(in documents: [AppListDocument]) -> [StagedImage] { staged.waiting(in: documents) }
+
+    /// The names of the staged files.
+    var stagedNames: Set<String> { Set(staged.waitingImages.map(\.name)) }
+
+    /// Whether a rendition waits to be published, or is being.
+    func isStaged(_ rendition: Digest) -> Bool { staged.contains(rendition) }
+
+    /// Records that a publication has these staged renditions.
+    mutating func beginPublication(_ images: [StagedImage]) { staged.beginPublication(of: images) }
+
+    /// Records that they are on disk.
+    mutating func endPublication() { staged.endPublication() }
+
+    /// Forgets them, since they are lost; returns what else was staged, and is no longer wanted.
+    mutating func failPublication() -> [StagedImage] { forget(staged.failPublication()).staged }
+
+    /// Stages them again; returns those that are no longer wanted.
+    mutating func abortPublication() -> [StagedImage] {
+        staged.abortPublication()
+        return staged.removeWaiting(besides: records.all)
     }
 
     /// Forgets all renditions that are not on disk; returns what was staged.
     ///
     /// What the order under way brings is lost as well.
     mutating func dropStaged() -> [StagedImage] {
-        isOrderValid = false
-        return forget(Set(staged.keys)).staged
+        queue.invalidateOrder()
+        return forget(Set(staged.waitingImages.map(\.image.sha256))).staged
     }
+
+    // MARK: Removal
 
     /// Forgets everything: another cache folder is at the path, or all is purged.
     mutating func reset() -> [StagedImage] {
-        changedFailures.formUnion(records.lazy.filter { $0.value.failure != nil }.map(\.key))
-        isOrderValid = false
-        defer {
-            (records, outdated, staged, misses) = ([:], 0, [:], [])
-            (waiting, queue, postponed, ordered, isSweepDue) = ([:], [], [], [:], true)
-        }
-        return Array(staged.values)
+        records.reset()
+        queue.reset()
+        isSweepDue = true
+        return staged.removeWaiting()
     }
 
     /// Forgets images, as renditions and as originals: they are to be removed, damaged, or were never written.
@@ -260,56 +202,23 @@ struct Renditions: Sendable {
     /// was staged of them.
     mutating func forget(_ images: Set<Digest>) -> (originals: Set<Digest>, staged: [StagedImage]) {
         guard !images.isEmpty else { return ([], []) }
-        for image in images {
-            (waiting[image], ordered[image]) = (nil, nil)
-            if removeRecord(of: image)?.failure != nil { changedFailures.insert(image) }
-        }
-        var originals: Set<Digest> = []
-        for (original, record) in records where record.made.values.contains(where: { images.contains($0.sha256) }) {
-            originals.insert(original)
-            records[original]?.made = record.made.filter { !images.contains($0.value.sha256) }
-        }
+        queue.remove(images)
+        let originals = records.forget(images)
         if !originals.isEmpty { isSweepDue = true }
-        return (originals, removeUnwanted())
-    }
-
-    /// Forgets what is known of an original, and returns it.
-    @discardableResult
-    private mutating func removeRecord(of original: Digest) -> Record? {
-        let record = records.removeValue(forKey: original)
-        if record?.isOutdated == true { outdated -= 1 }
-        return record
-    }
-
-    /// Removes and returns what is staged, and a rendition of no image.
-    private mutating func removeUnwanted() -> [StagedImage] {
-        guard !staged.isEmpty else { return [] }
-        let wanted = Set(records.values.lazy.flatMap(\.made.values).map(\.sha256))
-        let unwanted = staged.filter { !wanted.contains($0.key) }
-        for digest in unwanted.keys { staged[digest] = nil }
-        return Array(unwanted.values)
+        return (originals, staged.removeWaiting(besides: records.all))
     }
 
     // MARK: What to render
 
     /// The pixels of sizes that an image is to be rendered in.
-    private func missing(of original: Digest) -> [Int] {
-        guard let record = records[original] else { return pixels }
-        if record.failure != nil { return [] }
-        return record.isOutdated ? pixels : pixels.filter { record.made[$0] == nil }
-    }
+    private func missing(of original: Digest) -> [Int] { records.missing(of: original, among: pixels) }
+
+    private func isWanted(_ original: Digest) -> Bool { isOn && !missing(of: original).isEmpty }
 
     /// Lets an image that a document shows be rendered, unless it is.
     mutating func want(_ image: AppListDocument.Image, for url: IconURL, in list: ListName) {
-        guard isOn, !missing(of: image.sha256).isEmpty else { return }
-        if ordered[image.sha256] != nil {
-            ordered[image.sha256]?.lists.insert(list)
-        } else if waiting[image.sha256] != nil {
-            waiting[image.sha256]?.lists.insert(list)
-        } else {
-            waiting[image.sha256] = Original(image: image, url: url, lists: [list])
-            queue.append(image.sha256)
-        }
+        guard isWanted(image.sha256) else { return }
+        queue.add(RenditionQueue.Original(image: image, url: url, lists: [list]))
     }
 
     /// Lets all images on disk that lists show be rendered, if something may be missing; O(*n*) in the number of entries.
@@ -328,47 +237,21 @@ struct Renditions: Sendable {
     mutating func sweepAgain() { isSweepDue = true }
 
     /// Lets copies be taken that an upstream did not have.
-    mutating func forgetMisses() { misses = [] }
+    mutating func forgetMisses() { queue.forgetMisses() }
 
     /// Begins the next order, if there is something to render and a renderer for it, or a copy of what it would make.
     mutating func begin(
         at now: Timestamp, copyOf copy: (_ original: Digest, _ pixels: Int) -> UpstreamRequest? = { _, _ in nil }
     ) -> RenderOrder? {
-        guard isOn, !isUnderWay else { return nil }
+        guard isOn, !queue.isUnderWay else { return nil }
         var order = RenderOrder(maxPixels: maxPixels)
         (order.fit, order.enlarges) = (settings.fit, settings.enlarge)
         order.mayRender = !isWaiting(at: now)
-        if order.mayRender {
-            queue.append(contentsOf: postponed)
-            postponed = []
-        }
-        var (bytes, made) = (0, 0)
-        while order.items.count < Self.most.images, bytes < Self.most.bytes, made < Self.most.made,
-            let digest = queue.popFirst()
-        {
-            guard let original = waiting[digest], case let pixels = missing(of: digest), !pixels.isEmpty else {
-                waiting[digest] = nil
-                continue
-            }
-            var item = RenderOrder.Item(original.image, pixels: pixels)
-            for size in pixels where !misses.contains(Copy(original: digest, pixels: size)) {
-                item.copies[size] = copy(digest, size)
-            }
-            guard order.mayRender || item.copies.count == pixels.count else {
-                postponed.append(digest)
-                continue
-            }
-            waiting[digest] = nil
-            ordered[digest] = original
-            order.items.append(item)
-            bytes += original.image.bytes
-            made += pixels.reduce(0) { $0 + 4 * $1 * $1 }
-        }
         // Nobody has asked which renderer there is.
         let isQuestion = if case .ready = renderer { false } else { order.mayRender }
-        guard !order.items.isEmpty || isQuestion else { return nil }
-        (isUnderWay, isOrderValid) = (true, true)
-        return order
+        return queue.begin(
+            order, isQuestion: isQuestion,
+            missing: { [records, pixels] in records.missing(of: $0, among: pixels) }, copyOf: copy)
     }
 
     private func isWaiting(at now: Timestamp) -> Bool {
@@ -377,24 +260,24 @@ struct Renditions: Sendable {
 
     /// When an order may begin; `nil` if none waits for time to pass.
     var nextWake: Timestamp? {
-        guard isOn, !isUnderWay, case .failing(_, let until) = renderer else { return nil }
+        guard isOn, !queue.isUnderWay, case .failing(_, let until) = renderer else { return nil }
         return until
     }
 
     /// Whether nothing is being rendered, and nothing can be now.
     func isIdle(at now: Timestamp) -> Bool {
-        if isUnderWay { return false }
+        if queue.isUnderWay { return false }
         guard isOn, !isWaiting(at: now) else { return true }
         guard case .ready = renderer else { return false }
-        return queue.isEmpty && postponed.isEmpty && !isSweepDue
+        return !queue.hasWaiting && !isSweepDue
     }
+
+    // MARK: What was rendered
 
     /// What an order changed.
     struct Outcome {
-        /// The lists whose documents are to be written again.
-        var lists: Set<ListName> = []
         var staged: [StagedImage] = []
-        /// Renditions that are not wanted any more, or are on disk.
+        /// Renditions that are no longer wanted, or are on disk.
         var unused: [StagedImage] = []
         var failures: [(url: IconURL, failure: RenderFailure)] = []
         /// Originals that are missing or damaged.
@@ -403,55 +286,43 @@ struct Renditions: Sendable {
 
     /// Applies the end of an order; `isOnDisk` tells of an image whether it is in `icons/` and stays there.
     mutating func apply(_ report: RenderReport, isOnDisk: (Digest) -> Bool, at now: Timestamp) -> Outcome {
-        isUnderWay = false
         var outcome = Outcome()
-        let results = report.results
         recordRenderer(report, at: now)
-        for (original, pixels) in report.missed {
-            misses.formUnion(pixels.map { Copy(original: original, pixels: $0) })
-        }
-        for (digest, result) in results {
-            guard case .rendered(let images) = result, !isOrderValid || ordered[digest] == nil else { continue }
-            outcome.unused += images.values
+        let order = queue.end(missed: report.missed)
+        for (digest, result) in report.results {
+            let isUsed = order.isValid && order.originals[digest] != nil
+            if case .rendered(let images) = result, !isUsed { outcome.unused += images.values }
         }
         var replaces = false
-        for (digest, original) in ordered {
-            let isOutdated = records[digest]?.isOutdated == true
-            switch results[digest] {
-            case _ where !isOrderValid, nil: requeue(original)
+        for (digest, original) in order.originals {
+            switch report.results[digest] {
+            case _ where !order.isValid, nil: if isWanted(digest) { queue.add(original) }
             case .rendered(let images):
-                if isOutdated {
-                    removeRecord(of: digest)
-                    replaces = true
-                }
+                if records.removeOutdated(of: digest) { replaces = true }
                 for (pixels, image) in images {
                     let rendition = image.image.sha256
-                    records[digest, default: Record()].made[pixels] = image.image
+                    records.add(image.image, of: digest, pixels: pixels)
                     // It may be shown already, as a rendition of another image.
                     if isStaged(rendition) || isOnDisk(rendition) {
                         outcome.unused.append(image)
                     } else {
-                        staged[rendition] = image
+                        staged.add(image)
                         outcome.staged.append(image)
                     }
                 }
-                unmarked.formUnion(original.lists)
+                lagging.formUnion(original.lists)
             case .failed(let failure):
                 // Renditions by other rules would stay for ever.
-                if isOutdated {
-                    removeRecord(of: digest)
-                    unmarked.formUnion(original.lists)
+                if records.removeOutdated(of: digest) {
+                    lagging.formUnion(original.lists)
                     replaces = true
                 }
-                records[digest, default: Record()].failure = failure
-                changedFailures.insert(digest)
+                records.fail(digest, with: failure)
                 outcome.failures.append((original.url, failure))
             case .damaged: outcome.damaged.insert(digest)
             }
         }
-        ordered = [:]
-        if replaces { outcome.unused += removeUnwanted() }
-        outcome.lists = listsToMark(at: now)
+        if replaces { outcome.unused += staged.removeWaiting(besides: records.all) }
         return outcome
     }
 
@@ -474,35 +345,39 @@ struct Renditions: Sendable {
         }
     }
 
-    /// Few documents with many renditions each, rather than one for each order.
-    private mutating func listsToMark(at now: Timestamp) -> Set<ListName> {
-        guard !unmarked.isEmpty else { return [] }
-        let begun = unmarkedSince ?? now
-        unmarkedSince = begun
-        guard waiting.isEmpty || isWaiting(at: now) || now - begun >= Self.gathering else { return [] }
-        defer { (unmarked, unmarkedSince) = ([], nil) }
-        return unmarked
+    // MARK: Lists with new renditions
+
+    /// Records that renditions were made which the document of a list lacks.
+    mutating func recordLagging(_ list: ListName) { lagging.insert(list) }
+
+    /// Removes and returns the lists whose documents are to be written again.
+    ///
+    /// That are few documents with many renditions each, rather than one for each order.
+    mutating func drainLagging(at now: Timestamp) -> Set<ListName> {
+        guard !lagging.isEmpty else { return [] }
+        let begun = laggingSince ?? now
+        laggingSince = begun
+        let moreComes = (queue.hasWaiting || queue.isUnderWay) && !isWaiting(at: now)
+        guard !moreComes || now - begun >= Self.gathering else { return [] }
+        defer { (lagging, laggingSince) = ([], nil) }
+        return lagging
     }
 
-    private mutating func requeue(_ original: Original) {
-        let digest = original.image.sha256
-        guard isOn, !missing(of: digest).isEmpty else { return }
-        if waiting[digest] == nil { queue.append(digest) }
-        waiting[digest, default: original].lists.formUnion(original.lists)
-    }
+    /// When they are to be written at the latest; `nil` if there are none.
+    var laggingDue: Timestamp? { laggingSince.map { $0 + Self.gathering } }
 
     // MARK: State
 
     /// Why what waits cannot be rendered, as a clause; `nil` if nothing is known to be wrong.
     var trouble: String? {
-        guard isOn, !waiting.isEmpty, case .failing(let reason, _) = renderer else { return nil }
+        guard isOn, queue.hasWaiting, case .failing(let reason, _) = renderer else { return nil }
         return reason
     }
 
     enum Standing { case ready, pending, failed }
 
     func standing(of original: Digest) -> Standing {
-        if records[original]?.failure != nil { return .failed }
+        if failure(of: original) != nil { return .failed }
         return missing(of: original).isEmpty ? .ready : .pending
     }
 }

@@ -54,6 +54,22 @@ struct RenditionScenarioTests {
         #expect(agent.renderings.isEmpty)
     }
 
+    @Test("a document that is being published while its image is rendered for another list gets the renditions next")
+    func renderedForAnotherList() throws {
+        var agent = try Self.agent()
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishNaming()
+        try agent.drop(["2.plist": [Self.maps]])
+        try agent.finish(Self.maps, with: "mail")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try #require(agent.renderings.count == 1)
+        try agent.finishRendering()
+        try agent.finishPublication()
+        try agent.finishRenditions()
+        for list: ListName in ["1.plist", "2.plist"] { #expect(try Self.sizes(agent, of: list) == [["48", "64@2"]]) }
+        #expect(agent.plan.isSettled)
+    }
+
     @Test("nothing is rendered unless sizes are set")
     func off() throws {
         var agent = AgentScenario()
