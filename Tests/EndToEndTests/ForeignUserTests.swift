@@ -87,7 +87,7 @@ struct ForeignUserTests {
                 // One that is open to all, as when the agent may not give its file to the group.
                 try #require(chmod(world.folder.appending("control.sock").string, 0o666) == 0)
                 let foreign = try await Self.ask("GET", "status", world)
-                #expect(foreign.status == "403" && foreign.text.contains("members of the group daemon"), "\(foreign)")
+                #expect(foreign.status == "403" && foreign.text.contains("members of group daemon"), "\(foreign)")
                 let unsupplied = try await Self.ask("POST", "pause", groups: "--groups=\(id + 1),\(id + 2)", world)
                 #expect(unsupplied.status == "403", "\(unsupplied)")
             }

@@ -219,7 +219,7 @@ class RepositoryAsFiles(PackageTest):
     def test_keys_that_clients_have_are_not_forgotten(self):
         self.build(self.first)
         (self.repository / KEYRING).unlink()
-        self.refuses("is missing, with the keys that clients have", "--key", self.key)
+        self.refuses("is missing: it has the keys that clients trust", "--key", self.key)
 
     def test_a_key_changes_once_clients_have_the_new_one(self):
         self.build(self.first)
@@ -255,7 +255,7 @@ class RepositoryAsFiles(PackageTest):
         self.assertEqual(result.code, 65)
         self.assertIn("Not all of", result.err)
         damaged.write_bytes(data)
-        self.refuses("no such names", package(self.folder, source="../../../evil", content="z"), "--key", self.key)
+        self.refuses("has an invalid name", package(self.folder, source="../../../evil", content="z"), "--key", self.key)
 
 
 class Repository(MachineTest):

@@ -213,7 +213,7 @@ class Tarball(MachineTest):
                                "*) exec /usr/bin/ldd \"$@\" ;; esac\n", mode=0o755)
             out = run(
                 f"{top}/install", "--prefix", "/opt/syncagent", environment=[f"PATH=/root/tools:{PATH}"], limit=60).out
-            self.assertIn("syncagent-render is left out: it needs libgif.so.7.", out)
+            self.assertIn("syncagent-render is not installed: it needs libgif.so.7.", out)
             self.assertFalse(with_libraries.exists())
         run(f"{top}/install", "--prefix", "/opt/syncagent", limit=60)
         unit = self.machine.path("/etc/systemd/system/syncagent.service").read_text()
