@@ -208,7 +208,7 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Retries with a mark in place of the dropped events, until the mark is written.
+    /// Retries the write at intervals, with a mark in place of the dropped events, until it succeeds.
     ///
     /// Otherwise an agent without new events would report the failure forever.
     private func tryLater() {

@@ -5,7 +5,7 @@ import Fleet
 
 /// The images that wait to be rendered, first come, first served, and those that are being rendered.
 struct RenditionQueue: Sendable {
-    /// An image that is to be rendered.
+    /// An image to render.
     struct Original {
         var image: AppListDocument.Image
         /// One of the URLs that it is shown for.
@@ -54,7 +54,7 @@ struct RenditionQueue: Sendable {
 
     mutating func removeWaiting() { (waiting, line, postponed) = ([:], [], []) }
 
-    /// Forgets all originals and misses; the order under way goes on, and its results do not count.
+    /// Removes all originals and misses, and discards the results of the order under way.
     mutating func reset() {
         removeWaiting()
         (ordered, misses, isOrderValid) = ([:], [], false)
@@ -64,12 +64,12 @@ struct RenditionQueue: Sendable {
 
     // MARK: The order under way
 
-    /// Lets the results of the order not count.
+    /// Discards the results of the order when it ends.
     mutating func invalidateOrder() { isOrderValid = false }
 
     /// Begins an order with the images that are next; `nil` if there are none, unless the order is also a question.
     ///
-    /// Without `mayRender`, it has only those of which upstreams have all copies.
+    /// If the order may not render, it contains only images whose renditions can all be copied from upstreams.
     mutating func begin(
         _ order: RenderOrder, isQuestion: Bool, missing: (Digest) -> [Int],
         copyOf copy: (_ original: Digest, _ pixels: Int) -> UpstreamRequest?

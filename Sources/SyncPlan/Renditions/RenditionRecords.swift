@@ -27,7 +27,7 @@ struct RenditionRecords: Sendable {
     func made(of original: Digest) -> [Int: AppListDocument.Image] { records[original]?.made ?? [:] }
     func failure(of original: Digest) -> RenderFailure? { records[original]?.failure }
 
-    /// Which of these sizes an image is to be rendered in.
+    /// The sizes among these in which an image must still be rendered.
     func missing(of original: Digest, among pixels: [Int]) -> [Int] {
         guard let record = records[original] else { return pixels }
         if record.failure != nil { return [] }
@@ -87,7 +87,7 @@ struct RenditionRecords: Sendable {
         return changedFailures
     }
 
-    /// Forgets images, as originals and as renditions; returns the originals of which one was a rendition.
+    /// Forgets images, as originals and as renditions; returns the originals that lost a rendition.
     mutating func forget(_ images: Set<Digest>) -> Set<Digest> {
         for image in images { remove(image) }
         var originals: Set<Digest> = []

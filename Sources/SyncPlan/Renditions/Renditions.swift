@@ -210,7 +210,7 @@ struct Renditions: Sendable {
 
     // MARK: What to render
 
-    /// The pixels of sizes that an image is to be rendered in.
+    /// The sizes in pixels in which an image must still be rendered.
     private func missing(of original: Digest) -> [Int] { records.missing(of: original, among: pixels) }
 
     private func isWanted(_ original: Digest) -> Bool { isOn && !missing(of: original).isEmpty }
@@ -352,7 +352,7 @@ struct Renditions: Sendable {
 
     /// Removes and returns the lists whose documents are to be written again.
     ///
-    /// That are few documents with many renditions each, rather than one for each order.
+    /// Lists wait for more renditions, up to ``gathering``, so that documents are not written after every order.
     mutating func drainLagging(at now: Timestamp) -> Set<ListName> {
         guard !lagging.isEmpty else { return [] }
         let begun = laggingSince ?? now
