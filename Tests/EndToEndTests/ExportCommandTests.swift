@@ -69,7 +69,8 @@ struct ExportCommandTests {
             let foreign = world.agent.lists.string
             let cases: [(arguments: [String], code: Int32, message: String)] = [
                 ([], 64, "Name a folder"), ([target, "--rclone", "a:b"], 64, "not both"),
-                (["--rclone", "bucket"], 64, "is not an rclone remote"), ([target, "--keep", "soon"], 64, "is not a time"),
+                (["--rclone", "bucket"], 64, "is not an rclone remote"),
+                ([target, "--keep", "soon"], 64, "is not a time"),
                 ([target, "--sign", open.string], 78, "can be read by others"),
                 ([target, "--sign", "/nonexistent"], 78, "No such file"),
                 ([target, "--sign", other.string], 78, "not a secret key"),
