@@ -4,19 +4,17 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping
-from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, TypeVar, Union
 
-from . import _documents, _files
+from . import _documents, _files, _lease
 from ._entries import BEST_RANK, App, AppList, Image, ListSummary, expect_size, expect_text, size_order
-from ._errors import ABSENCE, MAY_MEAN_REPLACED, Damaged, IconCacheError, NoCache, Unreadable, reading_error
+from ._errors import ABSENCE, Damaged, IconCacheError, NoCache, Unreadable, reading_error
 
 if TYPE_CHECKING:
     from ._changes import Changes
@@ -26,8 +24,6 @@ Result = TypeVar("Result")
 
 _SYSTEM_FOLDER = "/var/cache/syncagent"
 _GENERATION = re.compile(r"(0|[1-9][0-9]{0,15})\.json")
-# On file systems without stable inode numbers, every opened file looks like a replaced one.
-_LEASE_ATTEMPTS = 100
 
 
 class IconCache:
@@ -122,6 +118,7 @@ class IconCache:
         superseded, 10 minutes by default. There are no changes without asyncio: other programs compare
         `snapshot().generation` from time to time.
         """
+        # Here, because asyncio takes longer to import than all else together.
         from ._changes import Changes
 
         return Changes(self)
@@ -230,7 +227,7 @@ class Snapshot(Mapping[str, AppList]):
     def __init__(self, cache: IconCache) -> None:
         path = cache._at("manifest.json")
         try:
-            file, leased, json = _files.reopening(lambda: _read_leased(path))
+            file, leased, json = _files.reopening(lambda: _lease.read_leased(path))
         except OSError as error:
             raise (cache._absence() if error.errno in ABSENCE else reading_error(path, error)) from None
         try:
@@ -338,7 +335,7 @@ class Snapshot(Mapping[str, AppList]):
         self._expect_open()
         path = self._cache._at(f"lists/{summary.sha256}.json")
         try:
-            with _open(path) as file:
+            with _files.open_file(path) as file:
                 json = _files.read_file(file.fileno())
         except OSError as error:
             raise reading_error(path, error) from None
@@ -349,51 +346,6 @@ class Snapshot(Mapping[str, AppList]):
     def _expect_open(self) -> None:
         if self._file.closed:
             raise ValueError("the snapshot is closed")
-
-
-def _open(path: str) -> FileIO:
-    file = _files.open_file(path)
-    try:
-        return FileIO(file)
-    except BaseException:
-        # Of a folder, for example.
-        os.close(file)
-        raise
-
-
-def _read_leased(path: str) -> tuple[FileIO, bool, bytes]:
-    file, leased = _take_lease(path)
-    try:
-        return file, leased, _files.read_file(file.fileno())
-    except BaseException:
-        file.close()
-        raise
-
-
-def _take_lease(path: str) -> tuple[FileIO, bool]:
-    """Opens and locks the file at a path; it is still at the path when the lock is held."""
-    for _ in range(1, _LEASE_ATTEMPTS):
-        file = _open(path)
-        try:
-            leased = _lock(file)
-            # The agent releases a generation only after a newer one has the name: a file that is locked and has the
-            # name was locked in time.
-            if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
-                return file, leased
-        except OSError as error:
-            if error.errno not in MAY_MEAN_REPLACED:
-                file.close()
-                raise
-        file.close()
-    return _open(path), False
-
-
-def _lock(file: FileIO) -> bool:
-    try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        return True
-    except OSError:
-        return False
 
 
 def _default_folder() -> str:

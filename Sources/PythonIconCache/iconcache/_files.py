@@ -8,6 +8,7 @@ import os
 import stat
 from collections.abc import Callable
 from functools import lru_cache
+from io import FileIO
 from typing import Any, Optional, TypeVar
 
 from ._errors import MAY_MEAN_REPLACED
@@ -20,12 +21,17 @@ _RESOLVE_BENEATH = 0x08
 _ATTEMPTS = 100
 
 
-def open_file(path: str) -> int:
-    """Opens a file or folder for reading.
+def open_file(path: str) -> FileIO:
+    """Opens a file for reading; a folder fails with EISDIR.
 
     It does not wait for a pipe, nor read a device: they fail with ESPIPE, as reading them at an offset would.
     """
-    return _open_quickly(lambda flags: os.open(path, flags), (stat.S_ISREG, stat.S_ISDIR))
+    file = _open_quickly(lambda flags: os.open(path, flags), (stat.S_ISREG, stat.S_ISDIR))
+    try:
+        return FileIO(file)
+    except BaseException:
+        os.close(file)
+        raise
 
 
 def open_beneath(folder: str, path: str) -> int:

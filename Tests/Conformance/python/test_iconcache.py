@@ -33,7 +33,7 @@ sys.path[:0] = [os.path.join(HERE, ".."), PACKAGE]
 import iconcache
 from cache import Cache, digest, document_text, failed, image_path, pending, ready, rendered, size_path, url_path
 from iconcache import Change, Damaged, IconCache, IconCacheError, NoCache, Renditions, UnknownFormat, Unreadable
-from iconcache import _changes, _documents, _entries, _files, _json
+from iconcache import _documents, _entries, _files, _json, _watch
 
 MAIL, MAPS, GONE = (f"https://example.com/{name}.png" for name in ("mail", "maps", "gone"))
 LIST = "apps.plist"
@@ -744,7 +744,7 @@ class ChangesTests(CacheTest):
     """Changes in asyncio. Polling is much faster than usual, or so slow that only inotify can have reported."""
 
     def run_async(self, test, interval):
-        with mock.patch.object(_changes, "_POLLING_INTERVAL", interval):
+        with mock.patch.object(_watch, "_POLLING_INTERVAL", interval):
             asyncio.run(asyncio.wait_for(test(), 60))
 
     async def expect(self, changes, *wanted):
@@ -776,7 +776,7 @@ class ChangesTests(CacheTest):
         self.run_async(self.follow, 3600)
 
     def test_changes_by_polling_alone(self):
-        with mock.patch.object(_changes._Inotify, "create", return_value=None):
+        with mock.patch.object(_watch.Inotify, "create", return_value=None):
             self.run_async(self.follow, 0.01)
 
     def test_cache_that_appears_later_and_vanishes_for_a_while(self):
@@ -839,7 +839,7 @@ class ChangesTests(CacheTest):
                 with self.subTest(how=how):
                     self.assertEqual(os.listdir("/proc/self/fd"), before)
             loop = asyncio.get_running_loop()
-            timers = [timer for timer in loop._scheduled if "_Watch" in repr(timer) and not timer.cancelled()]
+            timers = [timer for timer in loop._scheduled if "Watch" in repr(timer) and not timer.cancelled()]
             self.assertEqual(timers, [])
 
         self.run_async(test, 3600)
