@@ -99,6 +99,34 @@ struct PurgeTests {
         }
     }
 
+    @Test(
+        "of a stopped agent: what a generation names that cannot be removed stays",
+        .enabled(if: geteuid() == 0 && Tool.areInstalled("chattr"), "takes root and chattr"))
+    func unremovable() async throws {
+        try await World.with { world in
+            for apps in [["Mail"], ["Mail", "Maps"]] {
+                try world.drop(apps)
+                #expect(try await world.agent.call("run", "--once").code == 0)
+            }
+            let generations = world.agent.cache.appending("generations")
+            let newest = try IconCache(at: world.agent.cache).manifest().generation
+            let older = try files(in: generations).filter { $0 != "\(newest).json" }
+            try #require(!older.isEmpty)
+            for file in older {
+                do {
+                    try await Tool.run("chattr", "+i", generations.appending(file).string)
+                } catch {
+                    try Test.cancel("this file system has no immutable files")
+                }
+            }
+            let purge = try await world.agent.call("purge", "--yes")
+            for file in older { try await Tool.run("chattr", "-i", generations.appending(file).string) }
+            #expect(purge.code == 1 && purge.messages.contains("Operation not permitted"), "\(purge.messages)")
+            #expect(try files(in: world.agent.cache.appending("icons")).count == 1)
+            #expect(try await world.agent.call("purge", "--yes").output.hasPrefix("1 image removed."))
+        }
+    }
+
     @Test("what a reader holds a lease on stays until the lease ends")
     func lease() async throws {
         try await World.with { world in

@@ -77,15 +77,18 @@ package enum OfflinePurge {
             // Needed even if the newest one is empty: an earlier purge may have failed to flush it.
             try await publishEmpty(restored.nextGeneration, in: folder, thread: thread)
         }
+        var left: Set<Int> = []
         if !generations.isEmpty {
             let evictor = Evictor(folder, thread: thread, logger: silent)
             let released = await evictor.release(generations.map { GenerationRelease(generation: $0) })
             result.kept = released.kept
             result.failures += released.failed.count
+            result.reason = released.failure
+            // One that could not be removed may have a lease.
+            left = released.failed.union(released.kept)
         }
-        let kept = Set(result.kept)
         let documents = Set(
-            restored.manifests.filter { kept.contains($0.generation) }.flatMap { $0.lists.values.map(\.sha256) })
+            restored.manifests.filter { left.contains($0.generation) }.flatMap { $0.lists.values.map(\.sha256) })
         var images: Set<String> = []
         var urls: Set<Digest> = []
         for document in documents {

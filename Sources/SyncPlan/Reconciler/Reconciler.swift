@@ -112,7 +112,10 @@ package struct Reconciler: Sendable {
         if folder.isScanned, isStoreIdle { useStore() }
         if book.renditions.isOn { book.startRendering(mayRender: mayRender, in: &turn) }
         advancePurge()
-        if book.renditions.isOn { rulesOfRenditions = book.renditions.settledRules() }
+        if book.renditions.isOn {
+            let areWritten = book.publishing.areDocumentsWritten
+            rulesOfRenditions = book.renditions.settledRules(areDocumentsWritten: areWritten)
+        }
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
             let changes = drainMemoChanges()

@@ -108,11 +108,9 @@ extension IconBook {
             guard let image = catalog.icons[index].icon.boxedImage.digest, originals.contains(image) else { continue }
             lists.formUnion(catalog.icons[index].icon.lists)
         }
-        for icon in catalog.previous.icons {
-            guard let image = catalog.previous.shown(for: icon)?.image.digest, originals.contains(image) else {
-                continue
-            }
-            lists.formUnion(catalog.previous.lists(for: icon))
+        for (list, previous) in catalog.previous.entries {
+            let images = previous.values.lazy.compactMap(\.image.digest)
+            if images.contains(where: originals.contains) { lists.insert(list) }
         }
         for list in lists { publishing.markChanged(list, at: turn.now) }
         return (Set(found.map(\.sha256)), lists)

@@ -43,7 +43,7 @@ struct Renditions: Sendable {
     private var staged = StagedRenditions()
     private var renderer = Renderer.unknown
     private var rules: Rules
-    /// The rules by which all renditions on disk were made, as far as known.
+    /// The rules by which all renditions that documents name were made, as far as known.
     private var rulesOnDisk: Rules?
     /// Whether all shown images are looked through for what is missing.
     private var isSweepDue = true
@@ -107,10 +107,12 @@ struct Renditions: Sendable {
         if known != rules { outdate() }
     }
 
-    /// The rules to remember: those of before, until all renditions on disk are by the present ones.
-    mutating func settledRules() -> Rules? {
+    /// The rules to remember: those of before, until all documents name renditions by the present ones.
+    ///
+    /// `areDocumentsWritten` tells whether no document waits to be published.
+    mutating func settledRules(areDocumentsWritten: Bool) -> Rules? {
         guard isOn || rulesOnDisk != nil else { return nil }
-        if !records.hasOutdated, staged.isEmpty { rulesOnDisk = rules }
+        if areDocumentsWritten, lagging.isEmpty, staged.isEmpty, !records.hasOutdated { rulesOnDisk = rules }
         return rulesOnDisk
     }
 
@@ -226,9 +228,9 @@ struct Renditions: Sendable {
         guard isOn, isSweepDue else { return }
         isSweepDue = false
         for (name, list) in catalog.lists {
-            for entry in list.entries {
+            for (index, entry) in list.entries.enumerated() {
                 let own = catalog.icons[entry.icon]?.image
-                let image = own ?? catalog.previous.shown(for: entry.icon)?.image.wrappedValue
+                let image = own ?? catalog.previous.of(index, in: name)?.image.wrappedValue
                 if let image { want(image, for: entry.icon, in: name) }
             }
         }

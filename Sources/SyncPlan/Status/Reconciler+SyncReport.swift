@@ -24,8 +24,9 @@ extension Reconciler {
             : names.allSatisfy(isUpToDate)
         // A missing list may come back in a moment; otherwise it counts as removed.
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
-        // A failure for other lists does not affect published ones, unless the cache's state is unknown.
-        let failure = names.isEmpty || !isPublished || !cache.isKnown ? book.publishing.failure : nil
+        // A failure for other lists does not affect published ones, unless it is unknown what is on disk.
+        let isCertain = isPublished && cache.isKnown && !book.publishing.isInDoubt
+        let failure = names.isEmpty || !isCertain ? book.publishing.failure : nil
         report.error = folder.unavailable ?? failure ?? deferred
         report.lists = lists.count
         report.publishedLists = lists.count(where: isUpToDate)

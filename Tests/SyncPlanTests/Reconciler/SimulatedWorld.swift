@@ -731,8 +731,12 @@ struct SimulatedWorld {
         try pause(false)
         leases = []
         if renders {
-            // Others: what failed by these stays failed.
-            settings.render.fit = settings.render.fit == .inside ? .contain : .inside
+            // Other rules: what failed by these stays failed. Another version alone lets no document be written again.
+            if chance(50) {
+                rendererVersion += 1
+            } else {
+                settings.render.fit = settings.render.fit == .inside ? .contain : .inside
+            }
             try handle(.configured(settings))
         }
         for (name, file) in files where file == .broken { files[name] = .good([]) }

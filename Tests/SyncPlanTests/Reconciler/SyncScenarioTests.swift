@@ -45,6 +45,22 @@ struct SyncScenarioTests {
         #expect(agent.plan.syncReport(of: ["good.plist", "new.plist"]).error != nil)
     }
 
+    @Test("a list whose publication a power failure may lose is told so until one is durable")
+    func doubt() throws {
+        var agent = AgentScenario()
+        try agent.drop(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
+        while agent.publication == nil { try agent.passToNextWake() }
+        while agent.publication != nil { try agent.finishPublication(doubt: "cannot flush the disk") }
+        for names: [ListName] in [["1.plist"], []] {
+            let report = agent.plan.syncReport(of: names)
+            #expect(report.isDone && !report.isWhole && report.error == "cannot flush the disk")
+        }
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishJobs()
+        #expect(agent.plan.syncReport(of: ["1.plist"]).isWhole)
+    }
+
     @Test(
         "time that the system slept, or a disk hung, during a publication does not hold up the next ones",
         arguments: [true, false])

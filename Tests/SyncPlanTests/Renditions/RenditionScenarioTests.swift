@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
 import Testing
 
 @testable import Reports
@@ -203,6 +204,79 @@ struct RenditionScenarioTests {
         #expect(try Self.sizes(agent) == [["48"]])
         #expect(agent.disk.images.contains(rendition))
         #expect(agent.requests.count == 1, "the original is not downloaded again")
+    }
+
+    /// Two apps whose previous images differ, and that share a URL without an image.
+    private static func moveToOneURL(_ agent: inout AgentScenario) throws {
+        func apps(_ url: (Int) -> IconURL) -> [AppEntry] { (0..<2).map { AppEntry(id: "\($0)", icon: url($0)) } }
+        try agent.drop("1.plist", apps: apps { [mail, maps][$0] })
+        for url in [mail, maps] { try agent.finish(url, with: url) }
+        try agent.finishRenditions()
+        try agent.drop("1.plist", apps: apps { _ in "https://a.example/new.png" })
+        try agent.finish("https://a.example/new.png", .failed(.status(404)))
+        try agent.finishRenditions()
+        try agent.finishJobs()
+    }
+
+    @Test("a lost rendition of a previous image that shares its icon with another one is made again", arguments: 0..<2)
+    func damageOfPrevious(app: Int) throws {
+        var agent = try Self.agent(["48"])
+        try Self.moveToOneURL(&agent)
+        try #require(try Self.sizes(agent) == [["48"], ["48"]])
+        let rendition = Sample.rendition(of: Sample.image([Self.mail, Self.maps][app].text), 48).sha256
+        agent.disk.images.remove(rendition)
+        for generation in agent.disk.generations.keys { agent.disk.damaged[generation] = [rendition] }
+        try agent.handle(.damaged([rendition]))
+        try agent.finishPublication()
+        try agent.finishRenditions()
+        try agent.finishJobs()
+        #expect(try Self.sizes(agent) == [["48"], ["48"]] && agent.disk.images.contains(rendition))
+    }
+
+    @Test("previous images that share an icon are all rendered when sizes are first set")
+    func previousAtStart() throws {
+        var agent = AgentScenario()
+        try Self.moveToOneURL(&agent)
+        agent.settings.render.sizes = [RenditionSize("48")].compactMap(\.self)
+        try agent.restart()
+        try agent.drop([:])
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["48"], ["48"]])
+    }
+
+    @Test("a document that was not written before a kill gets the renditions of the new version after it")
+    func killedBetweenDocuments() throws {
+        var agent = try Self.agent(["48"])
+        let small: ListName = "0.plist"
+        let large = (1...8).map { ListName("\($0).plist") }
+        let pending = (0..<50).map { IconURL("ftp://a.example/\($0)") }
+        try agent.drop([small: [Self.mail]].merging(large.map { ($0, [Self.mail] + pending) }) { $1 })
+        try agent.finish(Self.mail, with: "mail")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        try agent.finishRenditions()
+        try agent.pass(.seconds(5))
+        try agent.restart()
+        try agent.drop([:])
+        for _ in 1...2 { try agent.finishRendering(version: 2) }
+        if agent.naming != nil { try agent.finishNaming() }
+        while agent.publication == nil { try agent.passToNextWake() }
+        try #require(agent.publication?.documents.count == 9)
+        try agent.refusePublication(room: 2000)
+        while agent.publication == nil { try agent.passToNextWake() }
+        try #require(agent.publication?.documents.map(\.list) == [small])
+        try agent.finishPublication()
+        try agent.pass(.seconds(5))
+        try agent.restart()
+        try agent.drop([:])
+        while !agent.renderings.isEmpty { try agent.finishRendering(version: 2) }
+        if agent.naming != nil { try agent.finishNaming() }
+        try agent.finishJobs()
+        for list in [small] + large {
+            let document = try #require(agent.disk.current?.lists[list].flatMap { agent.disk.documents[$0.sha256] })
+            let new = Sample.rendition(of: Sample.image("mail"), 48, by: 2)
+            #expect(document.apps.first?.renditions.map(\.image) == [new], "\(list)")
+        }
     }
 
     @Test("an original that turns out damaged is downloaded again, and rendered then")
