@@ -196,6 +196,11 @@ struct ConfigurationTests {
             #expect(answer.contains("denied.example/a.png: network.denyHosts"), "\(answer)")
             #expect(!answer.contains("other.example/a.png: network.denyHosts"), "\(answer)")
             try await world.agent.whileRunning { _ in
+                for wrong in ["nonsense", "foo=1", "render.sizes=1"] {
+                    let end = try await world.agent.call("pause", "--set", wrong)
+                    #expect(end.code == 78 && end.messages.hasPrefix("syncagent: --set: "), "\(end)")
+                }
+                #expect(try await world.agent.status { $0.pid != nil }.state == .running)
                 let asked = try await caller.agent.call("check", list.string).output
                 #expect(asked.contains("denied.example/a.png: network.denyHosts"), "\(asked)")
                 #expect(!asked.contains("other.example/a.png: network.denyHosts"), "\(asked)")

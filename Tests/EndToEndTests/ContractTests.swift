@@ -130,7 +130,7 @@ struct ContractTests {
             manifest-signature
             """
         ),
-        ("Codes", "Renditions", "render-unsupported render-failed"),
+        ("Codes", "Renditions", "render-unsupported render-failed render-interrupted"),
         (
             "Codes", "App lists",
             """

@@ -73,7 +73,7 @@ struct HostileListTests {
         try #require(symlink("/nowhere/a.plist", path("dangling")) == 0)
         var expected: [String: ListRejection] = [
             "sparse": .tooLarge(limit: .mebibytes(8)), "loop": .unreadable("Too many levels of symbolic links"),
-            "dangling": .unreadable("No such file or directory"),
+            "dangling": .unreadable("it is a symbolic link that leads nowhere"),
         ]
         if geteuid() != 0 {
             try put([], folder, "unreadable")
@@ -104,6 +104,11 @@ struct HostileListTests {
                 #expect(verdict.code == 65)
                 #expect(verdict.output.hasSuffix("\(ListRejection.notARegularFile.message) [not-a-regular-file]\n"))
             }
+            try #require(symlink("/nowhere/a.plist", path("dangling")) == 0)
+            let dangling = try await world.agent.call("check", path("dangling"))
+            #expect(dangling.code == 65 && dangling.output.contains("leads nowhere"), "\(dangling)")
+            let missing = try await world.agent.call("check", "--json", path("missing"))
+            #expect(missing.output.contains("There is no such file."), "\(missing)")
         }
     }
 

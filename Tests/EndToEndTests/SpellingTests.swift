@@ -90,6 +90,8 @@ struct SpellingTests {
                 #expect(row.name == "caf\\xE9.plist" && row.state == "rejected")
                 #expect(row.error?.contains("not UTF-8") == true, "\(row)")
                 #expect(report.lists.first?.ready == 1)
+                let list = try await world.agent.call("list", "caf\\xE9.plist")
+                #expect(list.code == 1 && list.messages.contains("[name-not-utf8]"), "\(list)")
             }
         }
     }

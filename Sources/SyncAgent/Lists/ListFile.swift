@@ -26,7 +26,9 @@ package struct ListFile: Sendable {
         } catch {
             if let shortage = (error as? Errno).flatMap({ Shortage($0) }) { throw .outOfResources(shortage.reason) }
             // A socket cannot be opened (ENXIO).
-            throw error as? Errno == .noSuchAddressOrDevice ? .notARegularFile : .unreadable("\(error)")
+            if error as? Errno == .noSuchAddressOrDevice { throw .notARegularFile }
+            let leadsNowhere = error as? Errno == .noSuchFileOrDirectory && path.isSymbolicLink
+            throw .unreadable(leadsNowhere ? "it is a symbolic link that leads nowhere" : "\(error)")
         }
         do throws(ListRejection) {
             let status = try Self.status(of: descriptor)
@@ -71,5 +73,12 @@ package struct ListFile: Sendable {
         var status = stat()
         guard fstat(file.rawValue, &status) == 0 else { throw .unreadable("\(Errno(rawValue: errno))") }
         return status
+    }
+}
+
+extension FilePath {
+    package var isSymbolicLink: Bool {
+        var status = Glibc.stat()
+        return lstat(string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 }

@@ -39,7 +39,11 @@ package struct RenderHelper: Sendable {
         let there = programs.filter { access($0.string, X_OK) == 0 }
         guard let first = programs.first, there.first == first else {
             let name = programs.first?.lastComponent?.string ?? "the renderer"
-            work.trouble = "\(name) is not installed: install the package syncagent-render, and reload"
+            let isThere = programs.first.map { access($0.string, F_OK) == 0 } ?? false
+            work.trouble =
+                isThere
+                ? "\(name) cannot be executed: install the package syncagent-render again"
+                : "\(name) is not installed: install the package syncagent-render"
             return work
         }
         work.programs = there.count
@@ -92,7 +96,7 @@ package struct RenderHelper: Sendable {
         var (rest, others) = (tasks, [Task]())
         // The images during which it died: each is tried once more, alone, since the machine may have been busy, asleep
         // or short of memory.
-        var suspects: [(task: Task, how: String)] = []
+        var suspects: [Task] = []
         var isAlone = false
         repeat {
             let process: HelperProcess
@@ -108,23 +112,23 @@ package struct RenderHelper: Sendable {
             if killer.isKilled { return [] }
             switch end {
             case .done: break
-            case .died(let how):
+            case .died(let how, let code):
                 guard let culprit = rest.first else {
                     work.trouble = "\(name) \(how)"
                     return []
                 }
                 rest.removeFirst()
                 if isAlone {
-                    work.failed[culprit.item.image.sha256] = RenderFailure(.failed, "the renderer \(how)")
+                    work.failed[culprit.item.image.sha256] = RenderFailure(code, "the renderer \(how)")
                 } else {
-                    suspects.append((culprit, how))
+                    suspects.append(culprit)
                 }
             case .unusable(let how):
                 work.trouble = "\(name) \(how)"
                 return []
             }
             if rest.isEmpty, let suspect = suspects.popLast() {
-                rest = [suspect.task]
+                rest = [suspect]
                 isAlone = true
             }
         } while !rest.isEmpty
@@ -133,8 +137,8 @@ package struct RenderHelper: Sendable {
 
     private enum End {
         case done
-        /// While it rendered the first image of the rest.
-        case died(String)
+        /// While it rendered the first image of the rest, whose failure it is.
+        case died(String, RenderFailure.Code)
         /// For a reason that no image has.
         case unusable(String)
     }
@@ -172,14 +176,14 @@ package struct RenderHelper: Sendable {
                         return .unusable("sent unexpected output")
                     }
                 } catch {
-                    return .died("sent an invalid answer")
+                    return .died("sent an invalid answer", .failed)
                 }
             case .message, .outputEnded: continue
             case .ended: return end(of: process, hasGreeted: greeting != nil, isDone: rest.isEmpty)
             case .late:
                 return greeting == nil
                     ? .unusable("did not respond within \(DurationText.format(timeout))")
-                    : .died("took longer than \(DurationText.format(timeout))")
+                    : .died("took longer than \(DurationText.format(timeout))", .interrupted)
             }
         }
     }
@@ -192,10 +196,11 @@ package struct RenderHelper: Sendable {
             // It does not understand what it is asked (EX_DATAERR, sysexits(3)): no image is to blame.
             if code == 65 { return .unusable("has another version than the agent: install the same version of both") }
             let how = "exited with status \(code)"
-            return hasGreeted ? .died(how) : .unusable(how)
+            return hasGreeted ? .died(how, .failed) : .unusable("\(how): install the package syncagent-render again")
         case .signal(let signal):
             let how = "was killed by signal \(signal)"
-            return hasGreeted ? .died(how) : .unusable(how)
+            // Somebody killed it, or the system for lack of memory: that says little about the image.
+            return hasGreeted ? .died(how, signal == SIGKILL ? .interrupted : .failed) : .unusable(how)
         }
     }
 

@@ -51,6 +51,7 @@ package struct DiskStatus: Sendable {
             } else {
                 report.icons.retired > 0 ? hold : .active
             }
+        if agent == .free { report.renditions = known.renditions }
         report.storage = StatusReport.Storage(damaged: StateStore.damagedFile(in: folders.state)?.string)
         report.publication.error = restored.trouble.map { "\($0)" }
         report.inSync = isCurrent && known.generation != nil && known.icons.pending == 0 && restored.trouble == nil

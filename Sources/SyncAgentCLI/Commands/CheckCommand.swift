@@ -47,7 +47,7 @@ struct CheckCommand: AsyncParsableCommand {
             if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
-            finding.isMissing = FilePath(name).isMissing
+            finding.isMissing = FilePath(name).isMissing && !FilePath(name).isSymbolicLink
             if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)
             if !output.json { try output.show(finding.lines) }

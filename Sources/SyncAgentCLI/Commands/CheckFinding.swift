@@ -15,6 +15,7 @@ struct CheckFinding {
     /// Adapts messages about settings to the configuration file.
     private let context: CommandContext
     var isMissing = false
+    private static let missing = "There is no such file."
     /// The results of `--fetch`.
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
     private let keys: CacheKeys
@@ -69,8 +70,7 @@ struct CheckFinding {
         case .failure(let rejection):
             let reason =
                 isMissing
-                ? "There is no such file.\(Suggestion.file(for: FilePath(file)))"
-                : "\(rejection.message) [\(rejection.code)]"
+                ? "\(Self.missing)\(Suggestion.file(for: FilePath(file)))" : "\(rejection.message) [\(rejection.code)]"
             return (StyledText("\(file): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
             var items = list.problems.map { StyledText("ignored: \($0)", .yellow) }
@@ -139,7 +139,7 @@ struct CheckFinding {
         case .failure(let rejection):
             return [
                 "file": .string(file), "acceptable": false,
-                "error": Self.json(of: (rejection.code.rawValue, rejection.message)),
+                "error": Self.json(of: (rejection.code.rawValue, isMissing ? Self.missing : rejection.message)),
             ]
         case .success(let list):
             let problems: [JSON] = list.problems.map { problem in

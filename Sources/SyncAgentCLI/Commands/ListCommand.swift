@@ -79,8 +79,11 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func showIcons(of list: ListName) async throws {
+        // An agent that hangs is waited for once.
+        async let agentSettings = configuration.agentSettings()
+        async let staleIcons = configuration.staleIcons(of: list)
         let folders = try await configuration.agentFolders()
-        let settings = try await configuration.agentSettings()
+        let settings = try await agentSettings
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let own = folders.lists.appending(list.text)
         let file = own.isMissing ? AdoptedLists.file(of: list, inState: folders.state) : own
@@ -91,11 +94,16 @@ struct ListCommand: AsyncParsableCommand {
             return try Message.output(lines: document.json)
         }
         // Parse the file while the document is read.
-        async let reading = list == Reconciler.pinList || isHidden ? nil : check.verdict(on: file ?? own)
+        // A name that is not UTF-8 is shown with its bytes escaped.
+        let illegible = own.isMissing ? try? await ListFolder(folders.lists).list().illegible : nil
+        let isIllegible = illegible?.contains(list) ?? false
+        async let reading =
+            list == Reconciler.pinList || isHidden
+            ? nil : isIllegible ? .failure(.nameNotUTF8) : check.verdict(on: file ?? own)
         let published = try cache.document(of: list)
         let verdict = await reading
         guard var document = published else { throw Self.missing(list, verdict, folders) }
-        let stale = try await configuration.staleIcons(of: list)
+        let stale = try await staleIcons
         if failed {
             document.apps.removeAll { app in
                 if case .failed = app.state { return false }
@@ -128,6 +136,8 @@ struct ListCommand: AsyncParsableCommand {
         let reason =
             switch verdict {
             case nil: "No icon is pinned. See: syncagent pin --help"
+            case .failure(let rejection) where rejection.code == .nameNotUTF8:
+                "\(list) has no good version: \(rejection.message) [\(rejection.code)]"
             case _ where folders.lists.appending(list.text).isMissing:
                 "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))"
             case _ where !list.isAppList:

@@ -10,7 +10,8 @@ struct RetryCommand: AsyncParsableCommand {
         commandName: "retry", abstract: "Download failed icons again now, without waiting for their next attempt.",
         usage: "syncagent retry [--failed] [--json] [<url or list> ...] [options]",
         discussion: """
-            An argument with a colon is a URL; any other is the name of a list. Also ends the waiting times of servers.
+            An argument with a colon is a URL; any other is the name of a list. Also ends the waiting times of servers, and \
+            has images rendered again that could not be.
 
             Examples:
               syncagent retry --failed

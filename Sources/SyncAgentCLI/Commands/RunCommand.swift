@@ -120,7 +120,9 @@ struct RunCommand: AsyncParsableCommand {
         } catch let error as ControlServer.InUse {
             throw Exit.because("\(error)", code: .busy)
         } catch let error as FileError {
-            throw Exit.because("\(error). Make it accessible to the agent, or choose another path.", code: .folder)
+            let advice =
+                error.isOutOfSpace ? "Make room on its file system" : "Make it accessible to the agent"
+            throw Exit.because("\(error). \(advice), or choose another path.", code: .folder)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .folder)
         }

@@ -93,7 +93,7 @@ struct VerifyCommand: AsyncParsableCommand {
             Message.error("Cannot repair everything: \(trouble.reason).")
         } else if lost > 0 {
             Message.error(
-                "\(counted(lost, "image")) must be downloaded again: start the agent, then run syncagent "
+                "\(counted(lost, "image")) must be downloaded or rendered again: start the agent, then run syncagent "
                     + "verify --repair again.")
         }
     }

@@ -45,6 +45,13 @@ extension Configuration {
         return effective
     }
 
+    /// Throws exit code 78 if `--set` is wrong, also where the running agent's settings count.
+    func checkAssignments() throws {
+        var effective = EffectiveSettings()
+        for assignment in assignments { effective.apply(assignment: assignment) }
+        try Self.end(because: effective.certainProblems)
+    }
+
     /// Prints the problems to stderr, and throws exit code 78 if there are any.
     static func end(because problems: [ConfigurationProblem]) throws {
         if !problems.isEmpty { throw exit(because: problems) }

@@ -200,7 +200,10 @@ struct IconBook: Sendable {
         for url in space.apply(found, above: settings.cache.minFree, at: turn.now) {
             apply(.dequeued, to: url, in: &turn)
         }
-        if !wasOpen, space.isOpen { publishing.retry(at: turn.now) }
+        guard !wasOpen, space.isOpen else { return }
+        publishing.retry(at: turn.now)
+        // Renditions had no room either.
+        renditions.askAgain()
     }
 
     /// Marks the lists with staged images, whose publication may have waited for a deferred list.

@@ -12,6 +12,7 @@ extension Reconciler {
     package func hasGoodVersion(of list: ListName) -> Bool { book.catalog.lists[list]?.hasGoodVersion == true }
 
     mutating func applyScan(_ scan: ListScan) {
+        let scan = keepingReplacedLists(scan)
         let isFirst = !folder.isScanned
         cache.suspect(isComplete: false)
         // Lists with reported rejections are known, even if a restart left no good version.
@@ -28,6 +29,16 @@ extension Reconciler {
         if folder.isRead {
             book.retention.recordStart(newest: book.publishing.newest, in: book.catalog, at: turn.now)
         }
+    }
+
+    /// Treats what took the place of a list, such as a folder, like a damaged version of it.
+    private func keepingReplacedLists(_ scan: ListScan) -> ListScan {
+        guard case .listed(let folder, var present, var changed) = scan else { return scan }
+        for name in folder.others where hasGoodVersion(of: name) {
+            present.insert(name)
+            changed[name] = ListReading(source: nil, verdict: .failure(.notARegularFile))
+        }
+        return .listed(folder, present: present, changed: changed)
     }
 
     /// The changes of all lists in a listing.

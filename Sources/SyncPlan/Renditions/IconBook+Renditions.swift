@@ -18,6 +18,7 @@ extension IconBook {
     /// Begins the next order, if one is due; `mayRender` is false while it is unknown what is on disk.
     mutating func startRendering(mayRender: Bool, in turn: inout Turn) {
         guard mayRender, space.isOpen else { return }
+        renditions.retryInterrupted(at: turn.now)
         renditions.sweep(catalog)
         let isSquare = settings.render.fit == .contain
         let mayTake = downloads.mayStart && !sources.isEmpty
@@ -103,6 +104,7 @@ extension IconBook {
         guard !found.isEmpty else { return ([], []) }
         let originals = forgetRenditions(Set(found.map(\.sha256)), in: &turn)
         for image in found { retention.recordDamage(of: image) }
+        renditionNames.recordDamage(of: found)
         var lists: Set<ListName> = []
         for index in catalog.icons.indices {
             guard let image = catalog.icons[index].icon.boxedImage.digest, originals.contains(image) else { continue }

@@ -65,6 +65,8 @@ struct RenditionNames: Sendable {
 
     /// The names as they were set.
     private var named: [RenditionSubject: RenditionNaming.Name] = [:]
+    /// The subjects with a name that leads to a damaged rendition.
+    private var damaged: Set<RenditionSubject> = []
     private var isDue = false
     /// Whether it is unknown which names there are.
     private var isUnknown: Bool
@@ -85,9 +87,16 @@ struct RenditionNames: Sendable {
 
     mutating func review() { isDue = true }
 
+    /// Removes the names that lead to damaged renditions; O(*n*) in the number of names.
+    mutating func recordDamage(of images: Set<AppListDocument.Image>) {
+        let paths = Set(images.map(\.path))
+        for (subject, name) in named where !paths.isDisjoint(with: name.paths.values) { damaged.insert(subject) }
+        isDue = true
+    }
+
     /// Sets all names again: the settings changed, or the folder may have.
     mutating func reviewAll() {
-        (isDue, isUnknown, named, retry) = (true, true, [:], nil)
+        (isDue, isUnknown, named, damaged, retry) = (true, true, [:], [], nil)
         // It may be of other sizes, or in another folder.
         isStepValid = false
     }
@@ -119,12 +128,14 @@ struct RenditionNames: Sendable {
         let desired = Self.desired(catalog, renditions, forApps: forApps)
         var step = RenditionNaming()
         step.sizes = renditions.sizes
-        let rest = desired.filter { named[$0.key] != $0.value }
+        // They are removed first, and set again in the next step.
+        let rest = desired.filter { named[$0.key] != $0.value && !damaged.contains($0.key) }
         step.names =
             rest.count <= Self.most
             ? rest : Dictionary(uniqueKeysWithValues: rest.prefix(Self.most).map { ($0.key, $0.value) })
-        step.removed = Set(named.keys.lazy.filter { desired[$0] == nil })
-        isDue = rest.count > Self.most
+        step.removed = Set(named.keys.lazy.filter { desired[$0] == nil }).union(damaged)
+        isDue = rest.count > Self.most || !damaged.isEmpty
+        damaged = []
         if isUnknown, !isDue { step.all = Set(desired.keys) }
         guard step.all != nil || !step.names.isEmpty || !step.removed.isEmpty else { return nil }
         (self.step, isStepValid) = (step, true)

@@ -81,6 +81,13 @@ struct RenditionRecords: Sendable {
         }
     }
 
+    mutating func forgetFailures(of originals: Set<Digest>) {
+        for original in originals where records[original]?.failure != nil {
+            records[original]?.failure = nil
+            changedFailures.insert(original)
+        }
+    }
+
     /// Removes and returns the originals whose failures came or went.
     mutating func drainChangedFailures() -> Set<Digest> {
         defer { changedFailures = [] }

@@ -22,14 +22,16 @@ struct Renditions: Sendable {
     }
 
     private enum Renderer {
-        /// Nobody has asked it yet.
-        case unknown
+        /// Nobody has asked it yet, or since something changed; with the reason why it could not work, as a clause.
+        case unknown(reason: String?)
         case ready
         case failing(reason: String, until: Timestamp)
     }
 
     /// How long nothing is rendered after the renderer could not work.
     private static let retryDelay: Duration = .seconds(60)
+    /// How long images are not rendered during which the renderer was killed or took too long.
+    private static let interruptionDelay: Duration = .seconds(3600)
     /// How long renditions wait for others before documents name them.
     private static let gathering: Duration = .seconds(10)
 
@@ -41,10 +43,12 @@ struct Renditions: Sendable {
     private var records = RenditionRecords()
     private var queue = RenditionQueue()
     private var staged = StagedRenditions()
-    private var renderer = Renderer.unknown
+    private var renderer = Renderer.unknown(reason: nil)
     private var rules: Rules
     /// The rules by which all renditions that documents name were made, as far as known.
     private var rulesOnDisk: Rules?
+    /// When interrupted images are rendered again; `nil` if there are none.
+    private var interruptionEnd: Timestamp?
     /// Whether all shown images are looked through for what is missing.
     private var isSweepDue = true
     /// The lists whose documents lack new renditions.
@@ -75,8 +79,10 @@ struct Renditions: Sendable {
         }
         // It may have been too large.
         if maxPixels != oldMaxPixels { forgetFailures { $0 == .failed } }
+        interruptionEnd = nil
+        forgetFailures { $0 == .interrupted }
         // Whoever reloads may just have installed the renderer.
-        renderer = .unknown
+        askAgain()
         isSweepDue = true
         if !isOn { queue.removeWaiting() }
     }
@@ -85,6 +91,17 @@ struct Renditions: Sendable {
     private mutating func outdate() {
         records.outdate()
         isSweepDue = true
+    }
+
+    /// Lets the renderer be asked at once: what kept it from working may be gone.
+    mutating func askAgain() { renderer = .unknown(reason: rendererTrouble) }
+
+    private var rendererTrouble: String? {
+        switch renderer {
+        case .unknown(let reason): reason
+        case .ready: nil
+        case .failing(let reason, _): reason
+        }
     }
 
     private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
@@ -122,7 +139,21 @@ struct Renditions: Sendable {
 
     /// The failure that a restart keeps.
     func memo(of original: Digest) -> RenderMemo? {
-        failure(of: original).map { RenderMemo(image: original, failure: $0) }
+        guard let failure = failure(of: original), failure.code.known != .interrupted else { return nil }
+        return RenderMemo(image: original, failure: failure)
+    }
+
+    /// Lets images be rendered again that failed: a user asks for it.
+    mutating func retry(_ originals: Set<Digest>) {
+        records.forgetFailures(of: originals)
+        isSweepDue = true
+    }
+
+    /// Lets images be rendered again during which the renderer was killed, or took too long, if it is time.
+    mutating func retryInterrupted(at now: Timestamp) {
+        guard let end = interruptionEnd, end <= now else { return }
+        interruptionEnd = nil
+        forgetFailures { $0 == .interrupted }
     }
 
     /// Removes and returns the originals whose failures came or went.
@@ -262,8 +293,9 @@ struct Renditions: Sendable {
 
     /// When an order may begin; `nil` if none waits for time to pass.
     var nextWake: Timestamp? {
-        guard isOn, !queue.isUnderWay, case .failing(_, let until) = renderer else { return nil }
-        return until
+        guard isOn, !queue.isUnderWay else { return nil }
+        guard case .failing(_, let until) = renderer else { return interruptionEnd }
+        return min(until, interruptionEnd ?? until)
     }
 
     /// Whether nothing is being rendered, and nothing can be now.
@@ -320,6 +352,9 @@ struct Renditions: Sendable {
                     replaces = true
                 }
                 records.fail(digest, with: failure)
+                if failure.code.known == .interrupted, interruptionEnd == nil {
+                    interruptionEnd = now + Self.interruptionDelay
+                }
                 outcome.failures.append((original.url, failure))
             case .damaged: outcome.damaged.insert(digest)
             }
@@ -372,8 +407,7 @@ struct Renditions: Sendable {
 
     /// Why what waits cannot be rendered, as a clause; `nil` if nothing is known to be wrong.
     var trouble: String? {
-        guard isOn, queue.hasWaiting, case .failing(let reason, _) = renderer else { return nil }
-        return reason
+        isOn && (queue.hasWaiting || queue.isUnderWay) ? rendererTrouble : nil
     }
 
     enum Standing { case ready, pending, failed }

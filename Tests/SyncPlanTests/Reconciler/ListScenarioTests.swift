@@ -41,6 +41,27 @@ struct ListScenarioTests {
         #expect(agent.plan.status.icons.retired == 0)
     }
 
+    @Test("a list keeps its last version while a folder is in its place, also over a restart; a new folder is no list")
+    func folderInPlace() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        var other = agent.folder
+        other.others = ["1.plist", "3.plist"]
+        for _ in 1...2 {
+            try agent.handle(.scanned(.listed(other, present: ["2.plist"], changed: [:])))
+            try agent.pass(.seconds(3600))
+            try agent.handle(.scanned(.listed(other, present: ["2.plist"], changed: [:])))
+            try agent.finishJobs()
+            #expect(agent.plan.status.lists.map(\.name) == ["1.plist", "2.plist"])
+            #expect(agent.plan.status.lists.first?.state == "last-good")
+            #expect(try agent.published("1.plist") == [Self.ready("x")] && agent.isOnDisk("x"))
+            try agent.restart()
+        }
+        try agent.drop(["1.plist": nil])
+        try agent.finishJobs()
+        #expect(agent.disk.current?.lists.keys.sorted() == ["2.plist"])
+    }
+
     @Test("a list that comes back within the grace is served from disk")
     func comesBack() throws {
         var agent = Self.agent()

@@ -22,11 +22,14 @@ struct SimulatedWorld {
     private enum ListFile: Equatable {
         case good([AppEntry])
         case broken
+        /// It is no file, but a folder.
+        case folder
 
         var summary: String {
             switch self {
             case .good(let entries): entries.map { "\($0.id ?? ""): \($0.icon)" }.joined(separator: " ")
             case .broken: "broken"
+            case .folder: "a folder"
             }
         }
     }
@@ -161,7 +164,7 @@ struct SimulatedWorld {
         }
         switch Int.random(in: 0..<10, using: &generator) {
         case 0..<3: files[name] = nil
-        case 3: files[name] = .broken
+        case 3: files[name] = chance(50) ? .broken : .folder
         default:
             files[name] = .good(changed(files[name]))
         }
@@ -188,7 +191,7 @@ struct SimulatedWorld {
         for list in Self.listNames {
             var present: Set<String?> = []
             if case .good(let entries) = files[list] { present = Set(entries.map(\.id)) }
-            if files[list] == .broken { continue }
+            if files[list] == .broken || files[list] == .folder { continue }
             for app in Self.apps where !present.contains("\(app)") {
                 departed.now.insert(ListedApp(list: list, id: "\(app)"))
             }
@@ -235,12 +238,16 @@ struct SimulatedWorld {
             switch file {
             case .good(let entries): changed[name] = Sample.reading(of: entries)
             case .broken: changed[name] = ListReading(source: nil, verdict: .failure(.emptyFile))
+            case .folder: break
             }
         }
         seen = files
         hasLooked = true
         note("the folder is looked at")
-        try handle(.scanned(.listed(Sample.folder, present: Set(files.keys), changed: changed)))
+        var folder = Sample.folder
+        folder.others = Set(files.filter { $0.value == .folder }.keys)
+        let present = Set(files.keys).subtracting(folder.others)
+        try handle(.scanned(.listed(folder, present: present, changed: changed)))
     }
 
     /// Lets a download end, or several at once.
@@ -389,7 +396,8 @@ struct SimulatedWorld {
             switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
             case 0..<100 where !disk.images.contains(digest): report.results[digest] = .damaged
             case 0..<5: report.trouble = "it was killed"
-            case 5..<12: report.results[digest] = .failed(RenderFailure(.failed, "it died"))
+            case 5..<8: report.results[digest] = .failed(RenderFailure(.interrupted, "it was killed"))
+            case 8..<12: report.results[digest] = .failed(RenderFailure(.failed, "it died"))
             default:
                 var images: [Int: StagedImage] = [:]
                 for pixels in item.pixels {
@@ -740,6 +748,7 @@ struct SimulatedWorld {
             try handle(.configured(settings))
         }
         for (name, file) in files where file == .broken { files[name] = .good([]) }
+        files = files.filter { $0.value != .folder }
         try look()
         // Ten days are longer than every delay after a failure, and than the time for which an image is fresh.
         let end = now + .seconds(10 * 86_400)

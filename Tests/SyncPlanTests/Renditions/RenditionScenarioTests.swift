@@ -106,6 +106,52 @@ struct RenditionScenarioTests {
         #expect(agent.plan.report(on: Self.mail, now: agent.now)?.renderFailure?.code == .unsupported)
     }
 
+    private enum Retry: CaseIterable { case hour, reload, restart, request }
+
+    @Test("an image during which the renderer was killed is tried again", arguments: Retry.allCases)
+    private func interruption(retry: Retry) throws {
+        var agent = try Self.agent(["48"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRendering(["mail": .failed(RenderFailure(.interrupted, "it was killed by signal 9"))])
+        try agent.finishRenditions()
+        #expect(agent.plan.status.renditions?.failed == 1 && agent.plan.isSettled)
+        try agent.pass(.seconds(3590))
+        try agent.finishJobs()
+        #expect(agent.renderings.isEmpty)
+        switch retry {
+        case .hour: try agent.pass(.seconds(10))
+        case .reload: try agent.handle(.configured(agent.settings))
+        case .restart:
+            try agent.restart()
+            try agent.drop([:])
+        case .request:
+            #expect(agent.plan.countDue([Self.mail], isRefresh: false) == 1)
+            try agent.handle(.request([Self.mail], isRefresh: false))
+            #expect(agent.downloads.isEmpty)
+        }
+        try #require(!agent.renderings.isEmpty)
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["48"]])
+    }
+
+    @Test("that rendering works again is told when an image was rendered, and not at a reload")
+    func reloadWithoutRenderer() throws {
+        var agent = try Self.agent(trouble: "it is not installed")
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        try agent.pass(.seconds(60))
+        for _ in 1...2 {
+            try agent.finishRendering(trouble: "it is not installed")
+            try agent.handle(.configured(agent.settings))
+            #expect(agent.plan.status.renditions?.error == "it is not installed")
+        }
+        try agent.finishRenditions()
+        let told: [AgentEvent.Kind] = agent.events.map(\.kind).filter {
+            [.renderingBlocked, .renderingUnblocked].contains($0)
+        }
+        #expect(told == [.renderingBlocked, .renderingUnblocked])
+    }
+
     @Test("another version of the renderer makes everything anew; the old renditions are shown until then")
     func otherVersion() throws {
         var agent = try Self.agent()
@@ -199,6 +245,10 @@ struct RenditionScenarioTests {
         try agent.handle(.damaged([rendition]))
         try agent.finishPublication()
         #expect(try Self.sizes(agent) == [[]])
+        // Until it is made again, no name leads to the damaged file.
+        try agent.finishRemoval()
+        try agent.finishNaming()
+        #expect(agent.names[.icon(Self.mail)] == nil)
         try agent.finishRenditions()
         try agent.finishJobs()
         #expect(try Self.sizes(agent) == [["48"]])
