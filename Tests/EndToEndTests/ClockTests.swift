@@ -16,7 +16,8 @@ import Testing
 /// An agent on a machine whose clock is wrong at its start, and is set later.
 @Suite(
     "The clock is set while an agent runs",
-    .enabled(if: Tool.areInstalled("faketime"), "faketime is not installed"), .timeLimit(.minutes(3)))
+    .enabled(if: Tool.areInstalled("faketime"), "faketime is not installed"),
+    .disabled(if: isSanitized, sanitizerNote), .timeLimit(.minutes(3)))
 struct ClockTests {
     /// A world in which the wall clock of the agent is what a file says, and no other clock is changed.
     private static func with(

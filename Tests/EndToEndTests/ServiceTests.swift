@@ -200,7 +200,7 @@ struct ServiceTests {
         }
     }
 
-    @Test("helper programs get none of its variables")
+    @Test("helper programs get none of its variables", .disabled(if: isSanitized, sanitizerNote))
     func helpers() async throws {
         try await withManager(watchdog: "60000000") { world, listener in
             try await world.agent.whileRunning { agent in

@@ -17,7 +17,7 @@ import Testing
 struct IdleTests {
     private static let seconds = environmentNumber("IDLE_SECONDS") ?? 10
 
-    @Test("it hardly wakes up, and takes next to no time")
+    @Test("it hardly wakes up, and takes next to no time", .disabled(if: isSanitized, sanitizerNote))
     func idle() async throws {
         try await World.with { world in
             for number in 0..<200 { try world.drop(["icon-\(number % 20)"], as: "\(number).plist") }
