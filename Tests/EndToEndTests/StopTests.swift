@@ -16,7 +16,7 @@ import Testing
 /// How long the agent takes to end, whatever it is doing.
 @Suite("SIGTERM", .serialized)
 struct StopTests {
-    private static let limit: Duration = .seconds(2)
+    private static let limit: Duration = .seconds(isSanitized ? 20 : 2)
 
     /// Runs an agent, brings it into a state, ends it, and expects that it ends in time.
     ///

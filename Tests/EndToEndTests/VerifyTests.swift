@@ -101,7 +101,7 @@ struct VerifyTests {
             #expect(
                 repair.messages == """
                     syncagent: 2 of 3 damaged files repaired.
-                    syncagent: 1 image must be downloaded again: start the agent, then run syncagent verify --repair again.
+                    syncagent: 1 image must be downloaded or rendered again: start the agent, then run syncagent verify --repair again.
 
                     """)
             #expect(try await world.agent.call("list", "apps.plist").output == before)
