@@ -136,7 +136,7 @@ def scenes():
                 f"held until {stamp(80_000)}", ["syncagent evict --dry-run", "syncagent evict --confirm"]),
             eviction={"state": "held", "reason": "one change retired 45 of 60 images"}, icons={"retired": 45}),
         "suspended": trouble(
-            some, "EVICTION SUSPENDED: the lists cannot be read.", problem(
+            some, "EVICTION SUSPENDED: it is unknown what the lists name.", problem(
                 "eviction-suspended", "nothing is evicted", "/etc/syncagent/lists.d: Permission denied",
                 ["ls -ld /etc/syncagent/lists.d"]),
             eviction={"state": "suspended", "reason": "/etc/syncagent/lists.d: Permission denied"}),

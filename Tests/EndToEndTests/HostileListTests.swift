@@ -112,6 +112,26 @@ struct HostileListTests {
         }
     }
 
+    @Test("a list keeps its last version while a folder is in its place")
+    func folderInPlace() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try world.drop(["Maps"], as: "other.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail"])
+                let list = world.agent.lists.appending("apps.plist").string
+                try #require(unlink(list) == 0 && mkdir(list, 0o755) == 0)
+                try await world.agent.status { $0.lists.first?.state == "last-good" }
+                let status = try await world.agent.call("status")
+                #expect(status.code == 1 && status.output.contains("It is not a regular file"), "\(status)")
+                #expect(try await world.agent.call("sync", "--wait").code == 1)
+                try await world.published(["Mail"])
+                try #require(rmdir(list) == 0)
+                try await world.agent.status { $0.lists.map(\.name) == ["other.plist"] && $0.inSync }
+            }
+        }
+    }
+
     @Test("a file that goes on growing has a verdict after a time, and is a list when it is whole")
     func growing() async throws {
         try await World.with { world in

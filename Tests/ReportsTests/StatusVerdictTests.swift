@@ -138,7 +138,7 @@ struct StatusVerdictTests {
             codes: ["eviction-held"], commands: ["syncagent evict --dry-run"]
         ) { $0.eviction = .held("one change retired 24 of 25 images") },
         Row(
-            name: "a suspended eviction", sentence: "EVICTION SUSPENDED: the lists cannot be read.",
+            name: "a suspended eviction", sentence: "EVICTION SUSPENDED: it is unknown what the lists name.",
             codes: ["eviction-suspended"], commands: ["syncagent sync --wait"]
         ) { $0.eviction = .suspended("the lists folder cannot be opened") },
         Row(

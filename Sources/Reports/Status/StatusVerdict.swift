@@ -75,7 +75,7 @@ extension StatusReport {
         case .outOfResources: return "LIMIT REACHED: \(wait ?? "the agent cannot continue")\(others)\(end)"
         case .paused: return "PAUSED: \(wait ?? "no icon is refreshed")\(others)\(end)"
         case .evictionHeld: return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
-        case .evictionSuspended: return "EVICTION SUSPENDED: the lists cannot be read\(others)\(end)"
+        case .evictionSuspended: return "EVICTION SUSPENDED: it is unknown what the lists name\(others)\(end)"
         case .configurationRejected:
             let effect =
                 reachable == false ? "the agent does not start with it" : "the previous settings stay in force"

@@ -14,11 +14,13 @@ struct ScanLog: Sendable {
     }
 
     /// Logs a scan that the plan has handled, and changes of `trouble`, the reason why the lists folder is unavailable.
-    mutating func record(_ scan: ListScan, trouble: String?) {
+    ///
+    /// `others` are entries named like lists that are no files, apart from those that took the place of a list.
+    mutating func record(_ scan: ListScan, others: Set<ListName>, trouble: String?) {
         if trouble != self.trouble { log(trouble) }
         self.trouble = trouble
-        guard case .listed(let folder, _, let changed) = scan else { return }
-        log(folder.others)
+        guard case .listed(_, _, let changed) = scan else { return }
+        log(others)
         for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
             guard case .success(let list) = reading.verdict else { continue }
             for problem in list.problems {

@@ -196,7 +196,7 @@ package struct RenderHelper: Sendable {
             // It does not understand what it is asked (EX_DATAERR, sysexits(3)): no image is to blame.
             if code == 65 { return .unusable("has another version than the agent: install the same version of both") }
             let how = "exited with status \(code)"
-            return hasGreeted ? .died(how, .failed) : .unusable("\(how): install the package syncagent-render again")
+            return hasGreeted ? .died(how, .failed) : .unusable("\(how): install its package again")
         case .signal(let signal):
             let how = "was killed by signal \(signal)"
             // Somebody killed it, or the system for lack of memory: that says little about the image.

@@ -79,11 +79,8 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func showIcons(of list: ListName) async throws {
-        // An agent that hangs is waited for once.
-        async let agentSettings = configuration.agentSettings()
-        async let staleIcons = configuration.staleIcons(of: list)
         let folders = try await configuration.agentFolders()
-        let settings = try await agentSettings
+        let settings = try await configuration.agentSettings()
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let own = folders.lists.appending(list.text)
         let file = own.isMissing ? AdoptedLists.file(of: list, inState: folders.state) : own
@@ -93,17 +90,17 @@ struct ListCommand: AsyncParsableCommand {
         if output.json, !failed, let document = try cache.document(of: list) {
             return try Message.output(lines: document.json)
         }
-        // Parse the file while the document is read.
         // A name that is not UTF-8 is shown with its bytes escaped.
         let illegible = own.isMissing ? try? await ListFolder(folders.lists).list().illegible : nil
         let isIllegible = illegible?.contains(list) ?? false
+        // Parse the file while the document is read.
         async let reading =
             list == Reconciler.pinList || isHidden
             ? nil : isIllegible ? .failure(.nameNotUTF8) : check.verdict(on: file ?? own)
         let published = try cache.document(of: list)
         let verdict = await reading
         guard var document = published else { throw Self.missing(list, verdict, folders) }
-        let stale = try await staleIcons
+        let stale = try await configuration.staleIcons(of: list)
         if failed {
             document.apps.removeAll { app in
                 if case .failed = app.state { return false }

@@ -11,7 +11,7 @@ struct RetryCommand: AsyncParsableCommand {
         usage: "syncagent retry [--failed] [--json] [<url or list> ...] [options]",
         discussion: """
             An argument with a colon is a URL; any other is the name of a list. Also ends the waiting times of servers, and \
-            has images rendered again that could not be.
+            retries images that could not be rendered.
 
             Examples:
               syncagent retry --failed
@@ -25,7 +25,7 @@ struct RetryCommand: AsyncParsableCommand {
         completion: .offered(.failedIconsAndLists))
     var names: [String] = []
 
-    @Flag(help: "Retry all icons that failed, or that wait for their server.")
+    @Flag(help: "Retry all icons that failed, wait for their server, or could not be rendered.")
     var failed = false
 
     @OptionGroup var output: ReportOptions
@@ -40,7 +40,7 @@ struct RetryCommand: AsyncParsableCommand {
     func run() async throws {
         try await configuration.request(
             IconSelection(names: names, failed: failed), "retried",
-            or: "Nothing to retry: no icon failed or waits for its server.", output
+            or: "Nothing to retry: no icon failed, waits for its server, or could not be rendered.", output
         ) { try await $0.retry($1) }
     }
 }

@@ -80,15 +80,7 @@ extension IconBook {
 
     /// Whether a request by a user changes anything for an icon.
     func isDue(_ url: IconURL, isRefresh: Bool) -> Bool {
-        isDownloadDue(url, isRefresh: isRefresh) || originalWithoutRenditions(of: url) != nil
-    }
-
-    /// The image of an icon, if it could not be rendered.
-    private func originalWithoutRenditions(of url: IconURL) -> Digest? {
-        guard renditions.isOn, let icon = catalog.icons[url], icon.isReferenced, let image = icon.boxedImage.digest,
-            renditions.failure(of: image) != nil
-        else { return nil }
-        return image
+        isDownloadDue(url, isRefresh: isRefresh) || !isRefresh && !originalsToRetry(of: url).isEmpty
     }
 
     private func isDownloadDue(_ url: IconURL, isRefresh: Bool) -> Bool {
@@ -103,8 +95,7 @@ extension IconBook {
 
     /// Requests icons now, for a user.
     mutating func request(_ urls: [IconURL], isRefresh: Bool, in turn: inout Turn) {
-        let unrendered = Set(urls.compactMap(originalWithoutRenditions))
-        if !unrendered.isEmpty { renditions.retry(unrendered) }
+        if !isRefresh { retryRendering(of: urls, in: &turn) }
         let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }

@@ -68,8 +68,9 @@ struct ListsFolder: Sendable {
             absent.reset()
             return nil
         }
-        // Lists that are taken over say nothing about the folder.
-        let isEmpty = present.isSubset(of: found.adopted) && known.contains { !found.adopted.contains($0) }
+        // Lists that are taken over say nothing about the folder, and neither does what is no file.
+        let files = present.subtracting(found.others)
+        let isEmpty = files.isSubset(of: found.adopted) && known.contains { !found.adopted.contains($0) }
         unavailable = found.doubt(isEmpty: isEmpty, since: identity)
         guard unavailable == nil else {
             absent.reset()

@@ -134,8 +134,10 @@ struct PublicationPlan: Sendable {
 
     var isSettled: Bool { inFlight == nil && staged.isEmpty && window.isEmpty && failure == nil }
 
-    /// Whether the newest manifest has the current documents of all lists.
-    var areDocumentsWritten: Bool { inFlight == nil && window.hasNoChangedList && window.deferred.isEmpty }
+    /// Whether a durable manifest has the current documents of all lists.
+    var areDocumentsWritten: Bool {
+        inFlight == nil && !isInDoubt && window.hasNoChangedList && window.deferred.isEmpty
+    }
 
     /// Whether the newest manifest has a list's current state, or cannot have it before there is room.
     func isUpToDate(_ list: ListName, in catalog: Catalog) -> Bool {

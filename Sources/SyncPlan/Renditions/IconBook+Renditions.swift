@@ -31,6 +31,23 @@ extension IconBook {
         if let order { turn.start(.render(order)) }
     }
 
+    /// The images that an icon shows and that could not be rendered, except where another renderer is needed.
+    func originalsToRetry(of url: IconURL) -> [Digest] {
+        guard renditions.isOn, let icon = catalog.icons[url], icon.isReferenced else { return [] }
+        let shown = icon.hasImage ? [icon.boxedImage] : catalog.previous.all(for: url).map(\.image)
+        return shown.compactMap(\.digest).filter { image in
+            renditions.failure(of: image).map { $0.code.known != .unsupported } ?? false
+        }
+    }
+
+    /// Has the images of icons rendered again that could not be.
+    mutating func retryRendering(of urls: [IconURL], in turn: inout Turn) {
+        let originals = Set(urls.flatMap(originalsToRetry))
+        guard !originals.isEmpty else { return }
+        renditions.retry(originals)
+        markChangedFailures(in: &turn)
+    }
+
     /// Applies the end of an order; returns the originals that are missing or damaged.
     mutating func applyRendering(
         _ report: RenderReport, mayWriteAhead: Bool, in turn: inout Turn
@@ -104,7 +121,7 @@ extension IconBook {
         guard !found.isEmpty else { return ([], []) }
         let originals = forgetRenditions(Set(found.map(\.sha256)), in: &turn)
         for image in found { retention.recordDamage(of: image) }
-        renditionNames.recordDamage(of: found)
+        renditionNames.recordDamage(of: originals)
         var lists: Set<ListName> = []
         for index in catalog.icons.indices {
             guard let image = catalog.icons[index].icon.boxedImage.digest, originals.contains(image) else { continue }

@@ -65,8 +65,8 @@ struct RenditionNames: Sendable {
 
     /// The names as they were set.
     private var named: [RenditionSubject: RenditionNaming.Name] = [:]
-    /// The subjects with a name that leads to a damaged rendition.
-    private var damaged: Set<RenditionSubject> = []
+    /// The originals of damaged renditions, until they have new ones.
+    private var damaged: Set<Digest> = []
     private var isDue = false
     /// Whether it is unknown which names there are.
     private var isUnknown: Bool
@@ -87,16 +87,16 @@ struct RenditionNames: Sendable {
 
     mutating func review() { isDue = true }
 
-    /// Removes the names that lead to damaged renditions; O(*n*) in the number of names.
-    mutating func recordDamage(of images: Set<AppListDocument.Image>) {
-        let paths = Set(images.map(\.path))
-        for (subject, name) in named where !paths.isDisjoint(with: name.paths.values) { damaged.insert(subject) }
-        isDue = true
+    /// Removes the names of an image's renditions, some of which are damaged, until there are new ones.
+    mutating func recordDamage(of originals: Set<Digest>) {
+        damaged.formUnion(originals)
+        // The names that lead to them are not known to be right.
+        reviewAll()
     }
 
     /// Sets all names again: the settings changed, or the folder may have.
     mutating func reviewAll() {
-        (isDue, isUnknown, named, damaged, retry) = (true, true, [:], [], nil)
+        (isDue, isUnknown, named, retry) = (true, true, [:], nil)
         // It may be of other sizes, or in another folder.
         isStepValid = false
     }
@@ -125,17 +125,16 @@ struct RenditionNames: Sendable {
     ) -> RenditionNaming? {
         if let retry, retry <= now { reviewAll() }
         guard isDue, step == nil else { return nil }
-        let desired = Self.desired(catalog, renditions, forApps: forApps)
+        damaged = damaged.filter { renditions.name(of: $0, isDamaged: false).keepsOthers }
+        let desired = desired(catalog, renditions, forApps: forApps)
         var step = RenditionNaming()
         step.sizes = renditions.sizes
-        // They are removed first, and set again in the next step.
-        let rest = desired.filter { named[$0.key] != $0.value && !damaged.contains($0.key) }
+        let rest = desired.filter { named[$0.key] != $0.value }
         step.names =
             rest.count <= Self.most
             ? rest : Dictionary(uniqueKeysWithValues: rest.prefix(Self.most).map { ($0.key, $0.value) })
-        step.removed = Set(named.keys.lazy.filter { desired[$0] == nil }).union(damaged)
-        isDue = rest.count > Self.most || !damaged.isEmpty
-        damaged = []
+        step.removed = Set(named.keys.lazy.filter { desired[$0] == nil })
+        isDue = rest.count > Self.most
         if isUnknown, !isDue { step.all = Set(desired.keys) }
         guard step.all != nil || !step.names.isEmpty || !step.removed.isEmpty else { return nil }
         (self.step, isStepValid) = (step, true)
@@ -157,7 +156,7 @@ struct RenditionNames: Sendable {
         if done.all != nil { isUnknown = false }
     }
 
-    private static func desired(
+    private func desired(
         _ catalog: Catalog, _ renditions: Renditions, forApps: Bool
     ) -> [RenditionSubject: RenditionNaming.Name] {
         guard renditions.isOn else { return [:] }
@@ -167,24 +166,29 @@ struct RenditionNames: Sendable {
                 let own = catalog.icons[entry.icon]?.image
                 let shown = own ?? catalog.previous.shown(for: entry.icon)?.image.wrappedValue
                 if let shown, case let subject = RenditionSubject.icon(entry.icon), names[subject] == nil {
-                    names[subject] = renditions.name(of: shown.sha256)
+                    names[subject] = name(of: shown.sha256, renditions)
                 }
                 guard forApps, let app = (own ?? catalog.previous.of(index, in: list)?.image.wrappedValue),
                     let name = (entry.id ?? entry.name).flatMap(ThemeIcon.init(of:)), names[.app(name)] == nil
                 else { continue }
-                names[.app(name)] = renditions.name(of: app.sha256)
+                names[.app(name)] = self.name(of: app.sha256, renditions)
             }
         }
         return names
     }
+
+    private func name(of original: Digest, _ renditions: Renditions) -> RenditionNaming.Name {
+        renditions.name(of: original, isDamaged: damaged.contains(original))
+    }
 }
 
 extension Renditions {
-    fileprivate func name(of original: Digest) -> RenditionNaming.Name {
+    /// The names in other sizes may lead to renditions of the image before, unless some of these are damaged.
+    fileprivate func name(of original: Digest, isDamaged: Bool) -> RenditionNaming.Name {
         let all = renditions(of: original)
         let paths = all.filter { !isStaged($0.image.sha256) }.map { ($0.size, $0.image.path) }
         return RenditionNaming.Name(
             paths: Dictionary(uniqueKeysWithValues: paths),
-            keepsOthers: standing(of: original) == .pending || paths.count < all.count)
+            keepsOthers: !isDamaged && (standing(of: original) == .pending || paths.count < all.count))
     }
 }

@@ -31,12 +31,16 @@ struct RenditionQueue: Sendable {
     /// Those of the order under way.
     private var ordered: [Digest: Original] = [:]
     private(set) var isUnderWay = false
+    /// Whether the order under way has an image that a renderer is needed for.
+    private var isRendering = false
     /// Whether the results of the order count: by now, other rules may apply, or a flush may have lost them.
     private var isOrderValid = true
     /// Copies that upstreams turned out not to have.
     private var misses: Set<Copy> = []
 
     var hasWaiting: Bool { !waiting.isEmpty }
+    /// Whether an image waits for the renderer, or perhaps for a copy, or is being rendered.
+    var isInUse: Bool { hasWaiting || isRendering }
 
     mutating func add(_ original: Original) {
         let digest = original.image.sha256
@@ -104,6 +108,7 @@ struct RenditionQueue: Sendable {
                 postponed.append(digest)
                 continue
             }
+            if item.copies.count < pixels.count { isRendering = true }
             waiting[digest] = nil
             ordered[digest] = original
             order.items.append(item)
@@ -116,7 +121,7 @@ struct RenditionQueue: Sendable {
     ///
     /// `missed` are the copies that upstreams turned out not to have.
     mutating func end(missed: [Digest: Set<Int>]) -> (originals: [Digest: Original], isValid: Bool) {
-        isUnderWay = false
+        (isUnderWay, isRendering) = (false, false)
         for (original, pixels) in missed { misses.formUnion(pixels.map { Copy(original: original, pixels: $0) }) }
         defer { ordered = [:] }
         return (ordered, isOrderValid)

@@ -30,7 +30,7 @@ struct Renditions: Sendable {
 
     /// How long nothing is rendered after the renderer could not work.
     private static let retryDelay: Duration = .seconds(60)
-    /// How long images are not rendered during which the renderer was killed or took too long.
+    /// The longest time until images are tried again during which the renderer was killed or took too long.
     private static let interruptionDelay: Duration = .seconds(3600)
     /// How long renditions wait for others before documents name them.
     private static let gathering: Duration = .seconds(10)
@@ -147,6 +147,7 @@ struct Renditions: Sendable {
     mutating func retry(_ originals: Set<Digest>) {
         records.forgetFailures(of: originals)
         isSweepDue = true
+        askAgain()
     }
 
     /// Lets images be rendered again during which the renderer was killed, or took too long, if it is time.
@@ -407,7 +408,7 @@ struct Renditions: Sendable {
 
     /// Why what waits cannot be rendered, as a clause; `nil` if nothing is known to be wrong.
     var trouble: String? {
-        isOn && (queue.hasWaiting || queue.isUnderWay) ? rendererTrouble : nil
+        isOn && queue.isInUse ? rendererTrouble : nil
     }
 
     enum Standing { case ready, pending, failed }

@@ -160,7 +160,7 @@ struct ParseHelperTests {
         #expect(rejection.code == .parserUnavailable)
     }
 
-    @Test("the parser is given its list and nothing else of the agent's")
+    @Test("the parser is given its list and nothing else of the agent's", .disabled(if: isSanitized, sanitizerNote))
     func inheritance() async throws {
         // One that is not closed on exec.
         let leaked = try FileDescriptor.open("/dev/null", .readOnly)

@@ -51,6 +51,16 @@ struct FolderScenarioTests {
         #expect(agent.plan.status.eviction == .active && agent.plan.status.inSync && agent.downloads.isEmpty)
     }
 
+    @Test("one that has a folder in the place of a list, and no list, is in doubt as well")
+    func folders() throws {
+        var agent = Self.agent()
+        try agent.publish(["1.plist": [Self.url: "x"]])
+        var other = Self.other
+        other.others = ["1.plist"]
+        try agent.handle(.scanned(.listed(other, present: [], changed: [:])))
+        try Self.expectDoubt(agent)
+    }
+
     @Test("a restart finds an empty one in the place of the lists folder, and one that it knows nothing of")
     func start() throws {
         for forgets in [false, true] {

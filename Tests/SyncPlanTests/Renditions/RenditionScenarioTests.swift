@@ -152,6 +152,18 @@ struct RenditionScenarioTests {
         #expect(told == [.renderingBlocked, .renderingUnblocked])
     }
 
+    @Test("a renderer that is missed by no image is looked for in silence")
+    func silentQuestions() throws {
+        var agent = try Self.agent(trouble: "it is not installed")
+        for _ in 1...3 {
+            try agent.pass(.seconds(60))
+            try #require(agent.renderings.first?.items.isEmpty == true)
+            #expect(agent.plan.status.renditions?.error == nil)
+            try agent.finishRendering(trouble: "it is not installed")
+        }
+        #expect(!agent.events.contains { [.renderingBlocked, .renderingUnblocked].contains($0.kind) })
+    }
+
     @Test("another version of the renderer makes everything anew; the old renditions are shown until then")
     func otherVersion() throws {
         var agent = try Self.agent()
@@ -248,7 +260,7 @@ struct RenditionScenarioTests {
         // Until it is made again, no name leads to the damaged file.
         try agent.finishRemoval()
         try agent.finishNaming()
-        #expect(agent.names[.icon(Self.mail)] == nil)
+        #expect(agent.names[.icon(Self.mail)] == RenditionNaming.Name(paths: [:], keepsOthers: false))
         try agent.finishRenditions()
         try agent.finishJobs()
         #expect(try Self.sizes(agent) == [["48"]])
