@@ -29,7 +29,6 @@ extension Configuration {
         _ question: (ControlClient) async throws -> Answer?, within patience: Duration, code: Exit.Code
     ) async throws -> Answer? {
         let folders = try folders()
-        try checkAssignments()
         let client = ControlClient(socket: folders.socket)
         let end = ContinuousClock.now + patience
         while true {
@@ -58,7 +57,6 @@ extension Configuration {
         _ question: (ControlClient) async throws -> Answer?
     ) async throws -> (answer: Answer?, agent: LockState) {
         let folders = try folders()
-        try checkAssignments()
         do {
             let client = ControlClient(socket: folders.socket)
             if let answer = try await question(client) { return (answer, .free) }

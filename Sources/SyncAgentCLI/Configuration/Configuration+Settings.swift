@@ -45,7 +45,7 @@ extension Configuration {
         return effective
     }
 
-    /// Throws exit code 78 if `--set` is wrong, also where the running agent's settings count.
+    /// Prints what is wrong with `--set` alone to stderr, and throws exit code 78 if anything is.
     func checkAssignments() throws {
         var effective = EffectiveSettings()
         for assignment in assignments { effective.apply(assignment: assignment) }

@@ -59,7 +59,13 @@ struct Configuration: ParsableArguments {
         }
     }
 
-    func folders() throws -> AgentFolders { try place().folders }
+    /// The folders of the agent that a command is for.
+    ///
+    /// - Throws: Exit code 78 if `--set` is wrong, even where it would change nothing.
+    func folders() throws -> AgentFolders {
+        try checkAssignments()
+        return try place().folders
+    }
 
     static var environment: PlaceChoice.Environment {
         PlaceChoice.Environment(variable: { Variable[$0] }, directory: currentDirectory, exists: exists)

@@ -11,16 +11,6 @@ import Reports
 /// A rendition follows from its original, its size, and the rules. It is published like an image, and goes like one;
 /// what is missing is made again.
 struct Renditions: Sendable {
-    /// What renditions follow from besides their originals and sizes; renditions by other rules are made anew.
-    struct Rules: Codable, Equatable, Sendable {
-        /// `nil` if no renderer was ever asked.
-        var version: Int?
-        /// How many programs read images: what none of them read may be read by another one.
-        var programs: Int
-        var fit: String
-        var enlarges: Bool
-    }
-
     private enum Renderer {
         /// Nobody has asked it yet, or since something changed; with the reason why it could not work, as a clause.
         case unknown(reason: String?)
@@ -124,12 +114,16 @@ struct Renditions: Sendable {
         if known != rules { outdate() }
     }
 
-    /// The rules to remember: those of before, until all documents name renditions by the present ones.
+    /// The rules to remember: the present ones when all documents name renditions by them, and mixed ones before.
     ///
     /// `areDocumentsWritten` tells whether no document waits to be published.
     mutating func settledRules(areDocumentsWritten: Bool) -> Rules? {
         guard isOn || rulesOnDisk != nil else { return nil }
-        if areDocumentsWritten, lagging.isEmpty, staged.isEmpty, !records.hasOutdated { rulesOnDisk = rules }
+        if areDocumentsWritten, lagging.isEmpty, staged.isEmpty, !records.hasOutdated {
+            rulesOnDisk = rules
+        } else {
+            rulesOnDisk = rulesOnDisk?.mixed(with: rules)
+        }
         return rulesOnDisk
     }
 

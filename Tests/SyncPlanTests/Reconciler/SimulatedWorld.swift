@@ -559,6 +559,7 @@ struct SimulatedWorld {
             fresh = [:]
             servers.forget()
         }
+        if renders, chance(20) { settings.render.fit = settings.render.fit == .inside ? .contain : .inside }
         var restored = disk.restore()
         restored.hasRenditionNames = !renditionNames.isEmpty
         memory.restore(to: &restored)

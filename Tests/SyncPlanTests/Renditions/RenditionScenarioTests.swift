@@ -341,6 +341,27 @@ struct RenditionScenarioTests {
         }
     }
 
+    @Test("rules that are taken back over a restart, when a document may have renditions by them, leave none of them")
+    func rulesTakenBack() throws {
+        var agent = try Self.agent(["48"])
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        let before = agent.settings
+        agent.settings.render.fit = .inside
+        try agent.handle(.configured(agent.settings))
+        try agent.finishRendering()
+        try agent.pass(.seconds(5))
+        agent.settings = before
+        try agent.restart()
+        try agent.drop([:])
+        #expect(agent.renderings.first?.items.count == 1, "the renditions that there are can be by either")
+        try agent.finishRenditions()
+        try agent.pass(.seconds(5))
+        try agent.restart()
+        try agent.drop([:])
+        #expect(agent.renderings.first?.items.isEmpty == true)
+    }
+
     @Test("an original that turns out damaged is downloaded again, and rendered then")
     func damagedOriginal() throws {
         var agent = try Self.agent(["48"])
