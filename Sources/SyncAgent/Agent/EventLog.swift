@@ -60,13 +60,11 @@ struct EventLog: Sendable {
         _ events: [Reconciler.Event], emitted: [AgentEvent], after plan: borrowing Reconciler, now: Timestamp
     ) {
         for case .scanned(let scan) in events {
-            guard case .listed(let folder, _, _) = scan else {
-                scans.record(scan, others: [], trouble: plan.unavailable)
-                continue
-            }
             var others: Set<ListName> = []
-            // What took the place of a list is an event.
-            for name in folder.others where !plan.hasGoodVersion(of: name) { others.insert(name) }
+            if case .listed(let folder, _, _) = scan {
+                // What took the place of a list is an event.
+                for name in folder.others where !plan.hasGoodVersion(of: name) { others.insert(name) }
+            }
             scans.record(scan, others: others, trouble: plan.unavailable)
         }
         let trouble = plan.unavailable

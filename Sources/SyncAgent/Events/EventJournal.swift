@@ -208,7 +208,7 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Retries the write at intervals, with a mark in place of the dropped events, until it succeeds.
+    /// Tries the write again at intervals, until it succeeds; a mark takes the place of the dropped events.
     ///
     /// Otherwise an agent without new events would report the failure forever.
     private func tryLater() {

@@ -84,7 +84,7 @@ package enum OfflinePurge {
             result.kept = released.kept
             result.failures += released.failed.count
             result.reason = released.failure
-            // One that could not be removed may have a lease.
+            // A reader may hold a lease on a generation whose removal failed.
             left = released.failed.union(released.kept)
         }
         let documents = Set(

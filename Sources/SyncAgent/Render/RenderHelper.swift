@@ -199,7 +199,7 @@ package struct RenderHelper: Sendable {
             return hasGreeted ? .died(how, .failed) : .unusable("\(how): install its package again")
         case .signal(let signal):
             let how = "was killed by signal \(signal)"
-            // Somebody killed it, or the system for lack of memory: that says little about the image.
+            // A user killed it, or the system was out of memory. That says little about the image.
             return hasGreeted ? .died(how, signal == SIGKILL ? .interrupted : .failed) : .unusable(how)
         }
     }

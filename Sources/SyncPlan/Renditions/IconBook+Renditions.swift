@@ -102,7 +102,7 @@ extension IconBook {
     /// Drops the renditions that are not published, and makes them again.
     mutating func dropStagedRenditions(in turn: inout Turn) { discard(renditions.dropStaged(), in: &turn) }
 
-    /// Forgets images that are to be removed, or are damaged; returns the originals that lost a rendition.
+    /// Forgets damaged images and those about to be removed; returns the originals that lost a rendition.
     @discardableResult
     mutating func forgetRenditions(_ images: Set<Digest>, in turn: inout Turn) -> Set<Digest> {
         let forgotten = renditions.forget(images)

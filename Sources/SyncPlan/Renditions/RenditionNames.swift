@@ -87,7 +87,7 @@ struct RenditionNames: Sendable {
 
     mutating func review() { isDue = true }
 
-    /// Removes the names of an image's renditions, some of which are damaged, until there are new ones.
+    /// Removes the names of damaged renditions of these originals; new renditions get names again.
     mutating func recordDamage(of originals: Set<Digest>) {
         damaged.formUnion(originals)
         // The names that lead to them are not known to be right.

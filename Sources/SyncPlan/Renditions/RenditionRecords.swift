@@ -76,16 +76,14 @@ struct RenditionRecords: Sendable {
     mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
         for (original, record) in records {
             guard let failure = record.failure, failure.code.known.map(isForgotten) ?? true else { continue }
-            records[original]?.failure = nil
-            changedFailures.insert(original)
+            forgetFailure(of: original)
         }
     }
 
-    mutating func forgetFailures(of originals: Set<Digest>) {
-        for original in originals where records[original]?.failure != nil {
-            records[original]?.failure = nil
-            changedFailures.insert(original)
-        }
+    mutating func forgetFailure(of original: Digest) {
+        guard records[original]?.failure != nil else { return }
+        records[original]?.failure = nil
+        changedFailures.insert(original)
     }
 
     /// Removes and returns the originals whose failures came or went.

@@ -10,7 +10,7 @@ extension Renditions {
         var fit: String
         var enlarges: Bool
 
-        /// The rules of documents of which some follow these rules and some, perhaps, others.
+        /// The rules to remember while some documents follow these rules, and some may follow the others.
         ///
         /// If the others draw something else, no rules are equal to the result.
         func mixed(with others: Rules) -> Rules {

@@ -11,15 +11,6 @@ import Reports
 /// A rendition follows from its original, its size, and the rules. It is published like an image, and goes like one;
 /// what is missing is made again.
 struct Renditions: Sendable {
-    private enum Renderer {
-        /// Nobody has asked it yet, or since something changed; with the reason why it could not work, as a clause.
-        case unknown(reason: String?)
-        case ready
-        case failing(reason: String, until: Timestamp)
-    }
-
-    /// How long nothing is rendered after the renderer could not work.
-    private static let retryDelay: Duration = .seconds(60)
     /// The longest time until images are tried again during which the renderer was killed or took too long.
     private static let interruptionDelay: Duration = .seconds(3600)
     /// How long renditions wait for others before documents name them.
@@ -33,7 +24,7 @@ struct Renditions: Sendable {
     private var records = RenditionRecords()
     private var queue = RenditionQueue()
     private var staged = StagedRenditions()
-    private var renderer = Renderer.unknown(reason: nil)
+    private var renderer = RendererState()
     private var rules: Rules
     /// The rules by which all renditions that documents name were made, as far as known.
     private var rulesOnDisk: Rules?
@@ -84,15 +75,7 @@ struct Renditions: Sendable {
     }
 
     /// Lets the renderer be asked at once: what kept it from working may be gone.
-    mutating func askAgain() { renderer = .unknown(reason: rendererTrouble) }
-
-    private var rendererTrouble: String? {
-        switch renderer {
-        case .unknown(let reason): reason
-        case .ready: nil
-        case .failing(let reason, _): reason
-        }
-    }
+    mutating func askAgain() { renderer.askAgain() }
 
     private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
         records.forgetFailures(where: isForgotten)
@@ -139,7 +122,7 @@ struct Renditions: Sendable {
 
     /// Lets images be rendered again that failed: a user asks for it.
     mutating func retry(_ originals: Set<Digest>) {
-        records.forgetFailures(of: originals)
+        for original in originals { records.forgetFailure(of: original) }
         isSweepDue = true
         askAgain()
     }
@@ -274,31 +257,25 @@ struct Renditions: Sendable {
         guard isOn, !queue.isUnderWay else { return nil }
         var order = RenderOrder(maxPixels: maxPixels)
         (order.fit, order.enlarges) = (settings.fit, settings.enlarge)
-        order.mayRender = !isWaiting(at: now)
+        order.mayRender = !renderer.isWaiting(at: now)
         // Nobody has asked which renderer there is.
-        let isQuestion = if case .ready = renderer { false } else { order.mayRender }
+        let isQuestion = !renderer.isReady && order.mayRender
         return queue.begin(
             order, isQuestion: isQuestion,
             missing: { [records, pixels] in records.missing(of: $0, among: pixels) }, copyOf: copy)
     }
 
-    private func isWaiting(at now: Timestamp) -> Bool {
-        if case .failing(_, let until) = renderer { until > now } else { false }
-    }
-
     /// When an order may begin; `nil` if none waits for time to pass.
     var nextWake: Timestamp? {
         guard isOn, !queue.isUnderWay else { return nil }
-        guard case .failing(_, let until) = renderer else { return interruptionEnd }
-        return min(until, interruptionEnd ?? until)
+        return [renderer.retry, interruptionEnd].compactMap(\.self).min()
     }
 
     /// Whether nothing is being rendered, and nothing can be now.
     func isIdle(at now: Timestamp) -> Bool {
         if queue.isUnderWay { return false }
-        guard isOn, !isWaiting(at: now) else { return true }
-        guard case .ready = renderer else { return false }
-        return !queue.hasWaiting && !isSweepDue
+        guard isOn, !renderer.isWaiting(at: now) else { return true }
+        return renderer.isReady && !queue.hasWaiting && !isSweepDue
     }
 
     // MARK: What was rendered
@@ -360,9 +337,9 @@ struct Renditions: Sendable {
 
     private mutating func recordRenderer(_ report: RenderReport, at now: Timestamp) {
         if let trouble = report.trouble {
-            renderer = .failing(reason: trouble, until: now + Self.retryDelay)
+            renderer.recordFailure(trouble, at: now)
         } else if report.version != nil {
-            renderer = .ready
+            renderer.recordSuccess()
         }
         if let found = report.version, found != rules.version {
             let isOther = rules.version != nil
@@ -389,7 +366,7 @@ struct Renditions: Sendable {
         guard !lagging.isEmpty else { return [] }
         let begun = laggingSince ?? now
         laggingSince = begun
-        let moreComes = (queue.hasWaiting || queue.isUnderWay) && !isWaiting(at: now)
+        let moreComes = (queue.hasWaiting || queue.isUnderWay) && !renderer.isWaiting(at: now)
         guard !moreComes || now - begun >= Self.gathering else { return [] }
         defer { (lagging, laggingSince) = ([], nil) }
         return lagging
@@ -402,7 +379,7 @@ struct Renditions: Sendable {
 
     /// Why what waits cannot be rendered, as a clause; `nil` if nothing is known to be wrong.
     var trouble: String? {
-        isOn && queue.isInUse ? rendererTrouble : nil
+        isOn && queue.isInUse ? renderer.trouble : nil
     }
 
     enum Standing { case ready, pending, failed }

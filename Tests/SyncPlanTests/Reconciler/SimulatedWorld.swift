@@ -421,10 +421,14 @@ struct SimulatedWorld {
         return Sample.rendition(of: image, pixels, by: 2 * rendererVersion + (fit == .inside ? 1 : 0))
     }
 
+    private mutating func changeFit() {
+        settings.render.fit = settings.render.fit == .inside ? .contain : .inside
+    }
+
     private mutating func changeSizes() throws(Violation) {
         let all = ["16", "8@2", "32", "48"].compactMap { RenditionSize($0) }
         settings.render.sizes = all.filter { _ in chance(50) }
-        if chance(30) { settings.render.fit = settings.render.fit == .inside ? .contain : .inside }
+        if chance(30) { changeFit() }
         note("sizes are \(settings.render.sizes), \(settings.render.fit)")
         try handle(.configured(settings))
     }
@@ -559,7 +563,7 @@ struct SimulatedWorld {
             fresh = [:]
             servers.forget()
         }
-        if renders, chance(20) { settings.render.fit = settings.render.fit == .inside ? .contain : .inside }
+        if renders, chance(20) { changeFit() }
         var restored = disk.restore()
         restored.hasRenditionNames = !renditionNames.isEmpty
         memory.restore(to: &restored)
@@ -744,7 +748,7 @@ struct SimulatedWorld {
             if chance(50) {
                 rendererVersion += 1
             } else {
-                settings.render.fit = settings.render.fit == .inside ? .contain : .inside
+                changeFit()
             }
             try handle(.configured(settings))
         }
