@@ -68,7 +68,6 @@ let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-h
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
-let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
@@ -89,7 +88,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio.git", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras.git", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-http2.git", from: "1.46.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl.git", from: "2.37.0"),
         .package(url: "https://github.com/apple/swift-system.git", from: "1.8.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird.git", from: "2.28.0", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle.git", from: "2.13.0"),
@@ -224,11 +222,13 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "AgentSettings", "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix, nioSSL,
+                "AgentSettings", "CTLS", "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix,
                 subprocess, system,
             ],
             path: "Tests/TestSupport", swiftSettings: settings
         ),
+        // TLS for the origin of the tests: swift-nio-ssl would compile a quarter of the time.
+        .systemLibrary(name: "CTLS", path: "Tests/Bindings/CTLS", providers: [.apt(["libssl-dev"])]),
         // The adapter of the Swift reader for `Tests/Conformance/run`.
         .executableTarget(
             name: "SwiftReader", dependencies: ["CacheFormat", "IconCache", system],
@@ -311,7 +311,8 @@ let package = Package(
         .testTarget(
             name: "SyncAgentCLITests",
             dependencies: [
-                "CacheFormat", "Reports", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport", logging, system,
+                "AgentSettings", "CacheFormat", "Reports", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport",
+                logging, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),
@@ -336,25 +337,22 @@ if Context.environment["SYNCAGENT_FUZZ"] != nil {
             linkerSettings: [.unsafeFlags(["-use-ld=lld"])]))
 }
 
-// What `Tests/Benchmarks/count` counts instructions of, in a release build.
-if Context.environment["SYNCAGENT_COSTS"] != nil {
-    package.targets.append(
+// With the programs of a release: what `Tests/Benchmarks/count` counts instructions of, and the fleet in virtual time that
+// `Tests/Simulation/run` runs.
+if Context.environment["SYNCAGENT_RELEASE"] != nil {
+    package.targets += [
         .executableTarget(
             name: "Costs",
             dependencies: [
                 "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "IconCache", "ImageChecks",
                 "ListParse", "Reports", "SyncPlan", system,
             ],
-            path: "Tests/Benchmarks/Costs", swiftSettings: settings))
-}
-
-// The fleet in virtual time that `Tests/Simulation/run` runs, in a release build.
-if Context.environment["SYNCAGENT_SIMULATION"] != nil {
-    package.targets.append(
+            path: "Tests/Benchmarks/Costs", swiftSettings: settings, linkerSettings: program),
         .executableTarget(
             name: "Simulation",
             dependencies: [
                 "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "Reports", "SyncPlan", heap,
             ],
-            path: "Tests/Simulation/Fleet", swiftSettings: settings))
+            path: "Tests/Simulation/Fleet", swiftSettings: settings, linkerSettings: program),
+    ]
 }

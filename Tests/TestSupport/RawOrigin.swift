@@ -3,7 +3,6 @@ package import DemoOrigin
 import Glibc
 import NIOCore
 import NIOPosix
-import NIOSSL
 import Synchronization
 
 /// A TCP origin on loopback that sends exactly the bytes it is told to: for servers that misbehave.
@@ -115,7 +114,7 @@ package final class RawOrigin: Sendable {
         let listener = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
             .bind(host: host, port: port) { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    if let tls { try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls)) }
+                    if let tls { try channel.pipeline.syncOperations.addHandler(TLSServerHandler(tls)) }
                     return try NIOAsyncChannel<ByteBuffer, Never>(wrappingChannelSynchronously: channel)
                 }
             }
@@ -192,7 +191,7 @@ package final class RawOrigin: Sendable {
             try await channel.eventLoop.submit {
                 // TLS would say its farewell first.
                 let pipeline = channel.pipeline.syncOperations
-                let tls = try? pipeline.context(handlerType: NIOSSLServerHandler.self)
+                let tls = try? pipeline.context(handlerType: TLSServerHandler.self)
                 tls?.close(promise: nil) ?? channel.close(promise: nil)
             }.get()
         }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
-import NIOSSL
 import Subprocess
 import SystemPackage
 
@@ -41,11 +40,7 @@ package struct TLSIdentity: Sendable {
     }
 
     /// What a server needs to show it, and to agree on one of the protocols (ALPN).
-    func context(protocols: [String]) throws -> NIOSSLContext {
-        var configuration = TLSConfiguration.makeServerConfiguration(
-            certificateChain: try NIOSSLCertificate.fromPEMBytes(Array(certificate.utf8)).map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(bytes: Array(key.utf8), format: .pem)))
-        configuration.applicationProtocols = protocols
-        return try NIOSSLContext(configuration: configuration)
+    func context(protocols: [String]) throws(Errno) -> TLSContext {
+        try TLSContext(certificate: certificate, key: key, protocols: protocols)
     }
 }
