@@ -150,27 +150,27 @@ struct ConfigurationFileTests {
         ),
     ]
 
-    @Test("what a bad file gets", arguments: badFiles)
+    @Test("a bad configuration file gets its errors, with lines", arguments: badFiles)
     func bad(_ file: BadFile) {
         let problems = ConfigurationFile(path: "f.toml", text: file.text).problems
         #expect(problems.map(\.description) == file.problems.map { "f.toml:" + $0 })
     }
 
     @Test(
-        "of very many errors the first are told, and the others are counted",
+        "the first of very many errors are reported, and the others are counted",
         arguments: [
-            "[fetch]\n" + (0..<60_000).map { "a\($0) = 1\n" }.joined(), (0..<60_000).map { "[a\($0)]\n" }.joined(),
-            String(repeating: "[fetch]\n", count: 60_001),
-            "perHost = 1\n" + String(repeating: "perHost = 1\n", count: 60_000),
+            "[fetch]\n" + (0..<10_000).map { "a\($0) = 1\n" }.joined(), (0..<10_000).map { "[a\($0)]\n" }.joined(),
+            String(repeating: "[fetch]\n", count: 10_001),
+            "perHost = 1\n" + String(repeating: "perHost = 1\n", count: 10_000),
         ])
     func many(text: String) throws {
         let problems = ConfigurationFile(path: "f.toml", text: text).problems
         #expect(problems.count == 51)
-        #expect(problems.last?.description == "f.toml: There are 59950 more errors: correct these first.")
+        #expect(problems.last?.description == "f.toml: There are 9950 more errors: correct these first.")
     }
 
     @Test(
-        "a good value in each form of TOML",
+        "a good value of a setting is read in each form of TOML",
         arguments: [
             ("[fetch]\nmaxBytes = \"5MiB\"", "fetch.maxBytes", "5MiB", 2),
             ("fetch.maxBytes = '1KiB'", "fetch.maxBytes", "1KiB", 1),
@@ -193,7 +193,7 @@ struct ConfigurationFileTests {
         #expect(effective.origin(of: key) == (line == 0 ? .preset : .file("f.toml", line: line)))
     }
 
-    @Test("a file that cannot be read is an error, and nothing waits for it")
+    @Test("a configuration file that cannot be read is an error, and nothing waits for it")
     func unreadable() async throws {
         try await withTemporaryFolder { folder in
             func problems(_ name: String) -> [String] {
@@ -215,7 +215,7 @@ struct ConfigurationFileTests {
         }
     }
 
-    @Test("any bytes of a good file that go missing or change get an error or settings, and no crash")
+    @Test("a damaged configuration file gives errors or settings, and no crash")
     func damaged() {
         let bytes = Array(SettingKey.defaultFile.replacing("\n#", with: "\n").utf8)
         var random = SeededRandom(seed: 1)

@@ -12,7 +12,7 @@ struct CredentialsFileTests {
     private static let head = "[[credentials]]\nhost = \"h.example\"\nlists = [\"a.plist\"]\n"
     private static let secret = "s3cr3t"
 
-    @Test("all kinds are read, in order")
+    @Test("all kinds of credentials are read, in order")
     func kinds() {
         let file = CredentialsFile(
             path: "auth.toml",
@@ -149,7 +149,7 @@ struct CredentialsFileTests {
         (head + "bearer = \"\(secret)", ["4: This is not TOML: the quotes at the end of a string are missing."]),
     ]
 
-    @Test("what is wrong is named with its line, never with the secret", arguments: badFiles)
+    @Test("a fault in the file of credentials is reported with its line, never with the secret", arguments: badFiles)
     func flaws(text: String, problems: [String]) {
         let file = CredentialsFile(path: "auth.toml", text: text)
         #expect(file.problems.map(\.description) == problems.map { "auth.toml:" + $0 })
@@ -158,7 +158,7 @@ struct CredentialsFileTests {
     }
 
     @Test(
-        "only a file that nobody else can read is read, except where its folder keeps others out",
+        "a file of credentials must be unreadable to others, or in a folder closed to them",
         arguments: [(0o600, true), (0o400, true), (0o640, false), (0o604, false), (0o620, false)] as [(mode_t, Bool)])
     func mode(mode: mode_t, isAccepted: Bool) async throws {
         try await withTemporaryFolder { folder in

@@ -45,7 +45,7 @@ struct EffectiveSettingsTests {
         }
     }
 
-    @Test("all problems of all places are told, each with its place")
+    @Test("all problems of settings are reported, each with its place")
     func problems() {
         var effective = EffectiveSettings()
         effective.apply(ConfigurationFile(path: "f", text: "[fetch]\nperHost = 0"))

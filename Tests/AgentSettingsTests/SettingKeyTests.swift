@@ -34,7 +34,7 @@ struct SettingKeyTests {
         ("metrics.listen", ""),
     ]
 
-    @Test("the contract's defaults", arguments: defaults)
+    @Test("settings have the defaults of the contract", arguments: defaults)
     func preset(name: String, value: String) throws {
         #expect(try Self.key(name).value(in: Settings()) == value)
     }
@@ -45,7 +45,7 @@ struct SettingKeyTests {
     }
 
     @Test(
-        "the environment variable of a setting",
+        "a setting has its environment variable",
         arguments: [
             ("fetch.maxBytes", "SYNCAGENT_FETCH_MAX_BYTES"), ("lists.settle", "SYNCAGENT_LISTS_SETTLE"),
             ("lists.settleMax", "SYNCAGENT_LISTS_SETTLE_MAX"), ("lists.iconKeys", "SYNCAGENT_LISTS_ICON_KEYS"),
@@ -61,7 +61,7 @@ struct SettingKeyTests {
         #expect(try Self.key(name).variable == variable)
     }
 
-    @Test("all of them are spelled like the name", arguments: defaults)
+    @Test("variables of settings are spelled like their names", arguments: defaults)
     func variable(name: String, value _: String) throws {
         let words = name.replacing(/[a-z](?=[A-Z])/) { "\($0.output)_" }.replacing(".", with: "_")
         #expect(try Self.key(name).variable == "SYNCAGENT_\(words.uppercased())")
@@ -73,7 +73,7 @@ struct SettingKeyTests {
         #expect(Set(SettingKey.all.map(\.variable)).count == SettingKey.all.count)
     }
 
-    @Test("what a setting shows sets it again, and changes nothing")
+    @Test("the shown value of a setting sets it to the same")
     func roundTrip() throws {
         var settings = Settings()
         for key in SettingKey.all { try key.set(key.value(in: Settings()), in: &settings) }
@@ -120,7 +120,7 @@ struct SettingKeyTests {
     }
 
     @Test(
-        "text of another form, or out of range, is an error that changes nothing",
+        "a value in another form or out of range is an error that changes no setting",
         arguments: [
             ("lists.settle", "100"), ("lists.settle", ""), ("lists.rescan", "99ms"), ("lists.rescan", "0s"),
             ("lists.maxBytes", "0"), ("lists.maxBytes", "65MiB"), ("fetch.maxBytes", "1025MiB"),
@@ -151,7 +151,7 @@ struct SettingKeyTests {
     }
 
     @Test(
-        "of several entries the error names the one that is wrong",
+        "the error of a setting with several entries names the wrong one",
         arguments: [
             ("network.allow", "10.0.0.0/8, 10.0.0.0/33,::1", "10.0.0.0/33"),
             ("network.allowHosts", "icons.corp, http://icons.corp,a", "http://icons.corp"),

@@ -3,7 +3,7 @@ import AgentSettings
 import TestSupport
 import Testing
 
-@Suite("What follows from the table of settings")
+@Suite("Texts from the table of settings")
 struct SettingTextsTests {
     @Test("the article Settings has the table as it is")
     func article() throws {

@@ -65,7 +65,7 @@ struct TOMLReaderTests {
         ),
     ]
 
-    @Test("reads", arguments: valid)
+    @Test("the reader of TOML reads statements in all their forms", arguments: valid)
     func reads(text: String, values: [String]) {
         let reader = TOMLReader(text)
         #expect(reader.flaws.isEmpty)
@@ -146,7 +146,7 @@ struct TOMLReaderTests {
         ),
     ]
 
-    @Test("finds what is wrong in a statement, and reads those before and behind it", arguments: invalid)
+    @Test("the reader of TOML finds the fault of a statement, and reads those around it", arguments: invalid)
     func finds(message: String, statements: [String]) {
         for statement in statements {
             let reader = TOMLReader("first = 1\n\(statement)\nlast = 2")
@@ -208,7 +208,7 @@ struct TOMLReaderTests {
         ["\(line) The table [\(name)] is there twice: put its keys together at line \(first)."]
     }
 
-    @Test("finds all that is wrong in several lines, and reads the others", arguments: flawed)
+    @Test("the reader of TOML finds the faults of several lines, and reads the others", arguments: flawed)
     func findsAll(text: String, lines: [Int], problems: [String]) {
         let reader = TOMLReader(text)
         #expect(reader.flaws.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.message)" } == problems)

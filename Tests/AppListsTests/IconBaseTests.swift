@@ -16,7 +16,7 @@ struct IconBaseTests {
     }
 
     @Test(
-        "what can be no folder on a server is refused",
+        "a base URL that is no folder on a server is refused",
         arguments: [
             "", "icons/", "/icons/", "//e.org/icons/", "ftp://e.org/", "file:///icons/", "data:,x", "https:",
             "https://",
@@ -70,7 +70,7 @@ struct IconBaseTests {
         #expect(limits.icon(text) == .success(url))
     }
 
-    @Test("what is no relative URL has its flaw, with a folder and without")
+    @Test("an invalid relative URL is refused, with a base folder and without")
     func flaws() throws {
         let base = try #require(IconBase("https://e.org/icons"))
         let limits = ListLimits(iconBase: base)

@@ -25,7 +25,7 @@ struct AppListDocumentTests {
             previous: AppListDocument.Previous(icon: "https://e.org/3", since: nil)),
     ]
 
-    @Test("is read entry by entry, each once, although its layout may turn out to be another one on the way")
+    @Test("a list document is read entry by entry, each once, even if its layout changes midway")
     func entries() throws {
         // The names of the last ones have escapes.
         let apps = Array(Self.apps.reversed())
@@ -36,7 +36,7 @@ struct AppListDocumentTests {
         #expect(throws: FormatError.self) { try AppListDocument.reduce(Array("{}".utf8), into: { 0 }) { _, _ in } }
     }
 
-    @Test("is written with its keys in a fixed order, one app a line, in the list's order")
+    @Test("a list document is written with its keys in a fixed order, one app a line, in the list's order")
     func text() {
         let document = Sample.document("apps.plist", apps: Self.apps)
         let hex = Digest.of("abc").hex
@@ -54,7 +54,7 @@ struct AppListDocumentTests {
                 """#)
     }
 
-    @Test("an entry tells its identity, and where the previous image of its app comes from")
+    @Test("an entry of a list document has its identity, and the origin of the previous image of its app")
     func previous() throws {
         let lines = Sample.document("apps.plist", apps: Self.kept).json.split(separator: "\n")
         #expect(
@@ -67,14 +67,14 @@ struct AppListDocumentTests {
         #expect(lines[2].hasSuffix(#""height": 48, "previous": "https://e.org/3" }"#))
     }
 
-    @Test("counts such an entry as ready")
+    @Test("a list document counts an entry with a previous image as ready")
     func previousCounts() {
         let list = Manifest.List(Sample.document("apps.plist", apps: Self.kept), sha256: .of("x"))
         #expect(list.ready == 2 && list.failed == 0)
     }
 
     @Test(
-        "is read back as it was",
+        "a list document is read back as it was",
         arguments: [
             Sample.document("apps.plist", apps: kept),
             Sample.document("apps.plist", apps: apps), Sample.document("empty.plist", apps: []),
@@ -86,13 +86,15 @@ struct AppListDocumentTests {
 
     private static let good = Sample.document("apps.plist", apps: apps).json
 
-    @Test("is damaged if it is anything else", arguments: ["", "{}", "[]", "{ \"format\": 1 }", good + good])
+    @Test(
+        "a list document is damaged if it is anything else",
+        arguments: ["", "{}", "[]", "{ \"format\": 1 }", good + good])
     func damaged(text: String) {
         expectDamaged { try AppListDocument(json: Array(text.utf8)) }
     }
 
     @Test(
-        "is damaged if one thing in it is wrong",
+        "a list document is damaged if one thing in it is wrong",
         arguments: [
             ("] }\n", "]"), ("\"list\": ", "\"last\": "), ("\"status\": \"pending\"", "\"status\": \"unheard-of\""),
             (", \"status\": \"pending\"", ""), (", \"error\": \"http-404\"", ""), (", \"width\": 64", ""),
@@ -106,7 +108,7 @@ struct AppListDocumentTests {
     }
 
     @Test(
-        "is damaged if an image has another path than agents give it, in any layout of JSON",
+        "a list document is damaged if an image has another path than agents give it, in any layout of JSON",
         arguments: [
             "../../x", "/etc/passwd", "icons/../icons/\(image.sha256).png", "icons/\(image.sha256).png",
             "icons/00/\(image.sha256).png", "icons/00/\(Digest.of("other")).png", "\(image.path)/x",
@@ -123,7 +125,9 @@ struct AppListDocumentTests {
         }
     }
 
-    @Test("of another layout is read one by one up to a limit", arguments: [(0, true), (-1, false)])
+    @Test(
+        "a list document in another layout is read entry by entry up to a limit",
+        arguments: [(0, true), (-1, false)])
     func anyLayout(excess: Int, isRead: Bool) throws {
         let text = Array(Self.good.replacing("\"path\": ", with: "\"path\":").utf8)
         let limit = text.count + excess
@@ -137,7 +141,7 @@ struct AppListDocumentTests {
     }
 
     @Test(
-        "of another format is said to be of that, whatever else it has",
+        "a list document of another format is reported as such, whatever else it has",
         arguments: ["{ \"format\": 2 }", "{ \"format\": 2, \"apps\": {} }", nil])
     func unknownFormat(text: String?) {
         let text = text ?? Self.good.replacing("\"format\": 1", with: "\"format\": 2")

@@ -7,7 +7,7 @@ struct CacheLayoutTests {
     private let digest = Digest.of("abc")
     private let hex = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
-    @Test("names files by their digests")
+    @Test("the cache layout names files by their digests")
     func paths() {
         #expect(CacheLayout.document(digest) == "lists/\(hex).json")
         #expect(CacheLayout.image(digest, suffix: "png") == "icons/ba/\(hex).png")
@@ -16,7 +16,7 @@ struct CacheLayoutTests {
     }
 
     @Test(
-        "knows the generations by their names",
+        "the cache layout knows the generations by their names",
         arguments: [
             ("0.json", 0), ("42.json", 42), ("9007199254740992.json", 1 << 53),
             ("9007199254740993.json", nil), ("9223372036854775807.json", nil), ("9223372036854775808.json", nil),
@@ -27,7 +27,7 @@ struct CacheLayoutTests {
         #expect(CacheLayout.generationNumber(fileName: name) == number)
     }
 
-    @Test("has a folder for each first byte of a digest")
+    @Test("the cache layout has a folder for each first byte of a digest")
     func fanOut() {
         #expect(CacheLayout.fanOut.count == 256)
         #expect(CacheLayout.fanOut.sorted() == CacheLayout.fanOut)

@@ -6,7 +6,7 @@ import Testing
 @Suite("Numbers with a noun")
 struct CountedTests {
     @Test(
-        "one is singular, all others are plural",
+        "a noun is singular after one, and plural after other numbers",
         arguments: [
             (0, "0 icons"), (1, "1 icon"), (2, "2 icons"), (10_000, "10,000 icons"), (1_204_000, "1,204,000 icons"),
         ])

@@ -7,7 +7,7 @@ struct DigestTests {
     private static let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
     @Test(
-        "is that of the text's UTF-8 bytes",
+        "a digest is that of the text's UTF-8 bytes",
         arguments: [
             ("", empty),
             ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -19,7 +19,7 @@ struct DigestTests {
         #expect("\(Digest.of(text))" == hex)
     }
 
-    @Test("is read back from its digits, and from its bytes")
+    @Test("a digest is read back from its digits, and from its bytes")
     func roundTrip() throws {
         let digest = Digest.of("abc")
         #expect(Digest(hex: digest.hex) == digest)
@@ -32,7 +32,7 @@ struct DigestTests {
     }
 
     @Test(
-        "is not read from other texts",
+        "a digest is not read from other texts",
         arguments: [
             "", "e3b0", String(empty.dropLast()), empty + "0", empty.uppercased(), String(empty.dropLast()) + "g",
             " " + empty.dropLast(), "0x" + empty.dropLast(2), String(repeating: "é", count: 32),
@@ -41,12 +41,12 @@ struct DigestTests {
         #expect(Digest(hex: text) == nil)
     }
 
-    @Test("has 32 bytes", arguments: [0, 31, 33, 64])
+    @Test("a digest has 32 bytes", arguments: [0, 31, 33, 64])
     func length(count: Int) {
         #expect(Digest(bytes: [UInt8](repeating: 1, count: count)) == nil)
     }
 
-    @Test("each of its bytes counts", arguments: 0..<32)
+    @Test("digests differ if any of their bytes does", arguments: 0..<32)
     func bytes(index: Int) {
         var bytes = [UInt8](repeating: 0, count: 32)
         let zero = Digest(bytes: bytes)

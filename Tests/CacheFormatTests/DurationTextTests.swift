@@ -5,7 +5,7 @@ import Testing
 @Suite("Durations as settings write them")
 struct DurationTextTests {
     @Test(
-        "a whole number with its unit is read",
+        "a duration is read from a whole number with its unit",
         arguments: [
             ("0s", .zero), ("0ms", .zero), ("100ms", .milliseconds(100)), ("2s", .seconds(2)), ("10m", .seconds(600)),
             ("24h", .seconds(86_400)), ("7d", .seconds(604_800)), ("10 m", .seconds(600)), ("036h", .seconds(129_600)),
@@ -16,7 +16,7 @@ struct DurationTextTests {
     }
 
     @Test(
-        "anything else is not",
+        "text that is no whole number with a unit is not a duration",
         arguments: [
             "", "s", "5", "5 ", "-1s", "+1s", "1.5s", " 5s", "5s ", "5S", "5min", "5us", "5ns", "1h30m", "1w", "5\ts",
             "36526d", "876601h", "4000000001ms", "99999999999999999999s", "٥s", "5\u{301}s",
@@ -26,7 +26,7 @@ struct DurationTextTests {
     }
 
     @Test(
-        "it is shown in the largest unit that divides it",
+        "a duration is shown in the largest unit that divides it",
         arguments: [
             (.zero, "0s"), (.milliseconds(1), "1ms"), (.milliseconds(1500), "1500ms"), (.seconds(1), "1s"),
             (.seconds(90), "90s"), (.seconds(600), "10m"), (.seconds(5400), "90m"), (.seconds(7200), "2h"),
@@ -36,7 +36,9 @@ struct DurationTextTests {
         #expect(DurationText.format(duration) == text)
     }
 
-    @Test("what is shown is read back", arguments: [1, 999, 1000, 59_999, 60_000, 3_600_000, 86_400_000, 86_400_001])
+    @Test(
+        "a duration is read back from its text",
+        arguments: [1, 999, 1000, 59_999, 60_000, 3_600_000, 86_400_000, 86_400_001])
     func roundTrip(milliseconds: Int) {
         let duration = Duration.milliseconds(milliseconds)
         #expect(DurationText.parse(DurationText.format(duration)) == duration)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Text from outside, by its bytes")
 struct ForeignTextTests {
-    @Test("a mark after a sign hides it from Characters, not here")
+    @Test("text from outside is searched by bytes: a combining mark hides nothing")
     func marks() {
         let text = "-\u{301}a\u{D4E}/b;\u{FE0F}c."
         #expect(!text.hasPrefix("-") && text.starts(withBytes: "-"))
@@ -22,7 +22,7 @@ struct ForeignTextTests {
     }
 
     @Test(
-        "is valid UTF-8, or nothing",
+        "text from outside is valid UTF-8, or nil",
         arguments: [
             ([], ""), ([0x61, 0x00, 0x7F], "a\u{0}\u{7F}"), ([0xC3, 0xA9, 0x61], "éa"), ([0x61, 0x80], nil),
             ([0xC3], nil), ([0xED, 0xA0, 0x80], nil), ([0xF0, 0x9F, 0x93, 0xA6], "📦"),
@@ -33,7 +33,7 @@ struct ForeignTextTests {
     }
 
     @Test(
-        "a beginning has so many bytes at most, and whole scalars",
+        "a prefix of text from outside has whole scalars, and no more bytes than asked for",
         arguments: [
             ("abc", 3, "abc"), ("abcd", 3, "abc"), ("aé", 2, "a"), ("aéb", 3, "aé"), ("日本", 5, "日"), ("日", 0, ""),
         ])
@@ -41,7 +41,7 @@ struct ForeignTextTests {
         #expect(text.prefix(bytes: limit) == beginning)
     }
 
-    @Test("megabytes of marks on one letter are cut")
+    @Test("text from outside with megabytes of marks on one letter is cut")
     func marksWithoutEnd() {
         let text = "a" + String(repeating: "\u{301}", count: 1 << 20)
         #expect(text.prefix(bytes: 300).utf8.count == 299)

@@ -12,7 +12,7 @@ struct IdentityTests {
         ("a\u{323}\u{307}", "a\u{307}\u{323}"), ("\u{AC00}", "\u{1100}\u{1161}"),
     ]
 
-    @Test("are equal only if their bytes are", arguments: pairs)
+    @Test("names of lists and URLs of icons are equal only if their bytes are", arguments: pairs)
     func bytes(one: String, two: String) throws {
         #expect(one == two)
         #expect(IconURL(one) != IconURL(two) && ListName(one) != ListName(two))
@@ -26,7 +26,7 @@ struct IdentityTests {
     }
 
     @Test(
-        "are sorted as LC_ALL=C sort does it",
+        "names of lists and URLs of icons are sorted as LC_ALL=C sort does it",
         arguments: [["", "a", "a.plist", "aa", "b", "z", "\u{E9}", "\u{FF5E}", "\u{1F600}"]])
     func order(names: [ListName]) {
         #expect(names.reversed().sorted() == names)

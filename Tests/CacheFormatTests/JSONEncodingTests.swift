@@ -22,7 +22,7 @@ struct JSONEncodingTests {
         var numbers = [[1, 2], []]
     }
 
-    @Test("members have the order of the properties, enumerations and names are strings")
+    @Test("JSON members have the order of the properties; enumerations and names are strings")
     func members() {
         #expect(
             JSON(Whole()).text == #"""
@@ -32,7 +32,7 @@ struct JSONEncodingTests {
                 """#)
     }
 
-    @Test("what is absent is null, and an absent array is empty")
+    @Test("an absent value is null in JSON, and an absent array is empty")
     func absence() {
         let whole = Whole(text: "", state: nil, isSet: nil, parts: nil, optional: [], part: nil, numbers: [])
         #expect(
@@ -41,7 +41,7 @@ struct JSONEncodingTests {
                 """)
     }
 
-    @Test("a document names its format first, and has some arrays over several lines")
+    @Test("a JSON document names its format first, and has some arrays over several lines")
     func documents() {
         struct Document: Codable { var pins = ["a", "b"], lists: [String] = ["c"] }
         #expect(

@@ -13,14 +13,16 @@ struct JSONTests {
         (.lines([]), "[]"), (.lines([:]), "{}"),
     ]
 
-    @Test("has its keys in the order that was given, and one space between all parts", arguments: values.indices)
+    @Test(
+        "JSON text has its keys in the order that was given, and one space between all parts",
+        arguments: values.indices)
     func value(index: Int) {
         let (value, text) = Self.values[index]
         #expect(value.text == text)
         #expect(value.line == text)
     }
 
-    @Test("has each member of `lines` on a line of its own, and none of them in one-line text")
+    @Test("JSON text has each member of `lines` on a line of its own, and none of them in one-line text")
     func lines() {
         let value: JSON = [
             "a": .lines([1, .lines(["b": 2, "c": [3, 4]]), [5]]), "d": .lines([:]), "e": [.lines([6])],
@@ -48,7 +50,7 @@ struct JSONTests {
         ("é\u{2028}🦊", "\"é\u{2028}🦊\""), ("\"é\u{301}", "\"\\\"é\u{301}\""),
     ]
 
-    @Test("escapes in strings what must be, and nothing else", arguments: strings)
+    @Test("JSON text escapes in strings what must be, and nothing else", arguments: strings)
     func escapes(string: String, text: String) throws {
         #expect(JSON.quoted(string) == text)
         #expect(JSON.string(string).text == text)

@@ -8,7 +8,7 @@ struct ManifestTests {
     private static let digest = Digest.of("abc")
     private static let list = Manifest.List(sha256: digest, apps: 16, ready: 14, pending: 1, failed: 1)
 
-    @Test("is written with its keys in a fixed order, one list a line, sorted by name")
+    @Test("a manifest is written with its keys in a fixed order, one list a line, sorted by name")
     func text() {
         let manifest = Manifest(
             generation: 42, published: Sample.time,
@@ -28,7 +28,7 @@ struct ManifestTests {
     }
 
     @Test(
-        "is read back as it was",
+        "a manifest is read back as it was",
         arguments: [
             [:], ["apps.plist": list], ["ä \\ \" 🦊.plist": list, "\n.plist": list, "x": list],
         ] as [[ListName: Manifest.List]])
@@ -37,7 +37,7 @@ struct ManifestTests {
         #expect(try Manifest(json: Array(manifest.json.utf8)) == manifest)
     }
 
-    @Test("is read with keys that a later version adds, in any order")
+    @Test("a manifest is read with keys that a later version adds, in any order")
     func additions() throws {
         let text = """
             {"lists":{"a":{"new":[1],"failed":1,"pending":1,"ready":14,"apps":16,"sha256":"\(Self.digest)"}},
@@ -50,13 +50,14 @@ struct ManifestTests {
     private static let good = Manifest(generation: 1, published: Sample.time, lists: ["a.plist": list]).json
 
     @Test(
-        "is damaged if it is anything else", arguments: ["", "{", "[]", "null", "{}", "{ \"format\": 1 }", good + good])
+        "a manifest is damaged if it is anything else",
+        arguments: ["", "{", "[]", "null", "{}", "{ \"format\": 1 }", good + good])
     func damaged(text: String) {
         expectDamaged { try Manifest(json: Array(text.utf8)) }
     }
 
     @Test(
-        "is damaged if one thing in it is wrong",
+        "a manifest is damaged if one thing in it is wrong",
         arguments: [
             ("\"format\": 1, ", ""), ("\"format\": 1", "\"format\": \"1\""),
             ("\"generation\": 1", "\"generation\": 1.5"),
@@ -68,14 +69,14 @@ struct ManifestTests {
         damaged(text: Self.good.replacing(part, with: replacement))
     }
 
-    @Test("is damaged if its bytes are no UTF-8")
+    @Test("a manifest is damaged if its bytes are no UTF-8")
     func encoding() {
         let bytes = Array(Self.good.utf8).map { $0 == UInt8(ascii: "a") ? 0xFF : $0 }
         expectDamaged { try Manifest(json: bytes) }
     }
 
     @Test(
-        "of another format is said to be of that, whatever else it has",
+        "a manifest of another format is reported as such, whatever else it has",
         arguments: ["{ \"format\": 2 }", "{ \"format\": 2, \"lists\": [] }", nil])
     func unknownFormat(text: String?) {
         let text = text ?? Self.good.replacing("\"format\": 1", with: "\"format\": 2")

@@ -6,7 +6,7 @@ import Testing
 @Suite("Text from outside on terminals and in logs")
 struct PrintableTests {
     @Test(
-        "what may act on a terminal, reorder text or end a line is escaped",
+        "characters that act on a terminal, reorder text or end a line are escaped",
         arguments: [
             ("", ""), ("apps.plist", "apps.plist"), ("Über 日本 ✓", "Über 日本 ✓"), ("a\\b \"c\"", "a\\b \"c\""),
             ("a\nb\r\tc\0", "a\\u000ab\\u000d\\u0009c\\u0000"), ("\u{1B}[31mred\u{7F}", "\\u001b[31mred\\u007f"),

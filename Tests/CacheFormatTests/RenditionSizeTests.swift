@@ -7,7 +7,7 @@ import Testing
 @Suite("Images in other sizes")
 struct RenditionSizeTests {
     @Test(
-        "a size is a length, with a scale or not, in one spelling",
+        "a rendition size is a length, with a scale or not, in one spelling",
         arguments: [
             ("8", 8), ("64", 64), ("1024", 1024), ("64@2", 128), ("1024@4", 4096), ("7", nil), ("1025", nil),
             ("064", nil),
@@ -36,7 +36,7 @@ struct RenditionSizeTests {
         return AppListDocument(list: "a.plist", source: source, apps: [app])
     }
 
-    @Test("a document has them in the order of their pixels, and is read as it was written, in any layout")
+    @Test("renditions in a document are in the order of their pixels, and are read in any layout")
     func roundTrip() throws {
         let document = try Self.document(["48", "64", "64@2", "128@2"])
         #expect(try AppListDocument(json: document.text) == document)
@@ -48,7 +48,7 @@ struct RenditionSizeTests {
     }
 
     @Test(
-        "the smallest one that is large enough is taken, or else the image itself",
+        "the smallest rendition that is large enough is chosen, or else the image itself",
         arguments: [(1, "48"), (48, "48"), (49, "64"), (128, "64@2"), (129, "mail"), (100_000, "mail")])
     func choice(pixels: Int, word: String) throws {
         let app = try Self.document(["48", "64", "64@2"]).apps[0]
@@ -56,7 +56,7 @@ struct RenditionSizeTests {
     }
 
     @Test(
-        "one that no agent writes is damage",
+        "a rendition that no agent writes is damage",
         arguments: [
             ("\"48\"", "\"048\""), ("\"48\"", "\"mail\""), ("\"width\": 48", "\"width\": -48"),
             ("\"bytes\": 10, \"width\": 48", "\"bytes\": \"10\", \"width\": 48"),

@@ -3,7 +3,7 @@ import CacheFormat
 import TestSupport
 import Testing
 
-@Suite("What is shown for a URL")
+@Suite("Images shown for URLs")
 struct ShownImagesTests {
     private static func app(_ icon: IconURL, _ word: String?, from previous: IconURL? = nil) -> AppListDocument.App {
         AppListDocument.App(
@@ -11,7 +11,7 @@ struct ShownImagesTests {
             previous: previous.map { AppListDocument.Previous(icon: $0, since: nil) })
     }
 
-    @Test("is its own image; else the previous one of the first app of the first list")
+    @Test("the image shown for a URL is its own, or else the previous one of the first app of the first list")
     func order() {
         var shown = ShownImages()
         shown.add(

@@ -5,7 +5,7 @@ import Testing
 @Suite("A time stamp")
 struct TimestampTests {
     @Test(
-        "is written and read as RFC 3339 has it",
+        "a time stamp is written and read as RFC 3339 has it",
         arguments: [
             (0, "1970-01-01T00:00:00Z"),
             (1_795_229_092, "2026-11-21T02:44:52Z"),
@@ -22,16 +22,17 @@ struct TimestampTests {
         #expect(Timestamp(text) == Timestamp(sinceEpoch: .seconds(seconds)))
     }
 
-    @Test("is read back from every day of 400 years")
+    @Test("a time stamp is read back from every day of 400 years")
     func days() {
-        for day in 0..<146_097 {
+        let wrong = (0..<146_097).filter { day in
             let time = Timestamp(sinceEpoch: .seconds(day * 86_400))
-            #expect(Timestamp(time.description) == time)
+            return Timestamp(time.description) != time
         }
+        #expect(wrong.isEmpty)
     }
 
     @Test(
-        "is written down to the second that has begun",
+        "a time stamp is written down to the second that has begun",
         arguments: [
             (Duration.milliseconds(1999), "1970-01-01T00:00:01Z"),
             (.milliseconds(-1), "1969-12-31T23:59:59Z"),
@@ -43,7 +44,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "that a file may have, but RFC 3339 cannot write, becomes the nearest one it can",
+        "a time stamp outside of RFC 3339 becomes the nearest one in it",
         arguments: [
             (253_402_300_800, "9999-12-31T23:59:59Z"), (Int.max, "9999-12-31T23:59:59Z"),
             (-62_167_219_201, "0000-01-01T00:00:00Z"), (Int.min, "0000-01-01T00:00:00Z"),
@@ -53,7 +54,7 @@ struct TimestampTests {
     }
 
     @Test(
-        "is not read from other texts",
+        "a time stamp is not read from other texts",
         arguments: [
             "", "2026-11-21", "2026-11-21T02:44:52", "2026-11-21T02:44:52z", "2026-11-21 02:44:52Z",
             "2026-11-21T02:44:52.5Z", "2026-11-21T02:44:52+00:00", "2026-11-21T02:44:5aZ", "+026-11-21T02:44:52Z",
@@ -65,7 +66,7 @@ struct TimestampTests {
         #expect(Timestamp(text) == nil)
     }
 
-    @Test("is reckoned with as a duration since another one")
+    @Test("time stamps differ by durations")
     func arithmetic() {
         let time = Timestamp(sinceEpoch: .seconds(100))
         #expect(time + .seconds(5) == Timestamp(sinceEpoch: .seconds(105)))

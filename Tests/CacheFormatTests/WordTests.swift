@@ -8,7 +8,7 @@ import Testing
 struct WordTests {
     private enum State: String { case ready, lastGood = "last-good" }
 
-    @Test("a known word is its case, another is kept as it is")
+    @Test("a known word is its case, and an unknown word is kept as it is")
     func words() throws {
         let words = try JSONDecoder().decode([Word<State>].self, from: Data(#"["last-good", "later"]"#.utf8))
         #expect(words.map(\.known) == [.lastGood, nil] && words[0] == .lastGood && words[1] != .ready)

@@ -19,7 +19,7 @@ struct WrittenJSONTests {
     private static let manifest = Manifest(
         generation: 42, published: Sample.time, lists: ["ü.plist": list, "u\u{308}.plist": list, "b": list])
 
-    @Test("is understood")
+    @Test("JSON as agents write it is understood")
     func written() {
         #expect(AppListDocument(written: Array(Self.document.json.utf8)) == Self.document)
         #expect(Manifest(written: Array(Self.manifest.json.utf8)) == Self.manifest)
@@ -39,7 +39,7 @@ struct WrittenJSONTests {
     }
 
     @Test(
-        "has no other escapes than are written",
+        "JSON as agents write it has no other escapes than are written",
         arguments: ["\\/", "\\u0041", "\\u0020", "\\u001F", "\\u00e9", "\\ud83e\\udd8a", "\\x", "\\u00", "\\"])
     func otherEscapes(escape: String) throws {
         let text = Self.document.json.replacing("\"é\"", with: "\"\(escape)\"")
@@ -48,7 +48,7 @@ struct WrittenJSONTests {
     }
 
     @Test(
-        "is not understood where it is not quite that",
+        "JSON as agents write it is not understood where it is not quite that",
         arguments: [
             ("{ \"format\": 1", "{ \"format\": 2"), ("{ \"format\": 1", "{ \"format\": 01"),
             ("\"apps\": 16", "\"apps\": -16"), ("\"apps\": 16", "\"apps\": 1.6e1"),
@@ -66,7 +66,7 @@ struct WrittenJSONTests {
     }
 
     @Test(
-        "may have more keys at the end of objects",
+        "JSON as agents write it may have more keys at the end of objects",
         arguments: [
             ("\"new\": \"a } \\n\"", true), ("\"new\": 12, \"é\": null", true), ("\"new\": true", true),
             ("\"new\": -1", false), ("\"new\": []", false), ("\"new\": ", false), ("\"sha256\": 1", false),
@@ -78,12 +78,12 @@ struct WrittenJSONTests {
         #expect(Manifest(written: Array(manifest.utf8)) == (isUnderstood ? Self.manifest : nil))
     }
 
-    @Test("of changed bytes is what any reader of JSON takes it for, or not understood", arguments: 0..<10)
+    @Test("changed JSON is read as any reader of JSON does, or not understood", arguments: 0..<10)
     func changed(seed: UInt64) throws {
         var generator = SeededRandom(seed: seed)
         var understood = 0
         for text in [Array(Self.document.json.utf8), Array(Self.manifest.json.utf8)] {
-            for _ in 0..<1000 {
+            for _ in 0..<300 {
                 var bytes = text
                 let place = Int.random(in: 0..<bytes.count, using: &generator)
                 switch Int.random(in: 0..<4, using: &generator) {
@@ -102,6 +102,6 @@ struct WrittenJSONTests {
                 }
             }
         }
-        #expect(understood > 80)
+        #expect(understood > 10)
     }
 }

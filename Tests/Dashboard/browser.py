@@ -98,7 +98,7 @@ class Page:
     def focused(self):
         return self.js("const e = document.activeElement; return e.id || e.className || e.tagName")
 
-    def wait(self, what, condition, limit=15):
+    def wait(self, what, condition, limit=60):
         end = time.monotonic() + limit
         while True:
             value = condition()

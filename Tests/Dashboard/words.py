@@ -34,7 +34,7 @@ def times(page):
                     ["Not refreshed: no answer. The image on disk stays.", "Not downloaded: no answer."])
         expect_same("exact times", page.js("return [...document.querySelectorAll('.detail time')].every(e => e.title)"), True)
         page.js("const e = document.querySelector('.detail time'); e.dateTime = new Date(Date.now() + 3_590_000).toISOString()")
-        page.wait("the time goes on", lambda: page.text(".detail time") == "for another 60 minutes", 20)
+        page.wait("the time goes on", lambda: page.text(".detail time") == "for another 60 minutes")
 
 
 def stale(page):

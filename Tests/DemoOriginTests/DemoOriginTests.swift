@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The demo's origin")
 struct DemoOriginTests {
-    @Test("draws an icon for any name", arguments: ["Mail", "Ünï/çødé & more?", "100%", "..", ""])
+    @Test("the demo origin draws an icon for any name", arguments: ["Mail", "Ünï/çødé & more?", "100%", "..", ""])
     func icon(name: String) async throws {
         try await DemoOrigin.run { origin in
             let answer = try await Exchange.with(origin.iconURL(name))
@@ -21,7 +21,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("draws in the side and pads to the size that the query asks for")
+    @Test("the demo origin draws in the side and pads to the size that the query asks for")
     func query() async throws {
         try await DemoOrigin.run { origin in
             let answer = try await Exchange.with(origin.iconURL("Mail", side: 128, bytes: 12_288))
@@ -31,7 +31,7 @@ struct DemoOriginTests {
     }
 
     @Test(
-        "says what is wrong with a request",
+        "the demo origin says what is wrong with a request",
         arguments: [
             ("/", HTTPMethod.GET, 404), ("/icons/Mail.gif", .GET, 404), ("/icons/a/b.png", .GET, 404),
             ("/icons.png", .GET, 404), ("/icons/Mail.png", .POST, 405),
@@ -46,7 +46,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("answers HEAD with the headers of GET and no body")
+    @Test("the demo origin answers HEAD with the headers of GET and no body")
     func head() async throws {
         try await DemoOrigin.run { origin in
             let answer = try await Exchange.with(origin.iconURL("Mail"), method: .HEAD)
@@ -57,7 +57,7 @@ struct DemoOriginTests {
     }
 
     @Test(
-        "answers 304 to those who have the icon, and only to them",
+        "the demo origin answers 304 to those who have the icon, and only to them",
         arguments: [
             ([("If-None-Match", "TAG")], 304), ([("If-None-Match", "W/TAG")], 304),
             ([("If-None-Match", "\"other\", TAG")], 304), ([("If-None-Match", "*")], 304),
@@ -82,7 +82,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("counts every request under its path, whatever the answer")
+    @Test("the demo origin counts every request under its path, whatever the answer")
     func counts() async throws {
         try await DemoOrigin.run { origin in
             for url in [origin.iconURL("a"), origin.iconURL("a", side: 8), origin.iconURL("b"), origin.baseURL + "/no"]
@@ -97,7 +97,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("answers from a script, which sees the request and its number")
+    @Test("the demo origin answers from a script, which sees the request and its number")
     func scripts() async throws {
         try await DemoOrigin.run { origin in
             let path = DemoOrigin.iconPath("Mail")
@@ -120,7 +120,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("holds an answer back until it is released")
+    @Test("the demo origin holds an answer back until it is released")
     func hold() async throws {
         try await DemoOrigin.run { origin in
             let path = DemoOrigin.iconPath("Mail")
@@ -136,7 +136,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("refuses connections once it is cut off, and ends those that are open without an answer")
+    @Test("the demo origin refuses connections once it is cut off, and ends those that are open without an answer")
     func cutOff() async throws {
         try await DemoOrigin.run { origin in
             let path = DemoOrigin.iconPath("Mail")
@@ -154,7 +154,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("comes back at the port of one that was cut off")
+    @Test("the demo origin comes back at the port of one that was cut off")
     func samePort() async throws {
         try await DemoOrigin.run { first in
             let url = first.iconURL("Mail")
@@ -165,7 +165,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("has stopped when its scope is over, even with an answer held back")
+    @Test("the demo origin has stopped at the end of its scope, even with an answer held back")
     func scope() async throws {
         let path = DemoOrigin.iconPath("Mail")
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -183,7 +183,7 @@ struct DemoOriginTests {
         }
     }
 
-    @Test("passes on what its body throws, and the error of a port that is taken")
+    @Test("the demo origin passes on what its body throws, and the error of a port that is taken")
     func errors() async throws {
         struct Stop: Error {}
         await #expect(throws: Stop.self) { try await DemoOrigin.run { _ in throw Stop() } }

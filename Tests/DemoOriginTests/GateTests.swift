@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A gate and a tally")
 struct GateTests {
-    @Test("let all through who wait, and all who come later")
+    @Test("an open gate lets all waiting tasks through, and all that come later")
     func opening() async throws {
         let gate = Gate()
         let arrivals = Tally()
@@ -26,7 +26,7 @@ struct GateTests {
         try await gate.wait()
     }
 
-    @Test("let those go who are cancelled, before or while they wait")
+    @Test("a gate and a tally release cancelled tasks")
     func cancellation() async throws {
         let gate = Gate()
         let tally = Tally()

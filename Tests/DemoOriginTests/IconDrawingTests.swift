@@ -4,7 +4,9 @@ import Testing
 
 @Suite("A drawn icon")
 struct IconDrawingTests {
-    @Test("is a PNG of the side asked for, with every checksum right", arguments: [1, 2, 7, 8, 63, 64, 65, 400])
+    @Test(
+        "a drawn icon is a PNG of the side asked for, with every checksum right",
+        arguments: [1, 2, 7, 8, 63, 64, 65, 400])
     func structure(side: Int) throws {
         let file = try PNGContents(IconDrawing("Mail", side: side).png())
         #expect(file.chunks.map(\.type) == ["IHDR", "PLTE", "tRNS", "IDAT", "IEND"])
@@ -14,7 +16,9 @@ struct IconDrawingTests {
         #expect(try file.content(of: "tRNS").count == colours)
     }
 
-    @Test("has transparent corners and is its own mirror image", arguments: ["Mail", "", "Ünï/çødé", "a", "b"])
+    @Test(
+        "a drawn icon has transparent corners and is its own mirror image",
+        arguments: ["Mail", "", "Ünï/çødé", "a", "b"])
     func shape(name: String) throws {
         let pixels = try PNGContents(IconDrawing(name).png()).pixels()
         #expect(pixels[0][0] == 0)
@@ -23,7 +27,7 @@ struct IconDrawingTests {
         #expect(Set(pixels.joined()).count > 2, "a background, a glyph and smooth corners")
     }
 
-    @Test("is the same for the same name, and another for another")
+    @Test("a drawn icon is the same for the same name, and another for another")
     func deterministic() {
         let names = (0..<200).map { "app \($0)" }
         #expect(names.map { IconDrawing($0).png() } == names.map { IconDrawing($0).png() })
@@ -32,7 +36,8 @@ struct IconDrawingTests {
     }
 
     @Test(
-        "is padded to the size asked for, by a chunk that decoders pass over", arguments: [2256, 4096, 12_288, 70_000])
+        "a drawn icon is padded to the size asked for, by a chunk that decoders pass over",
+        arguments: [2256, 4096, 12_288, 70_000])
     func padding(size: Int) throws {
         let file = IconDrawing("Mail", paddedTo: size).png()
         #expect(file.count == size)
@@ -41,7 +46,7 @@ struct IconDrawingTests {
         #expect(try padded.pixels() == PNGContents(IconDrawing("Mail").png()).pixels())
     }
 
-    @Test("keeps its own size where there is no room for padding", arguments: [0, 1, 2244, 2255])
+    @Test("a drawn icon keeps its own size where there is no room for padding", arguments: [0, 1, 2244, 2255])
     func noRoom(size: Int) {
         #expect(IconDrawing("Mail", paddedTo: size).png().count == 2244)
     }

@@ -11,7 +11,7 @@ import Testing
 struct RawOriginTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    @Test("sends what the script says, request after request on one connection, and counts both")
+    @Test("the raw origin sends what the script says, request after request on one connection, and counts both")
     func keepAlive() async throws {
         try await RawOrigin.run { request in
             let body = "\(request.number) of \(request.target) on \(request.connection)"
@@ -30,7 +30,7 @@ struct RawOriginTests {
         }
     }
 
-    @Test("shows the head as it was sent")
+    @Test("the raw origin shows the head as it was sent")
     func head() async throws {
         let heads = Tally()
         try await RawOrigin.run { request in
@@ -43,7 +43,7 @@ struct RawOriginTests {
         }
     }
 
-    @Test("waits at a gate in the middle of an answer")
+    @Test("the raw origin waits at a gate in the middle of an answer")
     func gate() async throws {
         let gate = Gate()
         try await RawOrigin.run { _ in
@@ -59,7 +59,7 @@ struct RawOriginTests {
         }
     }
 
-    @Test("cuts an answer off, in order or by a reset", arguments: [RawOrigin.Step.close, .reset])
+    @Test("the raw origin cuts an answer off, in order or by a reset", arguments: [RawOrigin.Step.close, .reset])
     func cut(end: RawOrigin.Step) async throws {
         try await RawOrigin.run { _ in
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this"), end]
@@ -74,7 +74,7 @@ struct RawOriginTests {
         }
     }
 
-    @Test("sends for ever until the client hangs up")
+    @Test("the raw origin sends for ever until the client hangs up")
     func forever() async throws {
         let chunk = Array("1000\r\n\(String(repeating: ".", count: 0x1000))\r\n".utf8)
         try await RawOrigin.run { _ in
@@ -86,7 +86,7 @@ struct RawOriginTests {
     }
 
     @Test(
-        "closes every connection at the end of its scope",
+        "the raw origin closes every connection at the end of its scope",
         arguments: [
             [], [.wait(Gate())], [.sendForever([UInt8](repeating: 0, count: 1 << 20))],
         ] as [[RawOrigin.Step]])

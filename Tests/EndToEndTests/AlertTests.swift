@@ -10,7 +10,7 @@ import Testing
 @testable import SyncAgentCLI
 
 /// The alerts in `Packaging/prometheus`, on what a real agent exposes in each state.
-@Suite("Alerts on a running agent", .serialized)
+@Suite("Alerts on a running agent", .serialized, .timeLimit(.minutes(10)))
 struct AlertTests {
     private static let rules = "\(Article.project)/Packaging/prometheus/syncagent.rules.yml"
 
@@ -46,50 +46,54 @@ struct AlertTests {
         }
     }
 
-    @Test("none fires on an agent that is well; one that was stopped is down")
-    func down() async throws {
+    /// What is dropped, the series that is 1 then, and the alert.
+    private static let listTroubles: [(list: String, text: String, series: String, alert: String)] = [
+        ("apps.plist", "nonsense", "syncagent_lists{state=\"last-good\"}", "SyncagentListRejected"),
+        ("bad.plist", "nonsense", "syncagent_lists{state=\"rejected\"}", "SyncagentListRejected"),
+        (
+            "failing.plist", propertyList([("None", "http://127.0.0.1:1/none.png")]),
+            "syncagent_icons{state=\"failed\"}", "SyncagentIconsFailing"
+        ),
+    ]
+
+    @Test("each trouble of an agent fires its own alert, and no other; an agent that is well fires none")
+    func troubles() async throws {
         try await World.with { world in
             let file = world.folder.appending("syncagent.prom")
             let agent = world.setting("SYNCAGENT_METRICS_TEXTFILE", file.string).agent
+            @Sendable func textfile() throws -> Scrape {
+                Scrape(text: try String(contentsOfFile: file.string, encoding: .utf8))
+            }
             try world.drop(["Mail"])
             try await agent.whileRunning { _ in
                 try await agent.status { $0.inSync && $0.icons.ready == 1 }
-                let scrape = try await Scrape(of: world)
-                #expect(scrape["syncagent_up"] == 1 && scrape["syncagent_in_sync"] == 1)
-                try await Self.expect([], on: scrape)
+                let well = try await Scrape(of: world)
+                #expect(well["syncagent_up"] == 1 && well["syncagent_in_sync"] == 1)
+                try await Self.expect([], on: well)
+                try await waitUntil { (try? textfile())?["syncagent_up"] == 1 }
+                for (list, text, series, alert) in Self.listTroubles {
+                    try agent.drop(text, as: list)
+                    let scrape = try await world.scrape { $0[series] == 1 }
+                    try await Self.expect([alert], on: scrape)
+                    if list == "apps.plist" { try world.drop(["Mail"]) } else { try world.remove(list) }
+                    try await world.scrape { $0[series] != 1 }
+                }
+                // Another file system in the place of the documents: no file can be moved there.
+                try await SmallDisk.mounted("size=4k,nr_inodes=1", at: agent.cache.appending("lists")) {
+                    // The same icon under another name: there is nothing to download.
+                    try agent.drop(propertyList([("Post", world.origin.iconURL("Mail"))]), as: "apps.plist")
+                    let scrape = try await world.scrape { $0["syncagent_publication_failing"] == 1 }
+                    #expect(scrape["syncagent_publications_total{outcome=\"failed\"}"] ?? 0 >= 1)
+                    try await Self.expect(["SyncagentNotPublishing"], on: scrape)
+                }
             }
-            let scrape = Scrape(text: try String(contentsOfFile: file.string, encoding: .utf8))
-            #expect(scrape["syncagent_up"] == 0)
-            try await Self.expect(["SyncagentDown"], on: scrape)
+            let stopped = try textfile()
+            #expect(stopped["syncagent_up"] == 0)
+            try await Self.expect(["SyncagentDown"], on: stopped)
         }
     }
 
-    @Test("a list that is damaged after it was good, and one that never was, are rejected", arguments: [true, false])
-    func rejected(wasGood: Bool) async throws {
-        try await World.with { world in
-            if wasGood { try world.drop(["Mail"]) }
-            try await world.agent.whileRunning { _ in
-                if wasGood { try await world.published(["Mail"]) }
-                try world.agent.drop("nonsense", as: "apps.plist")
-                let series = "syncagent_lists{state=\"\(wasGood ? "last-good" : "rejected")\"}"
-                let scrape = try await world.scrape { $0[series] == 1 }
-                try await Self.expect(["SyncagentListRejected"], on: scrape)
-            }
-        }
-    }
-
-    @Test("an icon that cannot be downloaded fails")
-    func failing() async throws {
-        try await World.with { world in
-            try world.agent.drop(propertyList([("None", "http://127.0.0.1:1/none.png")]), as: "apps.plist")
-            try await world.agent.whileRunning { _ in
-                let scrape = try await world.scrape { $0["syncagent_icons{state=\"failed\"}"] == 1 }
-                try await Self.expect(["SyncagentIconsFailing"], on: scrape)
-            }
-        }
-    }
-
-    @Test("a cache without room is full")
+    @Test("an agent without room for new images fires the alert of a full disk, and no other")
     func full() async throws {
         try await World.with { world in
             try makeFolder(world.agent.cache)
@@ -104,24 +108,6 @@ struct AlertTests {
                     }
                     #expect(scrape["syncagent_download_queue{state=\"blocked\"}"] ?? 0 > 0)
                     try await Self.expect(["SyncagentDiskFull"], on: scrape)
-                }
-            }
-        }
-    }
-
-    @Test("a cache that takes no new documents is not published")
-    func publication() async throws {
-        try await World.with { world in
-            try world.drop(["Mail"])
-            try await world.agent.whileRunning { _ in
-                try await world.published(["Mail"])
-                // Another file system in its place: no file can be moved there.
-                try await SmallDisk.mounted("size=4k,nr_inodes=1", at: world.agent.cache.appending("lists")) {
-                    // The same icon under another name: there is nothing to download.
-                    try world.agent.drop(propertyList([("Post", world.origin.iconURL("Mail"))]), as: "apps.plist")
-                    let scrape = try await world.scrape { $0["syncagent_publication_failing"] == 1 }
-                    #expect(scrape["syncagent_publications_total{outcome=\"failed\"}"] ?? 0 >= 1)
-                    try await Self.expect(["SyncagentNotPublishing"], on: scrape)
                 }
             }
         }

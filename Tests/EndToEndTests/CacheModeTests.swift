@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Who may read the cache")
+@Suite("Cache mode", .timeLimit(.minutes(15)))
 struct CacheModeTests {
     private static let setpriv = "/usr/bin/setpriv"
     private static let canBeOthers = geteuid() == 0 && access(setpriv, X_OK) == 0
@@ -16,7 +16,7 @@ struct CacheModeTests {
     private static let nobody: UInt32 = 65_534
 
     @Test(
-        "with cache.mode 0755 everybody may, and with 0750 only the folder's group, also what was there before",
+        "with cache.mode 0755 everybody may read the cache; with 0750 only its group may, earlier files included",
         .enabled(if: canBeOthers, "only root can be somebody else, by \(setpriv) of util-linux"))
     func mode() async throws {
         try await World.with { world in

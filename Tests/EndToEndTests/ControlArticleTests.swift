@@ -7,11 +7,11 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("The examples of the article on the control API")
+@Suite("Examples of the article on the control API", .timeLimit(.minutes(15)))
 struct ControlArticleTests {
     @Test(
-        "each of them works as written", .enabled(if: Tool.areInstalled("curl", "sh"), "this takes curl"),
-        .timeLimit(.minutes(2)))
+        "each example of the control API works as written",
+        .enabled(if: Tool.areInstalled("curl", "sh"), "takes curl"), .timeLimit(.minutes(10)))
     func examples() async throws {
         let commands = try Article("ControlAPI", of: "SyncAgent").examples(in: "sh")
             .flatMap { $0.split(separator: "\n").map(String.init) }
@@ -21,10 +21,10 @@ struct ControlArticleTests {
             try await world.agent.whileRunning { _ in
                 try await world.published(["Mail"])
                 for command in commands {
-                    // A stream has no end: curl says then that its time was over.
+                    // A stream has no end: curl says so when its time is over. The last option counts.
                     let isEndless = command.contains("--max-time")
                     let result = try await Program.run(
-                        "sh", "-c", command.replacing("curl ", with: "curl -sS --fail-with-body --max-time 20 "),
+                        "sh", "-c", command.replacing("curl ", with: "curl -sS --fail-with-body --max-time 120 "),
                         environment: [
                             "SOCKET": world.folder.appending("control.sock").string,
                             "URL": world.origin.iconURL("Mail"),
@@ -37,21 +37,5 @@ struct ControlArticleTests {
                 }
             }
         }
-    }
-
-    @Test(
-        "all articles find the socket in the same way, which works",
-        .enabled(if: Tool.areInstalled("jq", "sh"), "this takes jq"))
-    func socket() async throws {
-        let command = "SOCKET=$(syncagent config --json | jq -r .folders.socket)"
-        for name in ["ControlAPI", "Events", "Metrics"] {
-            #expect(try Article(name, of: "SyncAgent").text.contains(command))
-        }
-        let path = "\(BuiltProducts.path("syncagent").removingLastComponent()):/usr/local/bin:/usr/bin:/bin"
-        let result = try await Program.run(
-            "sh", "-c", "\(command); echo \"$SOCKET\"",
-            environment: ["PATH": path, "XDG_RUNTIME_DIR": "/run/user/7"])
-        #expect(["/run/user/7/syncagent/control.sock\n", "/run/syncagent/control.sock\n"].contains(result.output))
-        #expect(result.messages.isEmpty)
     }
 }

@@ -9,7 +9,8 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Requests at the control socket that are not from the agent's own program", .serialized)
+/// The table of refusals is in `AgentServerTests/ControlServerTests`.
+@Suite("Malformed control requests", .timeLimit(.minutes(15)), .serialized)
 struct ControlRequestTests {
     /// Sends a request with curl.
     private static func post(_ body: String, to route: String, _ world: World) async throws -> (
@@ -24,37 +25,29 @@ struct ControlRequestTests {
         return (String(lines.last ?? ""), lines.dropLast().joined(separator: "\n"))
     }
 
-    @Test(
-        "a URL that cannot be pinned is refused, whoever asks",
-        .enabled(if: Tool.areInstalled("curl"), "this takes curl"),
-        arguments: [
-            ("", "empty"), ("not a url", "has a space or a control character in it"), ("icons/a.png", "relative URL"),
-            ("ftp://h.example/a.png", "only http and https"), ("http://h.example:65536/", "port"),
-            ("http://user:pass@h.example/a.png", "user name"), ("http://h.example/\u{1B}[31m", "control character"),
-            ("http://h.example/\na", "control character"), ("http://⑩.example/", "Punycode"),
-            ("http://h.example/" + String(repeating: "a", count: 9000), "longer than 8192 bytes"),
-        ])
-    func pins(url: String, reason: String) async throws {
-        try await World.with { world in
-            try await world.agent.whileRunning { _ in
-                let body = JSON.object([("url", .string(url))]).line
-                let answer = try await Self.post(body, to: "pin", world)
-                #expect(answer.status == "400" && answer.text.contains(reason), "\(answer)")
-                let report = try await world.agent.status { $0.inSync }
-                #expect(report.lists.isEmpty && report.icons.referenced == 0)
-                #expect(try await Self.post(body, to: "unpin", world).status == "200")
-            }
-        }
-    }
+    /// URLs that cannot be pinned, each with a part of the reason.
+    private static let badURLs = [
+        ("", "empty"), ("not a url", "has a space or a control character in it"), ("icons/a.png", "relative URL"),
+        ("ftp://h.example/a.png", "only http and https"), ("http://h.example:65536/", "port"),
+        ("http://user:pass@h.example/a.png", "user name"), ("http://h.example/\u{1B}[31m", "control character"),
+        ("http://h.example/\na", "control character"), ("http://⑩.example/", "Punycode"),
+        ("http://h.example/" + String(repeating: "a", count: 9000), "longer than 8192 bytes"),
+    ]
 
     @Test(
-        "what is no request is refused, and changes nothing", .enabled(if: Tool.areInstalled("curl"), "this takes curl")
-    )
-    func others() async throws {
+        "malformed requests are refused with a reason, whoever sends them, and change nothing",
+        .enabled(if: Tool.areInstalled("curl"), "takes curl"))
+    func refusals() async throws {
         try await World.with { world in
             try world.drop(["Mail"])
             try await world.agent.whileRunning { _ in
                 try await world.published(["Mail"])
+                for (url, reason) in Self.badURLs {
+                    let body = JSON.object([("url", .string(url))]).line
+                    let answer = try await Self.post(body, to: "pin", world)
+                    #expect(answer.status == "400" && answer.text.contains(reason), "\(url.prefix(40)): \(answer)")
+                    #expect(try await Self.post(body, to: "unpin", world).status == "200", "\(url.prefix(40))")
+                }
                 for body in [
                     "apps.plist", "[]", "[1]", "{\"lists\":1}", "{\"a\":", "null",
                     String(repeating: "[", count: 100_000),
@@ -74,6 +67,8 @@ struct ControlRequestTests {
                 #expect(
                     unknown.code == 1 && unknown.messages.contains("No app list names"),
                     "\(unknown.messages.suffix(100))")
+                let report = try await world.agent.status { $0.inSync }
+                #expect(report.lists.count == 1 && report.icons.referenced == 1)
                 #expect(try await world.agent.call("status").code == 0)
             }
         }

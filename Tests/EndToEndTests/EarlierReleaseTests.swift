@@ -11,7 +11,9 @@ import Testing
 /// Tests/Golden/0.1.0.tar.xz is what an agent of version 0.1.0 left when it was stopped.
 ///
 /// It has two lists with twelve apps, one pinned icon, and a pause. One app has no icon. The origin no longer runs.
-@Suite("The folders of version 0.1.0", .enabled(if: Tool.areInstalled("tar", "xz"), "tar or xz is not installed"))
+@Suite(
+    "Folders of version 0.1.0", .timeLimit(.minutes(15)),
+    .enabled(if: Tool.areInstalled("tar", "xz"), "tar or xz is not installed"))
 struct EarlierReleaseTests {
     private static let failed = "http://127.0.0.1:48123/missing.png"
     private static let pinned = "http://127.0.0.1:48123/100.png"
@@ -34,27 +36,20 @@ struct EarlierReleaseTests {
         return Dictionary(ready) { first, _ in first }
     }
 
-    @Test("the reader of today reads the cache")
-    func reader() async throws {
+    @Test("readers read the cache of version 0.1.0, and an agent goes on with its icons, failure, pin and pause")
+    func upgrade() async throws {
         try await Self.with { world, cache in
-            let icons = try Self.icons(of: cache)
+            let (before, icons) = (try cache.manifest(), try Self.icons(of: cache))
             #expect(icons.count == 12 && icons[Self.failed] == nil)
             #expect(try cache.icon(for: IconURL(Self.pinned)) != nil)
             #expect(try world.expectWholeCache() == 12)
-        }
-    }
-
-    @Test("the agent of today goes on from there: icons, a failure, a pin and a pause are as they were")
-    func agent() async throws {
-        try await Self.with { world, cache in
-            let (before, icons) = (try cache.manifest(), try Self.icons(of: cache))
             for _ in 0..<2 {
                 try await world.agent.whileRunning { _ in
                     let status = try await world.agent.status { $0.icons.ready == 12 }
                     #expect(status.state == .paused && status.cache.images == 12, "\(status.json.line)")
                     #expect(status.icons.failed == 1 && status.failures?.map(\.code) == ["http-404"])
                     #expect(status.storage == StatusReport.Storage(), "\(status.json.line)")
-                    #expect(try await world.agent.call("list", "pins").output.contains(Self.pinned))
+                    expectContains(try await world.agent.call("list", "pins").output, Self.pinned)
                 }
             }
             #expect(try Self.icons(of: cache) == icons)

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("A folder as an upstream", .serialized)
+@Suite("A folder as an upstream", .timeLimit(.minutes(15)), .serialized)
 struct FolderUpstreamTests {
     /// A second agent that takes icons from the folder and never asks an origin.
     private static func follower(_ world: World, of folder: String) throws -> World {
@@ -32,7 +32,7 @@ struct FolderUpstreamTests {
         #expect(export.code == 0, "\(export)")
     }
 
-    @Test("icons come from it without any network; it may vanish, come back, be older or damaged, and is never “empty”")
+    @Test("an upstream folder serves icons without a network, and costs no icon when it vanishes, is older or damaged")
     func folder() async throws {
         try await World.with { world in
             let (folder, away) = (world.folder.appending("usb stick"), world.folder.appending("away"))
@@ -43,10 +43,8 @@ struct FolderUpstreamTests {
             await world.origin.cutOff()
             let requests = world.origin.requestCount
             try follower.drop(["Mail", "Maps"])
-            let start = ContinuousClock.now
             try await follower.agent.whileRunning { _ in
                 try await follower.published(["Mail", "Maps"])
-                #expect(.now - start < .seconds(20))
 
                 // Pulled out: what is there stays, and the status says that the upstream is down.
                 try folder.move(to: away)

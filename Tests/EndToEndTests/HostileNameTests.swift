@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Names of lists that are made to do harm")
+@Suite("Hostile names", .timeLimit(.minutes(15)))
 struct HostileNameTests {
     /// A name that is shown backwards, ends a line, and turns a terminal red.
     private static let name = "a\u{202E}b\u{2028}c\u{1B}[31m\u{9B}\n.plist"
@@ -21,44 +21,39 @@ struct HostileNameTests {
         text.split(separator: "\n", omittingEmptySubsequences: false).allSatisfy { printable(String($0)) == $0 }
     }
 
-    @Test(
-        "do nothing to a terminal or a log: status, list, check, sync, run --once, also as JSON",
-        arguments: [true, false])
-    func terminal(isGood: Bool) async throws {
+    @Test("names and texts of lists, and arguments, do nothing to a terminal or a log, also as JSON")
+    func terminal() async throws {
         try await World.with { world in
-            let text =
-                isGood
-                ? "( { name = \"\u{202E}x\"; icon = \"\(world.origin.iconURL("Mail"))\"; }, \"\u{202E}:\" )" : "junk"
-            try world.agent.drop(text, as: Self.name)
-            let file = world.agent.lists.appending(Self.name).string
-            let commands = [
-                ["run", "--once", "--log-level", "debug"], ["check", file], ["check", "--json", file], ["status"],
-                ["status", "--json"], ["list"], ["list", "--json"], ["list", Self.name], ["list", Self.name, "--json"],
-                ["sync", "--wait", Self.name],
-            ]
-            for command in commands.dropLast() { try await expectHarmless(command, world) }
-            try await world.agent.whileRunning { _ in
-                for command in commands.dropFirst() { try await expectHarmless(command, world) }
-                let sync = try await world.agent.call("sync", "--wait", Self.name)
-                #expect(
-                    sync.code == (isGood ? 0 : 1) && sync.output == "\(isGood ? 1 : 0) ready, 0 failed, 0 pending\n")
-                let message = "syncagent: \(Self.shown): \(ListRejection.noKnownShape.message)\n"
-                #expect(sync.messages == (isGood ? "" : message), "\(sync.messages)")
+            for isGood in [false, true] {
+                let apps = "( { name = \"\u{202E}x\"; icon = \"\(world.origin.iconURL("Mail"))\"; }, \"\u{202E}:\" )"
+                try world.agent.drop(isGood ? apps : "junk", as: Self.name)
+                let file = world.agent.lists.appending(Self.name).string
+                let commands = [
+                    ["check", file], ["check", "--json", file], ["status"], ["status", "--json"], ["list"],
+                    ["list", "--json"], ["list", Self.name], ["list", Self.name, "--json"],
+                ]
+                try await expectHarmless(["run", "--once", "--log-level", "debug"], world)
+                for command in commands { try await expectHarmless(command, world) }
+                try await world.agent.whileRunning { _ in
+                    for command in commands + [["sync", "--wait", Self.name]] {
+                        try await expectHarmless(command, world)
+                    }
+                    let sync = try await world.agent.call("sync", "--wait", Self.name)
+                    #expect(sync.code == (isGood ? 0 : 1))
+                    expectLines(sync.output, "\(isGood ? 1 : 0) ready, 0 failed, 0 pending\n")
+                    let message = "syncagent: \(Self.shown): \(ListRejection.noKnownShape.message)\n"
+                    expectLines(sync.messages, isGood ? "" : message)
+                    if isGood { try await expectLineBreak(world) }
+                }
             }
-        }
-    }
-
-    @Test(
-        "a command line does nothing to a terminal either, and is shown where it is refused",
-        arguments: [
-            ["status", "--a\u{1B}[31m"], ["run", "--log-level", "a\u{1B}[31m"],
-            ["run", "--allow-network", "a\u{1B}[31m"], ["pin", "http://a\u{1B}[31m/"],
-        ])
-    func commandLine(command: [String]) async throws {
-        try await World.with { world in
-            let answer = try await world.agent.call(command)
-            #expect(answer.code == 64 && Self.isHarmless(answer.messages), "\(answer.messages.debugDescription)")
-            #expect(answer.messages.contains("a\\u001b[31m"), "\(answer.messages)")
+            for command in [
+                ["status", "--a\u{1B}[31m"], ["run", "--log-level", "a\u{1B}[31m"],
+                ["run", "--allow-network", "a\u{1B}[31m"], ["pin", "http://a\u{1B}[31m/"],
+            ] {
+                let answer = try await world.agent.call(command)
+                #expect(answer.code == 64 && Self.isHarmless(answer.messages), "\(answer.messages.debugDescription)")
+                expectContains(answer.messages, "a\\u001b[31m")
+            }
         }
     }
 
@@ -73,39 +68,36 @@ struct HostileNameTests {
         }
     }
 
-    @Test("sync --wait takes a name with a line break in it for one name")
-    func lineBreak() async throws {
-        try await World.with { world in
-            try await world.agent.whileRunning { _ in
-                try world.drop(["Mail"], as: "a\nb.plist")
-                let sync = try await world.agent.call("sync", "--wait", "a\nb.plist")
-                #expect(sync.code == 0 && sync.output == "1 ready, 0 failed, 0 pending\n", "\(sync.messages)")
-                let missing = try await world.agent.call("sync", "--wait", "c\nd.plist")
-                #expect(missing.code == 1)
-                let words = "syncagent: c\\u000ad.plist: there is no such list in the lists folder."
-                #expect(missing.messages == words + " Did you mean $'a\\012b.plist'?\n", "\(missing.messages)")
-            }
-        }
+    /// Expects `sync --wait` to take a name with a line break in it for one name.
+    private func expectLineBreak(_ world: World) async throws {
+        try world.drop(["Mail"], as: "a\nb.plist")
+        let sync = try await world.agent.call("sync", "--wait", "a\nb.plist")
+        #expect(sync.code == 0 && sync.output == "1 ready, 0 failed, 0 pending\n", "\(sync.messages)")
+        let missing = try await world.agent.call("sync", "--wait", "c\nd.plist")
+        #expect(missing.code == 1)
+        let words = "syncagent: c\\u000ad.plist: there is no such list in the lists folder."
+        expectLines(missing.messages, words + " Did you mean $'a\\012b.plist'?\n")
     }
 
-    @Test("the log tells a list that never was good from one whose last good version stays")
+    @Test("the log distinguishes a rejected list that never was good from one whose last good version stays")
     func log() async throws {
         try await World.with { world in
+            func runOnce() async throws -> (code: Int32, messages: String) {
+                let end = try await world.agent.call("run", "--once", "--log-level", "info")
+                return (end.code, end.messages)
+            }
             try world.agent.drop("junk", as: "apps.plist")
-            let never = try await world.agent.call("run", "--once", "--log-level", "info")
-            #expect(never.messages.contains(" warning list rejected: it has no good version "), "\(never.messages)")
+            let never = try await runOnce()
+            #expect(never.code == 1)
+            expectContains(never.messages, " warning list rejected: it has no good version ")
             try world.drop(["Mail"])
-            try #require(try await world.agent.call("run", "--once").code == 0)
+            try #require(try await runOnce().code == 0)
             try world.agent.drop("junk", as: "apps.plist")
-            let later = try await world.agent.call("run", "--once", "--log-level", "info")
-            #expect(
-                later.messages.contains(" warning list rejected, keeping its last good version "), "\(later.messages)"
-            )
+            expectContains(try await runOnce().messages, " warning list rejected, keeping its last good version ")
             try world.remove("apps.plist")
-            try #require(try await world.agent.call("run", "--once").code == 0)
+            try #require(try await runOnce().code == 0)
             try world.agent.drop("junk", as: "apps.plist")
-            let gone = try await world.agent.call("run", "--once", "--log-level", "info")
-            #expect(gone.messages.contains(" warning list rejected: it has no good version "), "\(gone.messages)")
+            expectContains(try await runOnce().messages, " warning list rejected: it has no good version ")
         }
     }
 }

@@ -9,9 +9,9 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Requests at the control socket that nobody would write")
+@Suite("Mutated control requests", .timeLimit(.minutes(15)))
 struct MutatedRequestTests {
-    @Test("none ends the agent, keeps it from answering, or takes an icon away", .timeLimit(.minutes(2)))
+    @Test("a mutated request never ends the agent, silences it or takes an icon away", .timeLimit(.minutes(10)))
     func requests() async throws {
         let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 300
         try await World.with { world in

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Images in the sizes that are drawn", .serialized)
+@Suite("Renditions", .timeLimit(.minutes(15)), .serialized)
 struct RenditionTests {
     /// Why there is no renderer to test with; `nil` if there is one.
     static let lack: String? =
@@ -88,12 +88,17 @@ struct RenditionTests {
     }
 
     @Test(
-        "they are in the document, by URL and size, over HTTP, and in the icon theme; and gone when no size asks for them",
+        "renditions are found by document, by URL and size, over HTTP, and in the icon theme",
         .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
     func everywhere() async throws {
-        try await Self.with { world, _ in
+        try await Self.with { plain, _ in
+            let world = plain.setting("SYNCAGENT_SERVE_LISTEN", "127.0.0.1:0")
             try world.drop(["Mail", "Maps"])
-            try await world.agent.whileRunning { _ in try await world.agent.status { Self.isRendered($0, 2) } }
+            try await world.agent.whileRunning { _ in
+                let report = try await world.agent.status { Self.isRendered($0, 2) && $0.listeners?.first != nil }
+                let listener = try #require(report.listeners?.first { $0.name == "images" })
+                try await Self.expectServed(world, at: listener.address)
+            }
             let cache = IconCache(at: world.agent.cache)
             for (app, name) in zip(try Self.apps(world), ["Mail", "Maps"]) {
                 #expect(app.renditions.map(\.size.description) == ["48", "64@2"])
@@ -117,131 +122,38 @@ struct RenditionTests {
                         == cache.path(of: try #require(app.ownImage)).string + "\n")
             }
             #expect(try world.expectWholeCache() == 2)
-            #expect(try await world.agent.call("verify").output.contains("6 images"))
+            expectContains(try await world.agent.call("verify").output, "6 images")
             for size in ["0", "65536", "1@2"] {
                 #expect(try await world.agent.call("path", "--app", "Mail", "--size", size).code == 64)
             }
             #expect(
                 try await world.agent.call("path", "--app", "Mail", "--size", "64@2").output
                     == world.agent.call("path", "--app", "Mail", "--size", "128").output)
+        }
+    }
 
-            // After a restart nothing is rendered again.
-            let document = try Self.apps(world)
-            let metrics = world.folder.appending("m.prom")
-            try await world.setting("SYNCAGENT_METRICS_TEXTFILE", metrics.string).agent.whileRunning { _ in
+    private static func expectServed(_ world: World, at address: String) async throws {
+        let app = try #require(try apps(world).first)
+        let url = "http://\(address)/icons?url=\(world.origin.iconURL("Mail"))"
+        for (size, image) in [
+            ("", app.ownImage), ("&size=10", app.renditions[0].image), ("&size=49", app.renditions[1].image),
+            ("&size=129", app.ownImage),
+        ] {
+            let answer = try await Program.run("curl", "-sS", "-o", "/dev/null", "-D", "-", url + size)
+            let digest = try #require(image).sha256.hex
+            #expect(answer.output.contains(digest), "\(size): \(answer.output)")
+        }
+        expectContains(try await Program.run("curl", "-sS", url + "&size=0").output, "no-size")
+    }
+
+    @Test(
+        "renditions survive a restart, are made again if damaged, and go when no size is set",
+        .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
+    func life() async throws {
+        try await Self.with { world, _ in
+            try world.drop(["Mail", "Maps"])
+            try await world.agent.whileRunning { _ in
                 try await world.agent.status { Self.isRendered($0, 2) }
-                #expect(try await world.agent.call("why", world.origin.iconURL("Mail")).output.contains("48, 64@2"))
-                #expect(try await world.agent.call("status").output.contains("2 images rendered"))
-            }
-            #expect(try Self.apps(world) == document)
-            #expect(
-                !(try String(decoding: FileBytes.read(metrics), as: UTF8.self)).contains(
-                    "rendered_images_total{result=\"rendered\"} 2"))
-
-            // Without sizes, documents and names have none; without a grace, the files are gone as well.
-            let off = world.setting("SYNCAGENT_RENDER_SIZES", "").setting("SYNCAGENT_CACHE_GRACE", "0s")
-            try await off.agent.whileRunning { _ in
-                try await off.agent.status { $0.inSync && $0.renditions == nil && $0.cache.images == 2 }
-            }
-            #expect(try Self.apps(off).allSatisfy(\.renditions.isEmpty))
-            let rest = try files(in: world.agent.cache)
-            #expect(!rest.contains { $0.contains("by-size") || $0.contains("share") }, "\(rest)")
-        }
-    }
-
-    @Test("without a renderer the icons are ready, and status says what is missing; one that is installed is found")
-    func missing() async throws {
-        try await Self.with(renderer: false) { world, renderer in
-            try world.drop(["Mail"])
-            try await world.agent.whileRunning { agent in
-                try await world.agent.status { $0.icons.ready == 1 && $0.renditions?.error != nil }
-                let status = try await world.agent.call("status")
-                #expect(status.code == 1 && status.output.contains("syncagent-render is not installed"), "\(status)")
-                #expect(status.output.contains("[not-rendered]"))
-                try Self.install(Self.script("answer(sizes)"), at: renderer)
-                // A reload looks again at once.
-                try #require(kill(agent.value, SIGHUP) == 0)
-                try await world.agent.status { Self.isRendered($0, 1) }
-                let events = try await world.agent.call("events").output
-                #expect(events.contains("rendering-blocked") && events.contains("rendering-unblocked"), "\(events)")
-            }
-            #expect(try Self.apps(world).first?.renditions.count == 2)
-        }
-    }
-
-    @Test(
-        "a renderer that dies, hangs, answers nonsense or nothing costs the image, and no other",
-        arguments: [
-            ("os.kill(os.getpid(), 11)", "render-failed: the renderer was killed by signal 11"),
-            ("os.kill(os.getpid(), 9)", "render-interrupted: the renderer was killed by signal 9"),
-            ("sys.exit(3)", "render-failed: the renderer exited with status 3"),
-            ("write(b'nonsense, and more of it')", "render-failed: the renderer sent an invalid answer"),
-            ("sys.exit(0)", "render-failed: the renderer exited with status 0"),
-            ("answer(sizes, lambda side: b'no picture')", "render-failed: the renderer made no image"),
-            ("answer([side * 2 for side in sizes])", "render-failed: the renderer sent an invalid answer"),
-        ])
-    func dying(fault: String, message: String) async throws {
-        try await Self.with(renderer: false) { world, renderer in
-            let names = (1...8).map { "App \($0)" }
-            try world.drop(names)
-            try #require(
-                try await world.setting("SYNCAGENT_RENDER_SIZES", "").agent.call("run", "--once").code == 0)
-            let victim = try Self.apps(world)[2]
-            let digest = try #require(victim.ownImage).sha256
-            try Self.install(
-                Self.script("if hashlib.sha256(image).hexdigest() == '\(digest.hex)': \(fault)\nelse: answer(sizes)"),
-                at: renderer)
-            let others = try Self.apps(world).count { $0.ownImage?.sha256 != digest }
-            try #require((1..<8).contains(others))
-            try await world.agent.whileRunning { _ in
-                try await world.agent.status { Self.isRendered($0, others, failed: 8 - others) }
-                let why = try await world.agent.call("why", victim.icon.text)
-                #expect(why.output.contains(message), "\(why.output)")
-                // A user who knows better has it tried again.
-                try Self.install(Self.script("answer(sizes)"), at: renderer)
-                let retry = try await world.agent.call("retry", "--failed")
-                #expect(retry.code == 0 && retry.output.contains("now."), "\(retry)")
-                try await world.agent.status { Self.isRendered($0, 8) }
-                #expect(try await world.agent.call("retry", "--failed").output.hasPrefix("Nothing to retry"))
-            }
-            // It is told from disk as well.
-            let status = try await world.agent.call("status", "--set", "render.sizes=48,64@2")
-            #expect(status.output.contains("8 images rendered"), "\(status)")
-            let rendered = try Self.apps(world).filter { !$0.renditions.isEmpty }
-            #expect(rendered.count == 8)
-        }
-    }
-
-    @Test(
-        "a kill at any time leaves what the manifest names, and the next start goes on",
-        .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
-    func killed() async throws {
-        try await Self.with { world, _ in
-            try world.drop((1...60).map { "App \($0)" })
-            for round in 0..<6 {
-                try await world.agent.whileRunning(endedBy: .kill) { _ in
-                    try await world.agent.status {
-                        $0.icons.ready >= min(round * 20, 60) && $0.renditions?.ready ?? 0 >= min(round * 12, 60)
-                    }
-                }
-                if access(world.agent.cache.appending("manifest.json").string, F_OK) == 0 {
-                    try world.expectWholeCache()
-                }
-            }
-            try await world.agent.whileRunning { _ in try await world.agent.status { Self.isRendered($0, 60) } }
-            #expect(try Self.apps(world).allSatisfy { $0.renditions.count == 2 })
-            try world.expectWholeCache()
-        }
-    }
-
-    @Test(
-        "a damaged rendition is found, and made again",
-        .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
-    func damaged() async throws {
-        try await Self.with { world, _ in
-            try world.drop(["Mail"])
-            try await world.agent.whileRunning { _ in
-                try await world.agent.status { Self.isRendered($0, 1) }
                 let cache = IconCache(at: world.agent.cache)
                 let rendition = try #require(try Self.apps(world).first?.renditions.first?.image)
                 let path = cache.path(of: rendition).string
@@ -249,18 +161,116 @@ struct RenditionTests {
                 let file = open(path, O_WRONLY)
                 try #require(pwrite(file, "!", 1, 20) == 1)
                 close(file)
-                let verify = try await world.agent.call("verify", "--repair")
-                #expect(verify.output.contains("1 file damaged"), "\(verify)")
+                expectContains(try await world.agent.call("verify", "--repair").output, "1 file damaged")
                 try await waitUntil { (try? FileBytes.read(FilePath(path))).map(Digest.of) == rendition.sha256 }
-                try await world.agent.status { Self.isRendered($0, 1) }
+                try await world.agent.status { Self.isRendered($0, 2) }
                 #expect(try await world.agent.call("verify").code == 0)
             }
-            #expect(world.origin.requestCount == 1)
+            #expect(world.origin.requestCount == 2)
+
+            let document = try Self.apps(world)
+            let metrics = world.folder.appending("m.prom")
+            try await world.setting("SYNCAGENT_METRICS_TEXTFILE", metrics.string).agent.whileRunning { _ in
+                try await world.agent.status { Self.isRendered($0, 2) }
+                expectContains(try await world.agent.call("why", world.origin.iconURL("Mail")).output, "48, 64@2")
+                expectContains(try await world.agent.call("status").output, "2 images rendered")
+            }
+            #expect(try Self.apps(world) == document)
+            let counted = String(decoding: try FileBytes.read(metrics), as: UTF8.self)
+            for count in 1...2 { #expect(!counted.contains("rendered_images_total{result=\"rendered\"} \(count)")) }
+
+            // Without a grace, the files go with the names.
+            let off = world.setting("SYNCAGENT_RENDER_SIZES", "").setting("SYNCAGENT_CACHE_GRACE", "0s")
+            try await off.agent.whileRunning { _ in
+                try await off.agent.status { $0.inSync && $0.renditions == nil && $0.cache.images == 2 }
+            }
+            #expect(try Self.apps(off).allSatisfy(\.renditions.isEmpty))
+            let rest = try files(in: world.agent.cache).filter { $0.contains("by-size") || $0.contains("share") }
+            #expect(rest.isEmpty)
+        }
+    }
+
+    /// What a renderer may do while it has an image, and what the image has failed with then.
+    private static let faults = [
+        (code: "os.kill(os.getpid(), 11)", message: "render-failed: the renderer was killed by signal 11"),
+        (code: "os.kill(os.getpid(), 9)", message: "render-interrupted: the renderer was killed by signal 9"),
+        (code: "sys.exit(3)", message: "render-failed: the renderer exited with status 3"),
+        (code: "write(b'nonsense, and more of it')", message: "render-failed: the renderer sent an invalid answer"),
+        (code: "sys.exit(0)", message: "render-failed: the renderer exited with status 0"),
+        (code: "answer(sizes, lambda side: b'no picture')", message: "render-failed: the renderer made no image"),
+        (
+            code: "answer([side * 2 for side in sizes])",
+            message: "render-failed: the renderer sent an invalid answer"
+        ),
+    ]
+
+    @Test("icons are ready without a renderer; a renderer that fails costs only the images that it fails on")
+    func faultyRenderer() async throws {
+        try await Self.with(renderer: false) { world, renderer in
+            let count = Self.faults.count + 1
+            try world.drop((1...count).map { "App \($0)" })
+            let cache = IconCache(at: world.agent.cache)
+            try await world.agent.whileRunning { agent in
+                try await world.agent.status {
+                    $0.renditions?.error != nil
+                        && (try? cache.apps(in: "apps.plist"))?.count(where: \.isReady) == count
+                }
+                let status = try await world.agent.call("status")
+                #expect(status.code == 1)
+                expectContains(status.output, "syncagent-render is not installed", "[not-rendered]")
+
+                let apps = try Self.apps(world)
+                let digests = try apps.map { try #require($0.ownImage).sha256.hex }
+                try #require(Set(digests).count == count)
+                let cases = zip(digests, Self.faults).map { "elif digest == '\($0)': \($1.code)" }
+                let choice = ["digest = hashlib.sha256(image).hexdigest()", "if False: pass"] + cases
+                let script = choice + ["else: answer(sizes)"]
+                try Self.install(Self.script(script.joined(separator: "\n")), at: renderer)
+                // A reload looks for the renderer at once.
+                try #require(kill(agent.value, SIGHUP) == 0)
+                try await world.agent.status { Self.isRendered($0, 1, failed: Self.faults.count) }
+                expectContains(
+                    try await world.agent.call("events").output, "rendering-blocked", "rendering-unblocked")
+                for (app, fault) in zip(apps, Self.faults) {
+                    expectContains(try await world.agent.call("why", app.icon.text).output, fault.message)
+                }
+
+                try Self.install(Self.script("answer(sizes)"), at: renderer)
+                let retry = try await world.agent.call("retry", "--failed")
+                #expect(retry.code == 0 && retry.output.contains("now."), "\(retry)")
+                try await world.agent.status { Self.isRendered($0, count) }
+                #expect(try await world.agent.call("retry", "--failed").output.hasPrefix("Nothing to retry"))
+            }
+            let status = try await world.agent.call("status", "--set", "render.sizes=48,64@2")
+            expectContains(status.output, "\(count) images rendered")
+            #expect(try Self.apps(world).map(\.renditions.count) == Array(repeating: 2, count: count))
         }
     }
 
     @Test(
-        "a follower takes them from its upstream by their digests, without a renderer of its own",
+        "an agent that is killed while images are rendered leaves the cache whole, and goes on at its next start",
+        .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
+    func killed() async throws {
+        try await Self.with { world, _ in
+            try world.drop((1...20).map { "App \($0)" })
+            for round in 0..<4 {
+                try await world.agent.whileRunning(endedBy: .kill) { _ in
+                    try await world.agent.status {
+                        $0.icons.ready >= min(round * 7, 20) && $0.renditions?.ready ?? 0 >= round * 5
+                    }
+                }
+                if access(world.agent.cache.appending("manifest.json").string, F_OK) == 0 {
+                    try world.expectWholeCache()
+                }
+            }
+            try await world.agent.whileRunning { _ in try await world.agent.status { Self.isRendered($0, 20) } }
+            #expect(try Self.apps(world).allSatisfy { $0.renditions.count == 2 })
+            try world.expectWholeCache()
+        }
+    }
+
+    @Test(
+        "a follower takes renditions from its upstream, without a renderer of its own",
         .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
     func follower() async throws {
         try await Self.with { world, renderer in
@@ -284,31 +294,6 @@ struct RenditionTests {
             }
             #expect(try Self.apps(follower).map(\.renditions) == Self.apps(world).map(\.renditions))
             try follower.expectWholeCache()
-        }
-    }
-
-    @Test(
-        "icons of over HTTP in the size that is asked for",
-        .enabled(if: lack == nil, Comment(rawValue: lack ?? "")))
-    func overHTTP() async throws {
-        try await Self.with { plain, _ in
-            let world = plain.setting("SYNCAGENT_SERVE_LISTEN", "127.0.0.1:0")
-            try world.drop(["Mail"])
-            try await world.agent.whileRunning { _ in
-                let report = try await world.agent.status { Self.isRendered($0, 1) && $0.listeners?.first != nil }
-                let address = try #require(report.listeners?.first { $0.name == "images" })
-                let app = try #require(try Self.apps(world).first)
-                let url = "http://\(address.address)/icons?url=\(world.origin.iconURL("Mail"))"
-                for (size, image) in [
-                    ("", app.ownImage), ("&size=10", app.renditions[0].image), ("&size=49", app.renditions[1].image),
-                    ("&size=129", app.ownImage),
-                ] {
-                    let answer = try await Program.run("curl", "-sS", "-o", "/dev/null", "-D", "-", url + size)
-                    #expect(answer.output.contains(try #require(image).sha256.hex), "\(size): \(answer.output)")
-                }
-                let wrong = try await Program.run("curl", "-sS", url + "&size=0")
-                #expect(wrong.output.contains("no-size"))
-            }
         }
     }
 }

@@ -10,61 +10,19 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("What an agent finds in its state")
+@Suite("The agent's state folder", .timeLimit(.minutes(15)))
 struct StateTests {
-    /// Makes a world in which the eviction of thirty images is held, and ends its agent.
-    private static func withHeld(_ body: @escaping @Sendable (World, FilePath) async throws -> Void) async throws {
-        try await World.with { world in
-            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
-            let names = (0..<30).map { "App \($0)" }
-            try world.drop(names)
-            try await world.agent.whileRunning { _ in
-                try await world.published(names)
-                try world.remove("apps.plist")
-                try await world.agent.status { $0.inSync && $0.eviction.state == "held" }
-            }
-            try await body(world, world.folder.appending("state").appending("state.sqlite"))
-        }
-    }
-
-    private static func execute(_ sql: String, in database: FilePath) throws {
-        try Database(database).execute(sql)
-    }
-
-    @Test(
-        "a state that no agent can have written is set aside, and no image is lost",
-        arguments: [
-            "UPDATE memos SET json = json_set(json, '$.holdAge.elapsed', 9223372036854775807) WHERE kind = 'values'",
-            "UPDATE memos SET json = json_set(json, '$.holdAge.awake', -9223372036854775808) WHERE kind = 'values'",
-            "UPDATE memos SET json = json_set(json, '$.values.hold.images', 'many') WHERE kind = 'values'",
-            "UPDATE memos SET json = json_set(json, '$.elapsed', -1) WHERE kind = 'superseded'",
-            "UPDATE memos SET key = '9223372036854775807' WHERE kind = 'superseded'",
-            "UPDATE memos SET json = replace(json, ', 1', ', -1') WHERE kind = 'icon'",
-            "UPDATE memos SET json = replace(json, '[ \"', '[ \"nothing') WHERE kind = 'icon'",
-            "INSERT INTO memos VALUES ('list', 'a', json_object('list', 'a', 'sha256', 'nothing', 'rules', ''))",
-            "UPDATE memos SET kind = 'nothing' WHERE kind = 'values'",
-        ])
-    func unbelievable(sql: String) async throws {
-        try await Self.withHeld { world, database in
-            try Self.execute(sql, in: database)
-            for _ in 0..<2 {
-                try await world.agent.whileRunning { _ in
-                    let status = try await world.agent.status { $0.inSync }
-                    #expect(status.eviction.state == "held" && status.cache.images == 30, "\(status.json.line)")
-                }
-            }
-            #expect(try files(in: world.folder.appending("state")).contains("state.sqlite.damaged"))
-        }
-    }
-
-    @Test("a state that was damaged is told until the file that was set aside is removed")
+    @Test("a damaged state is set aside and reported until its file is removed; no image is evicted because of it")
     func damaged() async throws {
         try await World.with { world in
-            let state = world.folder.appending("state")
-            try world.drop(["Mail"])
-            try await world.agent.whileRunning { _ in try await world.published(["Mail"]) }
-            try Self.execute("UPDATE memos SET json = '' WHERE kind = 'icon'", in: state.appending("state.sqlite"))
-            let file = state.appending("state.sqlite.damaged")
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
+                .setting("SYNCAGENT_EVICTION_HOLD_ABOVE", "50% and 2 images")
+            let names = ["Mail", "Maps", "Music"]
+            let database = world.folder.appending("state").appending("state.sqlite")
+            let file = FilePath(database.string + ".damaged")
+            try world.drop(names)
+            try await world.agent.whileRunning { _ in try await world.published(names) }
+            try Database(database).execute("UPDATE memos SET json = '' WHERE kind = 'icon'")
             // Not only the run that finds it, and also where no agent runs.
             for _ in 0..<2 {
                 try await world.agent.whileRunning { _ in
@@ -73,20 +31,32 @@ struct StateTests {
                     #expect(try await world.agent.call("status").code == 1)
                 }
             }
-            #expect(try await world.agent.call("status").output.contains("[state-damaged]"))
+            expectContains(try await world.agent.call("status").output, "[state-damaged]")
             let events = try await world.agent.call("events", "--since", "0", "--json").output.split(separator: "\n")
-            let told = events.filter { $0.contains("\"kind\": \"state-replaced\", \"code\": \"damaged\"") }
-            #expect(told.count == 1, "\(events)")
+            let replaced = events.filter { $0.contains("\"kind\": \"state-replaced\", \"code\": \"damaged\"") }
+            #expect(replaced.count == 1, "\(replaced)")
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.inSync }
                 try #require(unlink(file.string) == 0)
                 #expect(try await world.agent.call("sync").code == 0)
                 try await world.agent.status { $0.problems.isEmpty }
+                try world.remove("apps.plist")
+                try await world.agent.status { $0.inSync && $0.eviction.state == "held" }
             }
+            // The state forgets that an eviction is held.
+            try Database(database).execute(
+                "UPDATE memos SET json = json_set(json, '$.values.hold.images', 'many') WHERE kind = 'values'")
+            for _ in 0..<2 {
+                try await world.agent.whileRunning { _ in
+                    let status = try await world.agent.status { $0.inSync }
+                    #expect(status.eviction.state == "held" && status.cache.images == 3, "\(status.eviction)")
+                }
+            }
+            #expect(try files(in: world.folder.appending("state")).contains("state.sqlite.damaged"))
         }
     }
 
-    @Test("a state folder that is removed under an idle agent is made again, with all that was in it, and that is told")
+    @Test("a state folder that is removed while the agent runs is made again with its content, with an event")
     func removed() async throws {
         try await World.with { world in
             try world.drop(["Mail"])
@@ -95,8 +65,8 @@ struct StateTests {
                 #expect(try await world.agent.call("pause").code == 0)
                 try #require(try await Program.run("rm", "-r", world.folder.appending("state").string).code == 0)
                 #expect(try await world.agent.call("sync").code == 0)
-                let told = "\"kind\": \"state-replaced\", \"code\": \"removed\""
-                try await waitUntil { try await world.agent.call("events", "--json").output.contains(told) }
+                let event = "\"kind\": \"state-replaced\", \"code\": \"removed\""
+                try await waitUntil { try await world.agent.call("events", "--json").output.contains(event) }
             }
             try await world.agent.whileRunning { _ in
                 let status = try await world.agent.status { $0.lists.count == 1 }
@@ -106,7 +76,7 @@ struct StateTests {
     }
 
     @Test(
-        "time that the system slept between two runs is no part of a grace",
+        "the time that the system slept between two runs is no part of a grace",
         .enabled(if: geteuid() == 0 && Tool.areInstalled("unshare"), "only root sets the time since the boot"))
     func slept() async throws {
         try await World.with { world in

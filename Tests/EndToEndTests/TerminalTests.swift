@@ -6,9 +6,11 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("On a terminal", .enabled(if: Tool.areInstalled("script"), "script makes the terminal"))
+@Suite(
+    "Output on a terminal", .timeLimit(.minutes(15)),
+    .enabled(if: Tool.areInstalled("script"), "script makes the terminal"))
 struct TerminalTests {
-    @Test("run --once shows its progress below the log and takes it away at the end; on a pipe it shows none")
+    @Test("run --once shows its progress below the log of a terminal, and removes it at the end; a pipe gets none")
     func progress() async throws {
         try await World.with { world in
             try world.drop(["Mail", "Maps"])
@@ -35,8 +37,8 @@ struct TerminalTests {
     }
 
     @Test(
-        "an agent ends with the terminal that it was started in",
-        .enabled(if: Tool.areInstalled("python3"), "python3 closes the terminal"), .timeLimit(.minutes(1)))
+        "an agent ends when the terminal is closed in which it was started",
+        .enabled(if: Tool.areInstalled("python3"), "python3 closes the terminal"), .timeLimit(.minutes(5)))
     func closedTerminal() async throws {
         let closing = """
             import os, pty, sys

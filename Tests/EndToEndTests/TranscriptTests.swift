@@ -10,7 +10,7 @@ import Testing
 @testable import SyncAgentCLI
 
 /// What commands print and how they end, as it was looked at; `GOLDEN=write` writes it anew.
-@Suite("Transcripts of commands")
+@Suite("Transcripts of commands", .timeLimit(.minutes(15)))
 struct TranscriptTests {
     /// A state of the world, with the commands that are given in it.
     enum Scene: String, CaseIterable, CustomTestStringConvertible {
@@ -28,7 +28,7 @@ struct TranscriptTests {
         var testDescription: String { rawValue }
     }
 
-    @Test("people and programs read the same as before, and the exit codes are the same", arguments: Scene.allCases)
+    @Test("commands print what their transcripts have, with the same exit codes", arguments: Scene.allCases)
     func transcript(scene: Scene) async throws {
         try await World.with { world in
             let session = Session(world)

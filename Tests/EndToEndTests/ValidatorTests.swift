@@ -9,7 +9,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Validators and redirects", .serialized)
+@Suite("Revalidation", .timeLimit(.minutes(15)), .serialized)
 struct ValidatorTests {
     /// A reply to a request for a version that was last changed then; 304 for any date that is not earlier.
     private static func version(_ name: String, changed day: Int) -> @Sendable (OriginRequest) -> OriginReply {
@@ -28,27 +28,42 @@ struct ValidatorTests {
 
     private static func day(_ day: Int) -> Timestamp { Timestamp(sinceEpoch: .seconds(86_400 * (20_454 + day))) }
 
-    @Test("where a redirect changes its target, what the new one has is fetched, whatever its date")
-    func redirects() async throws {
+    @Test("a stale icon is requested with its validators, and fetched anew if its redirect leads elsewhere")
+    func revalidation() async throws {
         try await World.with { plain in
             let world = plain.setting("SYNCAGENT_REFRESH_MINIMUM", "1s")
-            let base = world.origin.baseURL
+            let conditional = Tally()
+            world.origin.respond(to: DemoOrigin.iconPath("Notes")) { request in
+                let drawing = IconDrawing("Notes")
+                let headers = [("ETag", drawing.entityTag), ("Cache-Control", "max-age=1")]
+                guard request.headers["if-none-match"] == drawing.entityTag else {
+                    return OriginReply(headers: headers, body: drawing.png())
+                }
+                conditional.add("Notes")
+                return OriginReply(status: 304, headers: headers)
+            }
             world.origin.respond(to: "/v1.png", with: Self.version("Mail", changed: 10))
             world.origin.respond(to: "/v2.png", with: Self.version("Maps", changed: 5))
             world.origin.respond(
                 to: "/icon.png", with: OriginReply(status: 302, headers: [("Location", "/v1.png")]))
-            let url = base + "/icon.png"
-            try world.agent.drop(propertyList([("Mail", url)]), as: "apps.plist")
+            let icons = [("Notes", world.origin.iconURL("Notes")), ("Mail", world.origin.baseURL + "/icon.png")]
+            try world.agent.drop(propertyList(icons), as: "apps.plist")
             let cache = IconCache(at: world.agent.cache)
             try await world.agent.whileRunning { _ in
-                try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
-                // The same target is asked with its own validators.
+                try await world.agent.status { $0.inSync && $0.icons.ready == 2 }
+                let generation = try cache.manifest().generation
+                // Both are asked with their own validators, and are the same.
+                try await conditional.reach(1)
                 try await world.origin.received(2, for: "/v1.png")
+                try await world.agent.status { $0.inSync }
+                #expect(try cache.manifest().generation == generation)
+                #expect(try world.expectWholeCache() == 2)
+
                 world.origin.respond(
                     to: "/icon.png", with: OriginReply(status: 302, headers: [("Location", "/v2.png")]))
                 let image = Digest.of(IconDrawing("Maps").png())
                 try await world.agent.status { report in
-                    let state = (try? cache.document(of: "apps.plist"))?.apps.first?.state
+                    let state = (try? cache.document(of: "apps.plist"))?.apps.last?.state
                     guard report.inSync, case .ready(let ready) = state else { return false }
                     return ready.sha256 == image
                 }

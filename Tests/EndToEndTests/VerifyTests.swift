@@ -10,79 +10,47 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("What is on disk is held against the manifest")
+@Suite("Verifying and repairing files", .timeLimit(.minutes(15)))
 struct VerifyTests {
     /// Changes a byte of an icon's image, as a disk that is going bad would.
     private static func damage(_ name: String, in world: World) throws {
-        let path = world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL(name)))).string
+        let path = byURL(name, in: world)
         try #require(chmod(path, 0o644) == 0)
         let file = open(path, O_WRONLY)
         defer { close(file) }
         try #require(file >= 0 && pwrite(file, "!", 1, 20) == 1)
     }
 
-    @Test("a cache that is whole, and one that nobody may write to")
-    func whole() async throws {
-        try await World.with { world in
-            try world.drop(["Mail", "Maps"])
-            #expect(try await world.agent.call("verify").code == 1)
-            try #require(try await world.agent.call("run", "--once").code == 0)
-            let result = try await world.agent.call("verify")
-            #expect(result.code == 0 && result.output.contains("2 images") && result.output.contains("0 files damaged"))
-            let json = try await world.agent.call("verify", "--json")
-            #expect(json.output.contains("\"images\": 2") && json.output.contains("\"damage\": []"), "\(json.output)")
-        }
+    /// The path of an icon's name in `by-url/`.
+    private static func byURL(_ name: String, in world: World) -> String {
+        world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL(name)))).string
     }
 
-    @Test("damaged, missing and swapped files are named")
+    @Test("verify finds damaged and missing files, and a manifest that cannot be read")
     func damaged() async throws {
         try await World.with { world in
             try world.drop(["Mail", "Maps", "Music"])
+            #expect(try await world.agent.call("verify").code == 1)
             try #require(try await world.agent.call("run", "--once").code == 0)
+            let whole = try await world.agent.call("verify")
+            #expect(whole.code == 0)
+            expectContains(whole.output, "3 images", "0 files damaged")
+            let json = try await world.agent.call("verify", "--json")
+            expectContains(json.output, "\"images\": 3", "\"damage\": []")
+
             try Self.damage("Mail", in: world)
-            let byURL = { (name: String) in
-                world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL(name)))).string
-            }
-            try #require(unlink(byURL("Music")) == 0)
+            try #require(unlink(Self.byURL("Music", in: world)) == 0)
             let result = try await world.agent.call("verify")
-            #expect(result.code == 1 && result.output.contains("2 files damaged"), "\(result.output)")
-            #expect(result.output.contains("its digest does not match") && result.output.contains("it is missing"))
+            #expect(result.code == 1)
+            expectContains(result.output, "2 files damaged", "its digest does not match", "it is missing")
             let manifest = world.agent.cache.appending("manifest.json").string
             try #require(chmod(manifest, 0o644) == 0 && truncate(manifest, 10) == 0)
             #expect(try await world.agent.call("verify").code == 1)
         }
     }
 
-    @Test("--repair has the agent fetch damaged images again")
+    @Test("verify --repair restores files from their second names, and has a running agent download the other images")
     func repair() async throws {
-        try await World.with { world in
-            try world.drop(["Mail", "Maps"])
-            try #require(try await world.agent.call("run", "--once").code == 0)
-            try Self.damage("Mail", in: world)
-            try await world.agent.whileRunning { _ in
-                try await world.agent.status { $0.inSync }
-                let repair = try await world.agent.call("verify", "--repair")
-                #expect(
-                    repair.code == 1
-                        && repair.messages.hasPrefix(
-                            "syncagent: The agent is repairing 1 file. Verify again with: syncagent verify --")
-                )
-                try await world.published(["Mail", "Maps"])
-                #expect(try await world.agent.call("verify").code == 0)
-                let elsewhere = world.folder.appending("other.sock").string
-                try Self.damage("Maps", in: world)
-                let refused = try await world.agent.call("verify", "--repair", "--socket", elsewhere)
-                #expect(refused.code == 75 && refused.messages.contains("no process listens at \(elsewhere)"))
-                #expect(try await world.agent.call("verify", "--repair").code == 1)
-                try await world.published(["Mail", "Maps"])
-            }
-            #expect(world.origin.requestCount == 4)
-            #expect(try world.expectWholeCache() == 2)
-        }
-    }
-
-    @Test("--repair without an agent downloads nothing, and leaves nothing less ready than it was")
-    func repairAlone() async throws {
         try await World.with { world in
             try world.drop(["Mail", "Maps", "Music", "Notes"])
             try #require(try await world.agent.call("run", "--once").code == 0)
@@ -91,30 +59,47 @@ struct VerifyTests {
             let document = try #require(try IconCache(at: world.agent.cache).document(of: "apps.plist"))
             guard case .ready(let maps) = document.apps[1].state else { return #expect(Bool(false), "not ready") }
             try #require(unlink(world.agent.cache.appending(maps.path).string) == 0)
-            let music = world.agent.cache.appending(CacheLayout.byURL(IconURL(world.origin.iconURL("Music")))).string
-            try #require(unlink(music) == 0)
+            try #require(unlink(Self.byURL("Music", in: world)) == 0)
+            let lost = try await world.agent.call("path", world.origin.iconURL("Maps"))
+            #expect(lost.code == 1 && lost.output.isEmpty)
+            expectContains(lost.messages, "verify --repair")
 
-            let repair = try await world.agent.call("verify", "--repair")
-            #expect(
-                repair.code == 1
-                    && repair.output.hasSuffix("4 images (\(Self.size(document))) verified, 3 files damaged\n"))
-            #expect(
-                repair.messages == """
-                    syncagent: 2 of 3 damaged files repaired.
-                    syncagent: 1 image must be downloaded or rendered again: start the agent, then run syncagent verify --repair again.
+            let alone = try await world.agent.call("verify", "--repair")
+            #expect(alone.code == 1)
+            expectContains(alone.output, "4 images (\(Self.size(document))) verified, 3 files damaged\n")
+            expectLines(
+                alone.messages,
+                """
+                syncagent: 2 of 3 damaged files repaired.
+                syncagent: 1 image must be downloaded or rendered again: start the agent, then run \
+                syncagent verify --repair again.
 
-                    """)
-            #expect(try await world.agent.call("list", "apps.plist").output == before)
+                """)
+            #expect(try await world.agent.call("path", world.origin.iconURL("Maps")).code == 0)
+            expectLines(try await world.agent.call("list", "apps.plist").output, before)
             #expect(world.origin.requestCount == 4)
             let left = try await world.agent.call("verify")
-            #expect(left.code == 1 && left.output.contains("its digest does not match"), "\(left.output)")
+            #expect(left.code == 1)
+            expectContains(left.output, "its digest does not match")
+
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.inSync }
+                let repair = try await world.agent.call("verify", "--repair")
+                #expect(repair.code == 1)
+                expectContains(
+                    repair.messages, "syncagent: The agent is repairing 1 file. Verify again with: syncagent verify --")
+                try await world.published(["Mail", "Maps", "Music", "Notes"])
+                #expect(try await world.agent.call("verify").code == 0)
+                try Self.damage("Maps", in: world)
+                let elsewhere = world.folder.appending("other.sock").string
+                let refused = try await world.agent.call("verify", "--repair", "--socket", elsewhere)
+                #expect(refused.code == 75)
+                expectContains(refused.messages, "no process listens at \(elsewhere)")
                 #expect(try await world.agent.call("verify", "--repair").code == 1)
                 try await world.published(["Mail", "Maps", "Music", "Notes"])
             }
-            #expect(try await world.agent.call("verify").code == 0)
-            #expect(world.origin.requestCount == 5)
+            #expect(world.origin.requestCount == 6)
+            #expect(try world.expectWholeCache() == 4)
         }
     }
 

@@ -44,7 +44,7 @@ struct CredentialsTests {
     }
 
     @Test(
-        "the first one for a list that names the icon is chosen, over https, and not if everyone could read the icon",
+        "the first credential for a list of the icon is used, over https, for private icons only",
         arguments: [
             ("https://a.example/1/x", ["own.plist"], nil, "one"), ("https://a.example/2/x", ["own.plist"], nil, "two"),
             ("https://a.example/1/x", ["other.plist"], nil, "any"), ("https://b.example/x", ["own.plist"], nil, "none"),
@@ -77,7 +77,7 @@ struct CredentialsTests {
         #expect(chosen == expected)
     }
 
-    @Test("the secret is in the field that is sent, and in no description, dump or report")
+    @Test("the secret of a credential is in the sent field, and in no description, dump or report")
     func secrecy() {
         let proofs: [(Credential.Proof, name: String, value: String, kind: String)] = [
             (.basic(user: "u", password: Secret("s3cr3t:ü")), "Authorization", "Basic dTpzM2NyM3Q6w7w=", "basic"),
@@ -124,7 +124,7 @@ struct CredentialsTests {
         return (token, nil)
     }
 
-    @Test("each hop of a redirect gets its own credential or none, and one for other lists ends the download")
+    @Test("each hop of a redirect gets its own credential; one for other lists ends the download")
     func redirects() throws {
         var download = try Self.download("https://a.example/in/1")
         #expect(Self.exchange(&download, 302, to: "/in/2").token == "Bearer A")
@@ -143,7 +143,7 @@ struct CredentialsTests {
             ])
     }
 
-    @Test("a list that is not named is refused before a request")
+    @Test("a credential refuses lists that it does not name before a request")
     func otherList() {
         #expect(throws: FetchFailure.self) { try Self.download("https://a.example/in/1", lists: ["b.plist"]) }
         #expect(throws: Never.self) { try Self.download("https://a.example/out", lists: ["b.plist"]) }

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The changes of a cache", .timeLimit(.minutes(1)))
+@Suite("The changes of a cache", .timeLimit(.minutes(5)))
 struct ChangesTests {
     /// So long that no timer has a part in the test.
     private static let never = Duration.seconds(86_400)
@@ -21,7 +21,7 @@ struct ChangesTests {
         .iconReplaced(url: url, image: Sample.image(text))
     }
 
-    @Test("begin with the present state, and go on with what is published")
+    @Test("changes of a cache begin with the present state, and go on with what is published")
     func changes() async throws {
         try await withCache { published in
             try published.publish(7, ["b": ["u": "1", "v": nil], "a": ["u": "1"]])
@@ -37,7 +37,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("are told to those that wait for them, at once")
+    @Test("changes of a cache reach waiting readers at once")
     func waiting() async throws {
         try await withCache { published in
             try published.publish(0, ["0": [:]])
@@ -64,7 +64,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("that come faster than they are taken lead to the newest state, with a manifest replaced all the time")
+    @Test("changes that come faster than they are read lead to the newest state")
     func storm() async throws {
         try await withCache { published in
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -88,7 +88,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("of a generation with the same documents are none")
+    @Test("a generation with the same documents makes no changes")
     func sameDocuments() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": "1"]])
@@ -101,7 +101,7 @@ struct ChangesTests {
     }
 
     @Test(
-        "are waited for where there is no cache yet, where there is none for a while, and where another one is mounted")
+        "changes are read once there is a cache, after it was away, and after another replaced it")
     func folders() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("cache")
@@ -132,7 +132,7 @@ struct ChangesTests {
     }
 
     @Test(
-        "are told of a cache to which a symbolic link leads, when it leads elsewhere, although inotify is blind for that"
+        "changes are noticed when the symbolic link to a cache leads elsewhere"
     )
     func polling() async throws {
         try await withTemporaryFolder { folder in
@@ -149,7 +149,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("end when the task is cancelled, with or without anything left to tell", arguments: [0, 1, 5])
+    @Test("changes of a cache end when the task is cancelled, with or without elements left", arguments: [0, 1, 5])
     func cancellation(count: Int) async throws {
         try await withCache { published in
             try published.publish(1, ["a": [:], "b": [:]])
@@ -171,7 +171,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("end with the error of a manifest or document that cannot be read")
+    @Test("changes of a cache end with the error of a manifest or document that cannot be read")
     func errors() async throws {
         try await withCache { published in
             let manifest = try published.publish(1, ["a": ["u": "1"]])
@@ -198,7 +198,7 @@ struct ChangesTests {
     }
 
     @Test(
-        "go on if documents go while they are read, because an agent waited for no lease",
+        "changes of a cache go on if documents are removed while they are read",
         .enabled(if: OpeningGate.isSupported, "this file system has no leases on files"))
     func withdrawal() async throws {
         try await withCache { published in
@@ -225,7 +225,7 @@ struct ChangesTests {
         }
     }
 
-    @Test("leave no file open, however many were followed and cancelled")
+    @Test("changes of a cache leave no file open, however many were followed and cancelled")
     func descriptors() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": "1"]])

@@ -4,12 +4,12 @@ import IconCache
 import SystemPackage
 import Testing
 
-@Suite("Where a cache is looked for if none is named")
+@Suite("The default path of a cache")
 struct DefaultPathTests {
     private static let system: FilePath = "/var/cache/syncagent"
 
     @Test(
-        "is the user's own, and the system's where only that is there",
+        "the default path of a cache is the user's own, and the system's where only that is there",
         arguments: [
             (["XDG_CACHE_HOME": "/x", "HOME": "/h"], [], "/x/syncagent"),
             (["XDG_CACHE_HOME": "/x", "HOME": "/h"], [system], system),
@@ -29,7 +29,7 @@ struct DefaultPathTests {
         #expect(path == expected)
     }
 
-    @Test("is absolute here too, and what a cache without a folder takes")
+    @Test("the default path of a cache is absolute here too, and what a cache without a folder takes")
     func here() {
         #expect(IconCache.defaultPath.isAbsolute)
         #expect(IconCache().folder == IconCache.defaultPath)

@@ -10,7 +10,7 @@ struct FormatDocumentTests {
         try Article("Format").examples(in: "json")
     }
 
-    @Test("shows a manifest exactly as it is written")
+    @Test("the description of the format shows a manifest exactly as it is written")
     func manifest() throws {
         let text = try #require(try Self.examples().first)
         let manifest = try Manifest(json: Array(text.utf8))
@@ -18,7 +18,7 @@ struct FormatDocumentTests {
         #expect(manifest.generation == 42 && manifest.lists.count == 2)
     }
 
-    @Test("shows list documents exactly as they are written, and they are those that the manifest names")
+    @Test("the description of the format shows exactly the list documents that its manifest names")
     func documents() throws {
         let examples = try Self.examples()
         let manifest = try Manifest(json: Array(try #require(examples.first).utf8))
@@ -31,7 +31,7 @@ struct FormatDocumentTests {
         #expect(manifest.lists == Sample.manifest(42, documents).lists)
     }
 
-    @Test("shows the name of a URL as it is")
+    @Test("the description of the format shows the name of a URL as it is")
     func byURL() throws {
         #expect(try Article("Format").text.contains("`\(CacheLayout.byURL("https://example.com/mail.png"))`"))
     }

@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Reading a cache", .timeLimit(.minutes(1)))
+@Suite("Reading a cache", .timeLimit(.minutes(5)))
 struct IconCacheTests {
     /// URLs whose spelling is odd, and some that are the beginning of others.
     private static let urls: [IconURL] = [
@@ -95,7 +95,7 @@ struct IconCacheTests {
     }
 
     @Test(
-        "nothing is found where nothing was ever published",
+        "a reader finds nothing where nothing was ever published",
         arguments: ["empty", "missing", "missing/below", "file", "file/below"])
     func noCache(name: String) async throws {
         try await withTemporaryFolder { folder in
@@ -194,7 +194,7 @@ struct IconCacheTests {
 
 @Suite("An error of the cache")
 struct IconCacheErrorTests {
-    @Test("says what to do")
+    @Test("an error of the cache says what to do")
     func words() {
         #expect("\(IconCacheError.noCache(path: "/c"))".contains("start syncagent"))
         #expect("\(IconCacheError.unreadable(path: "/c/m", errno: .permissionDenied))".contains("Permission denied"))
@@ -202,7 +202,7 @@ struct IconCacheErrorTests {
         #expect("\(IconCacheError.unknownFormat(path: "/c/m", format: 2))".contains("install a newer version"))
     }
 
-    @Test("names the file whose contents are wrong")
+    @Test("an error of the cache names the file whose contents are wrong")
     func file() {
         #expect(IconCacheError(.damaged("it is torn"), in: "/c/m") == .damaged(path: "/c/m", reason: "it is torn"))
         #expect(IconCacheError(.unknownFormat(2), in: "/c/m") == .unknownFormat(path: "/c/m", format: 2))

@@ -5,10 +5,10 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The images in memory", .timeLimit(.minutes(1)))
+@Suite("The images in memory", .timeLimit(.minutes(5)))
 struct IconMemoryTests {
     @Test(
-        "are not opened again as long as they are the same files",
+        "images in memory are not opened again as long as they are the same files",
         .enabled(if: OpeningGate.isSupported, "this file system has no leases on files"))
     func reuse() async throws {
         try await withCache { published in
@@ -24,7 +24,7 @@ struct IconMemoryTests {
         }
     }
 
-    @Test("are those that the folder has: replaced when they are refreshed, gone when they are retired")
+    @Test("images in memory follow the folder: replaced when refreshed, gone when retired")
     func identity() async throws {
         try await withCache { published in
             let memory = IconMemory(of: published.cache)
@@ -43,7 +43,7 @@ struct IconMemoryTests {
         }
     }
 
-    @Test("are told apart by the spelling of their URLs, where text would be the same")
+    @Test("images in memory are distinguished by the bytes of their URLs")
     func spelling() async throws {
         try await withCache { published in
             let spellings: [IconURL] = ["http://a/\u{E9}", "http://a/e\u{301}"]
@@ -58,7 +58,7 @@ struct IconMemoryTests {
         }
     }
 
-    @Test("cost no more than the limit; a larger one is given, and not kept")
+    @Test("images in memory stay within the limit; a larger one is given, and not kept")
     func limit() async throws {
         try await withCache { published in
             let large = String(repeating: "x", count: 200_000)
@@ -79,7 +79,7 @@ struct IconMemoryTests {
         }
     }
 
-    @Test("are forgotten when they are purged, and read anew")
+    @Test("images in memory are forgotten when they are purged, and read anew")
     func purge() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": "1", "v": "2"]])
@@ -94,7 +94,7 @@ struct IconMemoryTests {
         }
     }
 
-    @Test("are not given of a folder that is no cache, or cannot be searched, although they were read before")
+    @Test("images in memory are not given for a folder that is no cache any more, or cannot be searched")
     func errors() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("cache")
@@ -115,7 +115,7 @@ struct IconMemoryTests {
         }
     }
 
-    @Test("are never older than what was published before they were asked for, whoever asks at the same time")
+    @Test("images in memory are never older than the generation at the time of the request")
     func concurrency() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": "1", "v": "1"]])

@@ -3,7 +3,7 @@ import IconCache
 import TestSupport
 import Testing
 
-@Suite("What a subscriber knows")
+@Suite("The known state of a subscriber")
 struct KnownStateTests {
     private static func document(_ list: ListName, _ icons: KeyValuePairs<IconURL, String?>) -> AppListDocument {
         Sample.document(list, icons)
@@ -26,7 +26,7 @@ struct KnownStateTests {
     }
 
     @Test(
-        "is told as if everything had just been added",
+        "a new subscriber gets everything as just added",
         arguments: [
             ([], []),
             ([document("a", [:])], [.listAdded("a")]),
@@ -121,7 +121,7 @@ struct KnownStateTests {
         ),
     ]
 
-    @Test("is told what is different, each list and each icon once", arguments: steps.indices)
+    @Test("a subscriber gets each changed list and icon once", arguments: steps.indices)
     func step(index: Int) {
         let (name, before, after, expected) = Self.steps[index]
         var state = KnownState()
@@ -130,7 +130,7 @@ struct KnownStateTests {
         #expect(Self.advance(&state, to: after) == [], "\(name)")
     }
 
-    @Test("documents that are known already are not asked for again")
+    @Test("documents that a subscriber knows are not read again")
     func unknownLists() {
         var state = KnownState()
         let a = Self.document("a", ["u": "1"])
@@ -142,13 +142,13 @@ struct KnownStateTests {
         #expect(state.unknownLists(of: Sample.manifest(4, [a])) == [])
     }
 
-    @Test("following a thousand random generations leads to what a newcomer is told")
+    @Test("following random generations leads to the state that a newcomer gets")
     func random() {
         var generator = SeededRandom(seed: 7)
         var state = KnownState()
         var lists: Set<ListName> = []
         var icons: [IconURL: AppListDocument.Image] = [:]
-        for _ in 0..<1000 {
+        for _ in 0..<300 {
             let texts = (0..<6).map { _ in "\(Int.random(in: 1...3, using: &generator))" }
             let documents = (["a", "b", "c"] as [ListName]).filter { _ in Bool.random(using: &generator) }.map { list in
                 let urls = (0..<6).filter { _ in Bool.random(using: &generator) }.shuffled(using: &generator)

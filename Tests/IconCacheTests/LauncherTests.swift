@@ -5,9 +5,9 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The example of a launcher", .timeLimit(.minutes(1)))
+@Suite("The example of a launcher", .timeLimit(.minutes(5)))
 struct LauncherTests {
-    @Test("is shown as it is tested")
+    @Test("the example of a launcher is shown as it is tested")
     func article() throws {
         let path = FilePath(#filePath).removingLastComponent().pushing("Examples/LauncherModel.swift").string
         let source = try String(contentsOfFile: path, encoding: .utf8)
@@ -16,7 +16,7 @@ struct LauncherTests {
         #expect(try Article("Launcher").examples(in: "swift").first == String(source.dropFirst(licence.count)))
     }
 
-    @Test("fills the table in the list's order, and draws the rows anew that changed")
+    @Test("the example of a launcher fills the table in the order of the list, and redraws changed rows")
     func table() async throws {
         try await withCache { @MainActor published in
             let (updates, updating) = AsyncStream.makeStream(of: LauncherModel.Update.self)

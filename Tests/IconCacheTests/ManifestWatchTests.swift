@@ -6,12 +6,12 @@ import Testing
 
 @testable import IconCache
 
-@Suite("The watch on a manifest", .timeLimit(.minutes(1)))
+@Suite("The watch on a manifest", .timeLimit(.minutes(5)))
 struct ManifestWatchTests {
     /// So long that no timer has a part in the test.
     private static let never = Duration.seconds(86_400)
 
-    @Test("hints at each manifest that is published")
+    @Test("the watch on a manifest hints at each manifest that is published")
     func publications() async throws {
         try await withCache { published in
             let watch = ManifestWatch(published.folder, pollingEvery: Self.never)
@@ -24,7 +24,7 @@ struct ManifestWatchTests {
         }
     }
 
-    @Test("hints from time to time where there is nothing to watch yet, and at once when there is")
+    @Test("the watch on a manifest hints by the clock until there is a cache, then at once")
     func laterFolder() async throws {
         try await withTemporaryFolder { folder in
             let cache = folder.appending("cache")
@@ -43,7 +43,7 @@ struct ManifestWatchTests {
         }
     }
 
-    @Test("is one file, which is closed with the last reference")
+    @Test("the watch on a manifest is one file, which is closed with the last reference")
     func end() async throws {
         try await withCache { published in
             let files = OpenFiles(folder: published.folder)
@@ -56,7 +56,7 @@ struct ManifestWatchTests {
         }
     }
 
-    @Test("gives its hints by the clock alone if the kernel grants no inotify instance")
+    @Test("the watch on a manifest gives its hints by the clock alone if the kernel grants no inotify instance")
     func refused() async {
         await #expect(processExitsWith: .success) {
             try await withTemporaryFolder { folder in

@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("The examples in other languages", .timeLimit(.minutes(1)))
+@Suite("The examples in other languages", .timeLimit(.minutes(5)))
 struct OtherLanguagesTests {
     private static let mail: IconURL = "https://example.com/mail.png"
     /// A URL whose bytes would not survive being taken for text of another kind.
@@ -61,7 +61,7 @@ struct OtherLanguagesTests {
     private static let sources = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().appending("Sources")
 
-    @Test("read a list with libiconcache", .enabled(if: Tool.areInstalled("cc"), "cc is not installed"))
+    @Test("an example reads a list with libiconcache", .enabled(if: Tool.areInstalled("cc"), "cc is not installed"))
     func libraryForC() async throws {
         let example = try #require(try Article("OtherLanguages").examples(in: "c").first)
         try await withExampleCache { cache, home in
@@ -79,7 +79,8 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "read a list with the module of Python", .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
+        "an example reads a list with the Python module",
+        .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
     func libraryForPython() async throws {
         let example = try #require(try Article("OtherLanguages").examples(in: "python").first)
         try await withExampleCache { cache, home in
@@ -94,7 +95,8 @@ struct OtherLanguagesTests {
     private static let shells = ["sh", "bash"].filter { Tool.areInstalled($0) }
 
     @Test(
-        "find an image in the shell", .enabled(if: Tool.areInstalled("sha256sum"), "sha256sum is not installed"),
+        "an example finds an image in the shell",
+        .enabled(if: Tool.areInstalled("sha256sum"), "sha256sum is not installed"),
         arguments: shells)
     func shellImage(shell: String) async throws {
         let example = try #require(try Article("OtherLanguages").examples(in: "sh").first)
@@ -110,7 +112,7 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "read a list in the shell under a lease",
+        "an example reads a list in the shell under a lease",
         .enabled(if: Tool.areInstalled("jq", "flock"), "jq or flock is not installed"), arguments: shells)
     func shellList(shell: String) async throws {
         let example = try Article("OtherLanguages").examples(in: "sh")[1]
@@ -127,7 +129,7 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "check a cache in the shell",
+        "an example checks a cache in the shell",
         .enabled(if: Tool.areInstalled("jq", "sha256sum"), "jq or sha256sum is not installed"), arguments: shells)
     func shellCheck(shell: String) async throws {
         let example = try Article("OtherLanguages").examples(in: "sh")[2]
@@ -152,7 +154,7 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "find images and read lists in Python under a lease",
+        "an example finds images and reads lists in Python under a lease",
         .enabled(if: Tool.areInstalled("python3", "flock"), "python3 or flock is not installed"))
     func python() async throws {
         let example = try Article("OtherLanguages").examples(in: "python")[1]
@@ -180,7 +182,7 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "read a cache that a web server serves as it is, and notice damage",
+        "an example reads a cache from a plain web server, and notices damage",
         .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
     func webServer() async throws {
         let example = try #require(try Article("Copies").examples(in: "python").first)
@@ -209,7 +211,7 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "find an image in C",
+        "an example finds an image in C",
         .enabled(if: Tool.areInstalled("cc"), "cc is not installed"))
     func image() async throws {
         let example = try Article("OtherLanguages").examples(in: "c")[1]
@@ -228,7 +230,7 @@ struct OtherLanguagesTests {
     }
 
     @Test(
-        "read a list in C under a lease",
+        "an example reads a list in C under a lease",
         .enabled(if: Tool.areInstalled("cc", "flock"), "cc or flock is not installed"))
     func list() async throws {
         let example = try Article("OtherLanguages").examples(in: "c")[2]

@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("A pipe in the place of a file", .timeLimit(.minutes(1)))
+@Suite("A pipe in the place of a file", .timeLimit(.minutes(5)))
 struct PipeTests {
     private static let lists: KeyValuePairs<ListName, KeyValuePairs<IconURL, String?>> = [
         "1.plist": ["http://a/1": "one"]
@@ -22,7 +22,7 @@ struct PipeTests {
         .damaged(path: path.string, reason: "it is not a regular file")
     }
 
-    @Test("is no manifest, and nobody waits for it")
+    @Test("a pipe in the place of a file is no manifest, and nothing waits for it")
     func manifest() async throws {
         try await withCache { published in
             try published.publish(1, Self.lists)
@@ -33,7 +33,7 @@ struct PipeTests {
         }
     }
 
-    @Test("is no list document")
+    @Test("a pipe in the place of a file is no list document")
     func document() async throws {
         try await withCache { published in
             let manifest = try published.publish(1, Self.lists)
@@ -43,7 +43,7 @@ struct PipeTests {
         }
     }
 
-    @Test("is no image")
+    @Test("a pipe in the place of a file is no image")
     func image() async throws {
         try await withCache { published in
             try published.publish(1, Self.lists)

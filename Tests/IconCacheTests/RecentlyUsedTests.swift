@@ -4,7 +4,7 @@ import Testing
 
 @testable import IconCache
 
-@Suite("What was recently used")
+@Suite("Recently used values")
 struct RecentlyUsedTests {
     enum Operation: Sendable {
         case insert(String, cost: Int)
@@ -57,7 +57,7 @@ struct RecentlyUsedTests {
         ([.insert("a", cost: 4), .removeAll, .use("a"), .insert("b", cost: 10)], ["b": 10]),
     ]
 
-    @Test("stays as long as there is room", arguments: table)
+    @Test("a recently used value stays while there is room", arguments: table)
     func room(operations: [Operation], left: [String: Int]) {
         var values = RecentlyUsed<String, Int>(limit: 10)
         for operation in operations { Self.perform(operation, on: &values) }
@@ -65,13 +65,13 @@ struct RecentlyUsedTests {
         for key in ["a", "b", "c", "d", "e"] { #expect(values.use(key) == left[key]) }
     }
 
-    @Test("is what a list that is searched from end to end would keep", arguments: [UInt64(1), 2, 3, 4])
+    @Test("recently used values are those that a plain list would keep", arguments: [UInt64(1), 2, 3, 4])
     func model(seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var values = RecentlyUsed<String, Int>(limit: 50)
         /// The oldest first; the value of each key is its cost.
         var model: [(key: String, cost: Int)] = []
-        for _ in 0..<5000 {
+        for _ in 0..<1000 {
             let key = String(UInt8.random(in: 0..<20, using: &generator))
             let known = model.first { $0.key == key }
             switch UInt8.random(in: 0..<10, using: &generator) {

@@ -6,11 +6,11 @@ import Testing
 
 @testable import IconCache
 
-@Suite("Files that go while they are read", .timeLimit(.minutes(1)))
+@Suite("Files that go while they are read", .timeLimit(.minutes(5)))
 struct ReplacedFileTests {
     private static let passing: [Errno] = [.staleNFSFileHandle, .noSuchFileOrDirectory, .ioError]
 
-    @Test("three errors may mean that a file was replaced; others say what they say")
+    @Test("three errors may mean that a file was replaced, no others")
     func errors() {
         for errno in Self.passing { #expect(errno.mayMeanReplaced) }
         for errno: Errno in [.permissionDenied, .notDirectory, .tooManyOpenFiles, .interrupted, .timedOut] {
@@ -20,7 +20,7 @@ struct ReplacedFileTests {
         #expect(!IconCacheError.noCache(path: "a").mayMeanReplaced)
     }
 
-    @Test("a document that goes with its generation is read of the newer one", arguments: passing)
+    @Test("a document removed with its generation is read from the newer one", arguments: passing)
     func superseded(errno: Errno) async throws {
         try await withCache { published in
             let old = try published.publish(1, ["1.plist": ["http://a/1": nil]])
@@ -44,7 +44,7 @@ struct ReplacedFileTests {
         }
     }
 
-    @Test("an error that is not explained by a newer generation is told as it is, with its path", arguments: passing)
+    @Test("an error without a newer generation is thrown as it is, with its path", arguments: passing)
     func same(errno: Errno) async throws {
         try await withCache { published in
             try published.publish(1, ["1.plist": [:]])
@@ -60,7 +60,7 @@ struct ReplacedFileTests {
         }
     }
 
-    @Test("a generation that goes each time is read twice, and no more; other errors are not tried again")
+    @Test("a generation removed each time is read twice at most, and other errors are not retried")
     func bounded() async throws {
         try await withCache { published in
             for errno: Errno in [.staleNFSFileHandle, .permissionDenied] {

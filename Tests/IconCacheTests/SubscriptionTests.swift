@@ -6,12 +6,12 @@ import Testing
 
 @testable import IconCache
 
-@Suite("The changes of one list, or of one icon", .timeLimit(.minutes(1)))
+@Suite("The changes of one list, or of one icon", .timeLimit(.minutes(5)))
 struct SubscriptionTests {
     /// So long that no timer has a part in the test.
     private static let never = Duration.seconds(86_400)
 
-    @Test("begin with the present document, and go on with each other one of the list")
+    @Test("changes of a list begin with its present document, and go on with each other one")
     func list() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": nil], "b": [:]])
@@ -33,7 +33,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test("begin with the present state, and go on with each other one of the icon")
+    @Test("changes of an icon begin with its present state, and go on with each other one")
     func icon() async throws {
         try await withCache { published in
             func app(_ url: IconURL, _ state: AppListDocument.State) -> AppListDocument.App {
@@ -61,7 +61,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test("are not known from URLs that begin alike, nor from what other entries have under other keys")
+    @Test("changes of an icon ignore URLs that begin alike, and other keys of other entries")
     func spelling() async throws {
         try await withCache { published in
             let entry = AppListDocument.App(
@@ -72,7 +72,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test("begin with nothing where there is no cache; that it is away for a while is no change")
+    @Test("changes of a list or icon begin with nil without a cache; its absence later is no change")
     func noCache() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("cache")
@@ -93,7 +93,7 @@ struct SubscriptionTests {
         }
     }
 
-    @Test("of a list read no document but its own")
+    @Test("changes of a list read no document but its own")
     func otherDocument() async throws {
         try await withCache { published in
             let manifest = try published.publish(1, ["a": ["u": "1"], "b": [:]])

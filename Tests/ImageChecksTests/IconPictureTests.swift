@@ -8,7 +8,7 @@ struct IconPictureTests {
     private typealias File = ImageFile
 
     @Test(
-        "it is the smallest that is large enough, or else the largest",
+        "the picture of an icon to render is the smallest large enough one, or else the largest",
         arguments: [(1, 16), (16, 16), (17, 32), (32, 32), (33, 512), (600, 512)])
     func choice(pixels: Int, side: Int) throws {
         let file = File.ico([File.iconBitmap(32, 32), File.png(512, 300), File.iconBitmap(16, 16)])
@@ -27,7 +27,7 @@ struct IconPictureTests {
         if let best { #expect(best.bytes.upperBound <= file.count) }
     }
 
-    @Test("other images have none")
+    @Test("images that are no icon have no picture to render")
     func others() throws {
         let file = File.png(8, 8)
         #expect(try IconPicture.best(of: file.span.bytes, .png, forPixels: 8) == nil)

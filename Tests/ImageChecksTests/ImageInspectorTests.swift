@@ -28,7 +28,7 @@ struct ImageInspectorTests {
 
     private let inspector = ImageInspector(limits: ImageLimits(allowsSVG: true))
 
-    @Test("type and size are told", arguments: ImageSample.all)
+    @Test("the inspector finds the type and size of each sample", arguments: ImageSample.all)
     func recognise(sample: ImageSample) {
         #expect(inspector.verdict(on: sample.bytes) == .success(sample.info))
     }

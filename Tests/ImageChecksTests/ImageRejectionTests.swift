@@ -8,7 +8,7 @@ struct ImageRejectionTests {
     private let inspector = ImageInspector()
 
     @Test(
-        "what is no image is named where it can be",
+        "a rejection names the text format of a file that is no image",
         arguments: [
             ("", "an empty file"), ("<!DOCTYPE html><title>404</title>", "HTML"), ("\n  <html><svg>", "HTML"),
             ("<p>Not found", "HTML"), ("\u{FEFF}<?xml version='1.0'?><feed/>", "XML"),
@@ -22,7 +22,7 @@ struct ImageRejectionTests {
     }
 
     @Test(
-        "so are a few binary formats",
+        "a rejection names a few binary formats",
         arguments: [
             ([0x1F, 0x8B, 8, 0], "gzip"), ([0x50, 0x4B, 3, 4], "ZIP"), ([0xFF, 0x0A, 1], "JPEG XL"),
             ([0, 0, 0, 12] + Array("JXL \r\n".utf8), "JPEG XL"), ([0, 0, 0, 12] + Array("jP  \r\n".utf8), "JPEG 2000"),
@@ -34,14 +34,14 @@ struct ImageRejectionTests {
         #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: hint)))
     }
 
-    @Test("text is told by its beginning, even if a character is cut there")
+    @Test("text is recognized by its beginning, even if a character is cut there")
     func longText() {
         let bytes = [UInt8]("a".utf8) + Array(String(repeating: "é", count: 1000).utf8)
         #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: "text")))
     }
 
     @Test(
-        "codes are stable, and sentences say what is wrong",
+        "codes of image rejections are stable, and sentences say what is wrong",
         arguments: [
             (.notAnImage(hint: nil), "not-an-image", "the data is not an image of an accepted type"),
             (

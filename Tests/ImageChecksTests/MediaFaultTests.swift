@@ -22,7 +22,7 @@ struct MediaFaultTests {
     }
 
     @Test(
-        "boxes",
+        "faults of ISO media boxes are found",
         arguments: [
             (File.fileType("avif"), "it has no items (meta)"),
             (File.fileType("avif") + File.box("meta"), "a box is too short"),
@@ -49,7 +49,7 @@ struct MediaFaultTests {
     }
 
     @Test(
-        "items",
+        "faults of ISO media items are found",
         arguments: [
             (File.media(File.fileType("avif"), properties: []), "it does not give its size (ispe)"),
             (File.media(File.fileType("avif"), properties: [File.extent(0, 5)]), "it has no pixels"),
@@ -78,7 +78,7 @@ struct MediaFaultTests {
     }
 
     @Test(
-        "where data is",
+        "faults of ISO media locations are found",
         arguments: [
             (located([]), "it does not say where its data is (iloc)"),
             (located(File.box("iloc", [0])), "a box is too short"),

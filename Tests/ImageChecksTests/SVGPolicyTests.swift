@@ -2,12 +2,12 @@
 import ImageChecks
 import Testing
 
-@Suite("What drawings may not hold")
+@Suite("The SVG policy")
 struct SVGPolicyTests {
     private let inspector = ImageInspector(limits: ImageLimits(allowsSVG: true))
 
     @Test(
-        "what could run something or ask for something elsewhere is refused",
+        "an SVG that could run code or load anything is refused",
         arguments: [
             "<script/>", "<x:SCRIPT xmlns:x='y'>1</x:SCRIPT>", "<foreignObject/>", "<handler/>", "<iframe/>",
             "<g onload='a()'/>", "<g ONclick=''/>", "<g xmlns='http://www.w3.org/1999/xhtml'/>",
@@ -32,7 +32,7 @@ struct SVGPolicyTests {
         #expect(error?.code == .unsafe)
     }
 
-    @Test("a document type is refused, wherever it stands and whatever it says")
+    @Test("an SVG with a document type is refused, wherever it stands")
     func documentType() {
         let start = "<?xml version='1.0'?><!DOCTYPE svg [<!ENTITY a 'b'>]>"
         let verdict = inspector.verdict(on: Array(start.utf8) + ImageFile.svg("&a;"))
@@ -40,7 +40,7 @@ struct SVGPolicyTests {
     }
 
     @Test(
-        "what stays within the drawing is not",
+        "an SVG with references within itself is accepted",
         arguments: [
             "<use href='#a'/>", "<use xlink:href=' #a'/>", "<image href='data:image/png;base64,AAAA'/>",
             "<use href=''/>",

@@ -17,7 +17,7 @@ struct SVGTests {
     }
 
     @Test(
-        "other text is no image even then",
+        "text that is no SVG is no image where SVG is allowed",
         arguments: [
             ("<html><svg xmlns='http://www.w3.org/2000/svg'/></html>", "HTML"), ("<!DOCTYPE html><svg/>", "HTML"),
             ("{}", "JSON"), ("<?xml version='1.0'?><feed/>", "XML"), ("x <svg/>", "text"), ("<SVG/>", "SVG"),
@@ -27,7 +27,7 @@ struct SVGTests {
     }
 
     @Test(
-        "its size is that of its root, in pixels",
+        "the size of an SVG is that of its root, in pixels",
         arguments: [
             ("width='8' height='9'", 8, 9), ("width=' 8px ' height='9.4'", 8, 9), ("width='0.2' height='+1e1'", 1, 10),
             ("width='1in' height='72pt' viewBox='0 0 1 1'", 96, 96), ("width='2.54cm' height='25.4mm'", 96, 96),
@@ -42,7 +42,7 @@ struct SVGTests {
     }
 
     @Test(
-        "a size that is missing or nothing is damage",
+        "an SVG without a size, or with an empty one, is damaged",
         arguments: [
             ("", "it does not give its size (width, height or viewBox)"),
             ("width='8'", "it does not give its size (width, height or viewBox)"),
@@ -56,7 +56,9 @@ struct SVGTests {
         expectFault(.svg, File.svg(attributes: attributes), what)
     }
 
-    @Test("its size has limits, however large the number", arguments: [("5000", 5000), ("1e300", 1_000_000_000)])
+    @Test(
+        "the size of an SVG has limits, however large the number",
+        arguments: [("5000", 5000), ("1e300", 1_000_000_000)])
     func limits(width: String, pixels: Int) {
         let rejection = ImageRejection.tooLarge(
             width: pixels, height: 8, limits: ImageLimits(allowsSVG: true))
@@ -64,7 +66,7 @@ struct SVGTests {
     }
 
     @Test(
-        "what is not well-formed is damage",
+        "an SVG that is not well-formed is damaged",
         arguments: [
             ("<g>", "its tags do not match"), ("<g></h>", "its tags do not match"), ("</svg>", "its tags do not match"),
             ("<g", "a tag is malformed"), ("<", "a name is missing"), ("< g/>", "a name is missing"),
@@ -86,7 +88,7 @@ struct SVGTests {
     }
 
     @Test(
-        "so is what comes before or after the root, or is in another encoding",
+        "an SVG with text around its root, or in another encoding, is damaged",
         arguments: [
             (File.svg(after: "<g/>"), "it has two roots"), (File.svg(after: "x"), "text is outside its root"),
             (File.svg() + [0], "it has control characters"),
@@ -100,7 +102,7 @@ struct SVGTests {
         expectFault(.svg, bytes, what)
     }
 
-    @Test("comments, white space and instructions may follow the root")
+    @Test("comments, white space and instructions may follow the root of an SVG")
     func afterRoot() throws {
         _ = try inspector.verdict(on: File.svg(after: "\n<!-- a -->\r\n<?b c?>\t")).get()
     }

@@ -37,7 +37,7 @@ struct ListLimitTests {
     }
 
     @Test(
-        "apps are told apart by the first of the keys that are set; other values than texts and integers are no identity"
+        "the identity of an app is the text or integer under the first identity key that it has"
     )
     func identityKeys() throws {
         let parser = ListParser(limits: ListLimits(identityKeys: ["uuid", "n"]))
@@ -66,7 +66,7 @@ struct ListLimitTests {
     }
 
     @Test(
-        "which identity keys an XML property list may have is told by its bytes",
+        "the identity keys that an XML property list may have follow from its bytes",
         arguments: [
             ("<key>icon</key><string>id</string>", []), ("<key>id</key><true/><key>ids</key><true/>", ["id"]),
             ("<key>&#105;d</key><true/>", ["id", "appid"]), ("<key>ü</key><true/>", ["id", "appid"]),
@@ -90,7 +90,7 @@ struct ListLimitTests {
     }
 
     @Test(
-        "levels are counted in whatever the parser takes",
+        "levels are counted in every spelling that the parser accepts",
         arguments: [
             "<?><array>", "<!-- > --><array>", "<array a=\"/\">", "<arrays>", "<array\n>", "<array/><array>",
         ])
@@ -110,14 +110,14 @@ struct ListLimitTests {
     }
 
     @Test(
-        "values that a file refers to again and again count each time",
+        "a value counts each time that a file refers to it",
         arguments: [(20, "no-known-shape"), (21, "no-known-shape"), (22, "no-known-shape"), (23, "too-many-values")])
     func values(levels: Int, code: String) {
         // Two for each array, and one for the whole.
         #expect(ListParser().parse(BinaryList.doubling(levels: levels)).code == code)
     }
 
-    @Test("arrays that share their references in part are not gone through for as long as they come to")
+    @Test("arrays that share references are rejected before all of their values are read")
     func overlappingArrays() {
         #expect(ListParser().parse(BinaryList.overlapping(40_000)).code == "too-many-values")
     }
@@ -148,7 +148,7 @@ struct ListLimitTests {
         #expect(try !ListParser().parse(text).get().entries.isEmpty)
     }
 
-    @Test("a text that is said again and again is cut off when it comes to too much")
+    @Test("a repeated text is rejected when all of it is too much")
     func repeatedText() {
         let url = Array("http://e.org/".utf8) + [UInt8](repeating: 0x61, count: 8000)
         let text: [UInt8] = [0x5F, 0x11] + BinaryList.bigEndian(url.count, 2) + url

@@ -51,7 +51,7 @@ struct ListShapeTests {
     }
 
     @Test(
-        "what has none of the shapes is rejected, and never an empty list",
+        "a property list with none of the shapes is rejected, and never an empty list",
         arguments: [
             ("", "empty-file"), (" \n\t", "empty-file"), ("\u{FEFF}\n", "empty-file"),
             ("// x", "no-known-shape"), ("{}", "no-known-shape"), ("hello", "no-known-shape"),

@@ -7,7 +7,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What is out of the parser's reach")
+@Suite("The sandbox of the parser")
 struct SystemCallFilterTests {
     /// What came of each call: 0, or its `errno`.
     private struct Results {
@@ -37,7 +37,7 @@ struct SystemCallFilterTests {
     }
 
     @Test(
-        "files, sockets, processes and signals are out of reach, and what is open is not",
+        "the system call filter refuses files, sockets, processes and signals, and allows open files",
         .enabled(if: hasFilters, "the kernel has no filters for system calls"),
         .disabled(if: isSanitized, "a sanitizer needs system calls"))
     func refused() throws {
@@ -79,7 +79,7 @@ struct SystemCallFilterTests {
 
 extension SystemCallFilterTests {
     @Test(
-        "the parser has its limits on, and its filter, before it reads a byte",
+        "the parser has its limits and its system call filter before it reads a byte",
         .disabled(if: isSanitized, "a sanitizer needs memory and system calls"))
     func running() async throws {
         let result = try await Subprocess.run(

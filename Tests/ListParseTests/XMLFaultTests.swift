@@ -4,10 +4,10 @@ import CacheFormat
 import ListParse
 import Testing
 
-@Suite("What is wrong with an XML property list, and on which line")
+@Suite("Faults of XML property lists")
 struct XMLFaultTests {
     @Test(
-        "the fault is told with its line",
+        "the fault of an XML property list is reported with its line",
         arguments: [
             ("<array>\n<strin>x</strin>\n</array>", "line 3: <strin> is not an element of property lists"),
             ("<array>\n<string>x</array>", "line 3: </array>, but <string> of line 3 is not closed"),
@@ -39,7 +39,7 @@ struct XMLFaultTests {
     }
 
     @Test(
-        "also around the property list itself",
+        "a fault around an XML property list is reported with its line",
         arguments: [
             ("<html>\n<body>404</body></html>", "line 1: <html> is not an element of property lists"),
             ("<?xml version=\"1.0\"", "line 1: “<?” without “?>”"),
@@ -53,7 +53,7 @@ struct XMLFaultTests {
         #expect(ListParser().parse(text) == .failure(.notAPropertyList(detail)))
     }
 
-    @Test("what is none of the usual faults is told in the parser's words")
+    @Test("an unusual fault of an XML property list is reported in the words of the parser")
     func other() {
         #expect(ListParser().parse("<plist></plist>") == .failure(.notAPropertyList("encountered empty <plist>")))
         let verdict = ListParser().parse("<plist><array><true>x</true></array></plist>")
@@ -61,7 +61,7 @@ struct XMLFaultTests {
         #expect(verdict == .failure(.notAPropertyList(words)))
     }
 
-    @Test("what can be read has no fault, however odd it is")
+    @Test("a readable XML property list has no fault, however odd it is")
     func none() throws {
         let text = """
             \u{FEFF}<?xml version="1.0"?><!-- <x> --><!DOCTYPE plist PUBLIC "a" "b">

@@ -19,7 +19,9 @@ struct EventSummaryTests {
         ([(-1, IN_Q_OVERFLOW), (1, IN_MOVE_SELF), (1, IN_DELETE_SELF)], [.overflow, .lost(.moveSelf)]),
     ]
 
-    @Test("each record once at most, an overflow instead of changes, the loss last", arguments: cases.indices)
+    @Test(
+        "a summary has each record once at most, an overflow instead of changes, and a loss last",
+        arguments: cases.indices)
     func records(index: Int) {
         let (events, records) = Self.cases[index]
         var summary = EventSummary()
@@ -28,7 +30,7 @@ struct EventSummaryTests {
     }
 
     @Test(
-        "a record is a line",
+        "a record of the watch is written as a line",
         arguments: [
             (.ready, "ready\n"), (.changed, "changed\n"), (.overflow, "overflow\n"),
             (.lost(.deleteSelf), "lost delete-self\n"), (.lost(.moveSelf), "lost move-self\n"),

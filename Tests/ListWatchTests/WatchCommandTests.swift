@@ -6,7 +6,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Watching a folder", .timeLimit(.minutes(2)))
+@Suite("Watching a folder", .timeLimit(.minutes(5)))
 struct WatchCommandTests {
     /// What can be done in a folder that has a file `there`.
     private static let deeds: [(name: String, deed: @Sendable (FilePath) throws -> Void)] = [
@@ -28,7 +28,7 @@ struct WatchCommandTests {
         ("the folder gets other permissions", { try check(chmod($0.string, 0o700)) }),
     ]
 
-    @Test("a change is told", arguments: deeds.indices)
+    @Test("each kind of change in a folder is reported", arguments: deeds.indices)
     func change(index: Int) async throws {
         try await withFolder { folder in
             let status = try await withWatch(folder.string) { watch in
@@ -40,7 +40,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("one event is told once, and the next one too")
+    @Test("the watch reports one event once, and the next one too")
     func single() async throws {
         try await withFolder { folder in
             try await withWatch(folder.string) { watch in
@@ -54,7 +54,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("a thousand files at once are told of, the last of them too", arguments: [false, true])
+    @Test("a thousand new files at once are reported, also by a helper that was stopped", arguments: [false, true])
     func burst(isStopped: Bool) async throws {
         try await withFolder { folder in
             try await withWatch(folder.string) { watch in
@@ -74,7 +74,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("more events than the kernel keeps are told of as an overflow, and what follows as ever")
+    @Test("more events than the kernel keeps are reported as an overflow, and later ones as changes")
     func overflow() async throws {
         let limit = try String(contentsOfFile: "/proc/sys/fs/inotify/max_queued_events", encoding: .utf8)
         let count = try #require(Int(limit.dropLast()))
@@ -123,7 +123,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("it answers when it is asked, after what happened before")
+    @Test("the watch answers a question after the changes before it")
     func question() async throws {
         try await withFolder { folder in
             let status = try await withWatch(folder.string) { watch in
@@ -141,7 +141,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("a folder above it that is renamed is found when it is asked", arguments: [false, true])
+    @Test("a renamed parent of the watched folder is noticed at the next question", arguments: [false, true])
     func parent(isReplaced: Bool) async throws {
         try await withFolder { folder in
             let parent = folder.appending("parent")
@@ -159,7 +159,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("what is mounted over the folder takes its place, what is mounted elsewhere does not")
+    @Test("a mount over the watched folder ends the watch, a mount elsewhere does not")
     func mountOver() async throws {
         try await withFolder { folder in
             let other = folder.removingLastComponent().appending("other")
@@ -183,7 +183,7 @@ struct WatchCommandTests {
     }
 
     @Test(
-        "what is no folder is refused, with the name of the error",
+        "a path that is no folder is refused with the name of the error",
         arguments: [("missing", "ENOENT"), ("lists/there", "ENOTDIR"), ("lists/loop", "ELOOP")])
     func refusal(name: String, errno: String) async throws {
         try await withFolder { folder in
@@ -197,7 +197,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("a symbolic link to a folder is followed")
+    @Test("the watch follows a symbolic link to a folder")
     func symbolicLink() async throws {
         try await withFolder { folder in
             let link = folder.removingLastComponent().appending("link")
@@ -210,7 +210,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("it ends when its standard input does, and not before")
+    @Test("the watch ends when its standard input does, and not before")
     func input() async throws {
         try await withFolder { folder in
             let status = try await withWatch(folder.string) { watch in
@@ -224,7 +224,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("it ends when nobody reads what it says", .timeLimit(.minutes(1)))
+    @Test("the watch ends when nobody reads its output", .timeLimit(.minutes(5)))
     func output() async throws {
         try await withFolder { folder in
             let (reader, writer) = try FileDescriptor.pipe()
@@ -241,7 +241,7 @@ struct WatchCommandTests {
         }
     }
 
-    @Test("it needs its standard streams", arguments: ["<&-", ">&-", "2>&-"])
+    @Test("the watch needs its standard streams", arguments: ["<&-", ">&-", "2>&-"])
     func missingStream(redirection: String) async throws {
         let result = try await Subprocess.run(
             .path("/bin/sh"),
@@ -251,7 +251,7 @@ struct WatchCommandTests {
         #expect(result.standardOutput == "")
     }
 
-    @Test("one folder is named, no more and no less", arguments: [[], ["a", "b"]])
+    @Test("syncagent-watch takes exactly one folder", arguments: [[], ["a", "b"]])
     func usage(arguments: [String]) async throws {
         let result = try await Subprocess.run(
             .path(BuiltProducts.path("syncagent-watch")), arguments: Arguments(arguments),

@@ -61,7 +61,7 @@ struct IconIndexTests {
     }
 
     @Test(
-        "what is no cursor is refused",
+        "text that is no cursor is refused",
         arguments: [
             "", "0", "x.61", "-1.61", "+1.61", "1234567890.61", "0.6", "0.6g", "0.+1",
             "0." + String(repeating: "61", count: 600),

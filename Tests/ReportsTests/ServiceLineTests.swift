@@ -12,7 +12,7 @@ struct ServiceLineTests {
     }
 
     @Test(
-        "thousands are set apart",
+        "the service line separates thousands",
         arguments: [
             (0, "0 icons ready"), (1, "1 icon ready"), (999, "999 icons ready"), (1_204, "1,204 icons ready"),
             (12_345, "12,345 icons ready"), (1_000_000, "1,000,000 icons ready"),
@@ -21,7 +21,7 @@ struct ServiceLineTests {
         #expect(Self.line { $0.icons.ready = count } == expected)
     }
 
-    @Test("it counts what is ready, what failed and what is to come")
+    @Test("the service line counts ready, failed and pending icons")
     func counts() {
         let line = Self.line {
             ($0.icons.ready, $0.icons.failed) = (1_204, 3)
@@ -31,7 +31,7 @@ struct ServiceLineTests {
         #expect(line == "1,204 icons ready, 3 failed, 12 queued, 2 to retry")
     }
 
-    @Test("the first trouble follows")
+    @Test("the service line ends with the first problem")
     func trouble() {
         #expect(Self.line { $0.state = .paused } == "0 icons ready; downloads paused")
         let paused = Self.line { ($0.state, $0.downloads.queued, $0.downloads.blocked) = (.paused, 12, 12) }

@@ -2,7 +2,7 @@ import Reports
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@Suite("What a service manager is told")
+@Suite("Notices to a service manager")
 struct ServiceNoticesTests {
     private static func afterStart() -> ServiceNotices {
         var notices = ServiceNotices(process: 811)
@@ -10,7 +10,7 @@ struct ServiceNoticesTests {
         return notices
     }
 
-    @Test("ready is told once, with the process and the status")
+    @Test("READY is sent once, with the process and the status")
     func ready() throws {
         var notices = ServiceNotices(process: 811)
         #expect(notices.phase == .starting)
@@ -21,7 +21,7 @@ struct ServiceNoticesTests {
         #expect(second == nil)
     }
 
-    @Test("the status is told when it changes, and once a second at most")
+    @Test("STATUS is sent when it changes, and once a second at most")
     func status() {
         var notices = Self.afterStart()
         let steps: [(String, Duration, String?)] = [
@@ -37,7 +37,7 @@ struct ServiceNoticesTests {
         #expect(notices.pause(at: .seconds(9)) == .zero)
     }
 
-    @Test("a start that gets on asks for more time")
+    @Test("a start that makes progress extends its timeout")
     func longStart() {
         var notices = ServiceNotices(process: 811)
         #expect(notices.stillStarting() == "EXTEND_TIMEOUT_USEC=30000000")
@@ -49,7 +49,7 @@ struct ServiceNoticesTests {
         #expect(notices.stillStarting() == nil)
     }
 
-    @Test("a reload begins with the time and ends with ready")
+    @Test("a reload begins with RELOADING and the time, and ends with READY")
     func reload() {
         var notices = Self.afterStart()
         let begin = notices.reloading(at: .milliseconds(1_234_567))
@@ -62,7 +62,7 @@ struct ServiceNoticesTests {
         #expect(more == nil && notices.phase == .ready)
     }
 
-    @Test("there is nothing to reload during the start or the stop")
+    @Test("no reload is announced during the start or the stop")
     func reloadElsewhere() {
         var starting = ServiceNotices(process: 811)
         let early = [starting.reloading(at: .zero), starting.reloaded()]
@@ -73,7 +73,7 @@ struct ServiceNoticesTests {
         #expect(late == [nil, nil] && stopping.phase == .stopping)
     }
 
-    @Test("a stop is told once, and nothing follows but that it goes on")
+    @Test("STOPPING is sent once, followed only by extensions of the timeout")
     func stop() {
         var notices = Self.afterStart()
         #expect(notices.stillStopping() == nil)
@@ -88,7 +88,7 @@ struct ServiceNoticesTests {
         #expect(notices.stillStopping() == "EXTEND_TIMEOUT_USEC=30000000")
     }
 
-    @Test("a long status is cut")
+    @Test("a long STATUS is cut")
     func longStatus() {
         var notices = Self.afterStart()
         let notice = notices.status(String(repeating: "ü", count: 5_000), at: .seconds(2))
@@ -99,7 +99,7 @@ struct ServiceNoticesTests {
 @Suite("The interval of a watchdog")
 struct WatchdogIntervalTests {
     @Test(
-        "it is half of what the service manager allows, if this process is meant",
+        "the watchdog is fed at half of its timeout, if WATCHDOG_PID is this process",
         arguments: [
             ("30000000", nil, .seconds(15)), ("30000000", "811", .seconds(15)), ("30000000", "812", nil),
             ("30000000", "", nil), ("30000000", "x", nil), (nil, nil, nil), (nil, "811", nil), ("0", nil, nil),

@@ -7,7 +7,7 @@ import Testing
 @Suite("Words that can be pasted into a shell")
 struct ShellWordTests {
     @Test(
-        "are quoted only where they must be",
+        "quoted words are quoted only where they must be",
         arguments: [
             ("apps.plist", "apps.plist"), ("", "''"), ("my apps.plist", "'my apps.plist'"),
             ("it's.plist", "'it'\\''s.plist'"), ("a\nb", "$'a\\012b'"), ("a\u{1B}[31m'", "$'a\\033[31m\\047'"),
@@ -23,7 +23,7 @@ struct ShellWordTests {
         #expect(ShellWord.quoted(text) == word)
     }
 
-    @Test("have their options outside of them")
+    @Test("quoted words have their options outside of them")
     func options() {
         let context = CommandContext(options: ["--socket '/a b'"])
         #expect(context.command("syncagent list 'x -- ;y'") == "syncagent list 'x -- ;y' --socket '/a b'")
@@ -31,13 +31,13 @@ struct ShellWordTests {
         #expect(context.command("syncagent config check '/a b'") == "syncagent config check '/a b'")
     }
 
-    @Test("are no options, even if they begin with a dash")
+    @Test("quoted words are no options, even if they begin with a dash")
     func dashes() {
         #expect(ShellWord.file("-rf.plist") == "./-rf.plist")
         #expect(ShellWord.list("-rf.plist") == "-- -rf.plist")
     }
 
-    @Test("do not name an icon whose URL may have secrets in it")
+    @Test("quoted words do not name an icon whose URL may have secrets in it")
     func secrets() {
         #expect(ShellWord.icon("https://a.example/x.png") == "https://a.example/x.png")
         #expect(ShellWord.icon("https://a.example/x.png?key=s3cr3t") == nil)

@@ -86,28 +86,31 @@ struct StatusVerdictTests {
         ) { $0.lists[0].problems = 1 },
     ]
 
+    /// Has icons fail for one reason.
+    private static func fail(
+        _ report: inout StatusReport, _ code: String, icons: Int, example: IconURL, list: ListName, message: String
+    ) {
+        report.icons.failed = icons
+        report.failures = [
+            StatusReport.Failure(code: code, icons: icons, example: example, list: list, message: message)
+        ]
+    }
+
     static let troubles: [Row] = [
         Row(
             name: "one failure", sentence: "1 icon failed [http-404].", codes: ["http-404"],
             commands: ["syncagent why https://example.com/a.png"]
         ) {
-            $0.icons.failed = 1
-            $0.failures = [
-                StatusReport.Failure(
-                    code: "http-404", icons: 1, example: "https://example.com/a.png", list: "apps.plist",
-                    message: "the server answered 404")
-            ]
+            fail(
+                &$0, "http-404", icons: 1, example: "https://example.com/a.png", list: "apps.plist",
+                message: "the server answered 404")
         },
         Row(
             name: "a failure with a secret", sentence: "2 icons failed [dns].", codes: ["dns"],
             commands: ["syncagent list 'my apps.plist'"]
         ) {
-            $0.icons.failed = 2
-            $0.failures = [
-                StatusReport.Failure(
-                    code: "dns", icons: 2, example: "https://example.com/a.png?…", list: "my apps.plist",
-                    message: "x")
-            ]
+            fail(
+                &$0, "dns", icons: 2, example: "https://example.com/a.png?…", list: "my apps.plist", message: "x")
         },
         Row(
             name: "a failure that an older agent counts", sentence: "3 icons failed [failed].", codes: ["failed"],
@@ -217,7 +220,7 @@ struct StatusVerdictTests {
         },
     ]
 
-    @Test("is one sentence, with a command for each problem", arguments: wells + troubles)
+    @Test("the verdict of the status is one sentence, with a command for each problem", arguments: wells + troubles)
     func verdict(row: Row) {
         let report = row.report
         #expect(report.verdict.sentence == row.sentence)
@@ -225,7 +228,7 @@ struct StatusVerdictTests {
         #expect(report.problems.flatMap(\.commands) == row.commands)
     }
 
-    @Test("names the command that starts the agent, its folders, and the options that were given")
+    @Test("the verdict names the command that starts the agent, its folders, and the given options")
     func context() {
         let context = CommandContext(
             options: ["--socket /s"], start: "syncagent run", isSystem: false, lists: "/l", cache: "/c", file: "/f")
@@ -258,7 +261,7 @@ struct StatusVerdictTests {
         #expect(context.explained(message) == explained)
     }
 
-    @Test("is that of a problem exactly where status ends with 1", arguments: wells + troubles)
+    @Test("the verdict is a problem exactly where status exits with 1", arguments: wells + troubles)
     func level(row: Row) {
         #expect((row.report.verdict.level == .problem) == row.report.needsAttention || row.name.contains("older agent"))
     }

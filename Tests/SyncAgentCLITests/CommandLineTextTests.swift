@@ -22,7 +22,7 @@ struct CommandLineTextTests {
     }
 
     @Test(
-        "one that exists is not",
+        "a command that exists is not refused",
         arguments: [
             [], ["--help"], ["status"], ["help"], ["help", "sync"], ["help", "--json"], ["config"],
             ["config", "--json"], ["config", "check", "x"], ["list", "statsu"],

@@ -10,7 +10,7 @@ import Testing
 struct CompletionScriptTests {
     private static func count(_ text: String, in script: String) -> Int { script.components(splitBy: text).count - 1 }
 
-    @Test("bash's are there as often as expected")
+    @Test("replaced texts are in the script of bash as often as expected")
     func bash() {
         let script = SyncAgentCommand.completionScript(for: .bash)
         #expect(script.starts(withBytes: CompletionScript.bashBeginning), "it begins in another way")
@@ -26,7 +26,7 @@ struct CompletionScriptTests {
         #expect(!corrected.contains(bytes: CompletionScript.bashOffer.old))
     }
 
-    @Test("zsh's is there once")
+    @Test("the replaced text is in the script of zsh once")
     func zsh() {
         let script = SyncAgentCommand.completionScript(for: .zsh)
         #expect(script.starts(withBytes: "#compdef "), "it begins in another way")
@@ -35,7 +35,7 @@ struct CompletionScriptTests {
         #expect(CompletionScript.corrected(script) != script)
     }
 
-    @Test("fish's script, and other text, is not changed")
+    @Test("the script of fish, and other text, is not changed")
     func others() {
         for text in [SyncAgentCommand.completionScript(for: .fish), "1.0", "#!/bin/bash\necho"] {
             #expect(CompletionScript.corrected(text) == text)

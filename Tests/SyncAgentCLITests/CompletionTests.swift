@@ -132,7 +132,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("what only older generations have is retired")
+    @Test("an icon of older generations only is retired in completions")
     func retired() async throws {
         let old = Sample.document(
             "apps.plist", apps: [Self.app("https://a.example/1"), Self.app("https://a.example/2")])
@@ -181,16 +181,16 @@ struct CompletionTests {
 struct CompletionFoldTests {
     private static func folded(_ names: [String]) -> [String] { CompletionFold.fold(Set(names)) }
 
-    @Test("few are offered as they are, each once and in order")
+    @Test("few completions are offered as they are, each once and in order")
     func few() { #expect(Self.folded(["b", "a", "b"]) == ["a", "b"]) }
 
-    @Test("of many, the folders are offered")
+    @Test("many completions are offered by their folders")
     func folders() {
         let names = (0..<300).map { "https://\($0 % 3).example/icons/\($0).png" }
         #expect(Self.folded(names) == ["https://0.example/", "https://1.example/", "https://2.example/"])
     }
 
-    @Test("of many in one folder, the next character is offered, of which there are always two or more")
+    @Test("many completions in one folder are offered by their next character, always two or more")
     func characters() {
         let names = (1000..<1500).map { "https://a.example/ü/icon-\($0).png" }
         #expect(Self.folded(names) == (10...14).map { "https://a.example/ü/icon-\($0)" })
@@ -209,7 +209,7 @@ struct CompletionFoldTests {
 @Suite("Words that are being typed in a shell")
 struct ShellInputTests {
     @Test(
-        "quotes and escapes are taken away",
+        "quotes and escapes are removed from a word being completed",
         arguments: [
             ("a\\ b", "a b", nil), ("\"a b", "a b", "\""), ("'a\\b'c", "a\\bc", nil), ("\"a\\$\\b\"", "a$\\b", nil),
             ("x'y", "xy", "'"), ("", "", nil), ("''", "", nil),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("What became of an eviction")
+@Suite("The outcome of an eviction")
 struct EvictionOutcomeTests {
     private static func report(_ names: [String]) throws -> EvictionReport {
         let icons = names.map { #"{"url":"https://a/\#($0)","path":"p","bytes":1,"goes":false,"reason":"leased"}"# }
@@ -14,7 +14,7 @@ struct EvictionOutcomeTests {
     }
 
     @Test(
-        "it is about the icons that were retired before; those that were retired while it waited are told apart",
+        "the outcome of an eviction separates icons that were retired while it waited",
         arguments: [
             (["a", "b"], [], ["2 icons evicted"]),
             (["a", "b"], ["b"], ["1 icon evicted, 1 kept:", "EVICT  WHY     URL", "no     leased  https://a/b"]),

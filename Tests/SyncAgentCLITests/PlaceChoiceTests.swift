@@ -5,7 +5,7 @@ import Testing
 @testable import SyncAgent
 @testable import SyncAgentCLI
 
-@Suite("Which folders a command uses")
+@Suite("Folders of commands")
 struct PlaceChoiceTests {
     private static let own = Place(
         folders: AgentFolders(
@@ -22,7 +22,7 @@ struct PlaceChoiceTests {
                 variable: { environment[$0] }, directory: { "/here" }, exists: { there.contains($0) }))
     }
 
-    @Test("the user's own by default")
+    @Test("a command uses the folders of its user by default")
     func user() throws {
         #expect(try Self.place(PlaceChoice()) == Self.own)
         let xdg = [
@@ -85,7 +85,7 @@ struct PlaceChoiceTests {
         #expect(try Self.place(PlaceChoice(toRun: true), both).folders.socket == "/var/lib/syncagent/control.sock")
     }
 
-    @Test("what cannot be told is an error")
+    @Test("a command without a home, or with the same folder twice, fails")
     func wrong() throws {
         #expect(throws: PlaceChoice.Failure.self) { try Self.place(PlaceChoice(), [:]) }
         #expect(throws: PlaceChoice.Failure.self) { try Self.place(PlaceChoice(cache: ""), ["HOME": "/h"]) }

@@ -11,7 +11,7 @@ struct RemoteLockTests {
     private func remote(_ name: String) -> String { "test-\(getpid())-\(name)" }
 
     @Test(
-        "excludes another export to the same place, however it is written, until the first one ends",
+        "the lock on a remote excludes other exports to the same place, however it is written",
         arguments: ["bucket:icons", "bucket:icons/", "bucket:/icons", "bucket:icons//"])
     func same(name: String) throws {
         let (first, second) = (remote("bucket:icons"), remote(name))
@@ -24,7 +24,7 @@ struct RemoteLockTests {
         _ = try RemoteLock(for: second)
     }
 
-    @Test("is not taken by other users, whatever names they bind")
+    @Test("the lock on a remote is not taken by other users, whatever names they bind")
     func otherUser() throws {
         // A lock of this process under the name of somebody else's.
         let (name, other) = (remote("taken:icons"), geteuid() + 1)

@@ -14,7 +14,7 @@ struct CodesArticleTests {
         + URLRefusal.Code.allCases.map(\.rawValue) + Shortage.Code.allCases.map(\.rawValue)
 
     @Test(
-        "has a row for each code, and none for anything else",
+        "the article on codes has a row for each code, and none for anything else",
         arguments: [
             ("Downloads", downloads), ("App lists", ListRejection.Code.allCases.map(\.rawValue)),
             ("Upstreams", UpstreamFailure.Refusal.allCases.map(\.rawValue)),

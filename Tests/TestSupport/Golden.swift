@@ -26,7 +26,7 @@ package enum Golden {
             }
             return String(decoding: bytes, as: UTF8.self)
         }
-        let advice: Comment = "\(name) is another one: look at it, and write it with GOLDEN=write"
-        #expect(text == kept, advice, sourceLocation: sourceLocation)
+        let advice = "\(name) has changed: look at it, and write it with GOLDEN=write"
+        expectLines(text, kept ?? "", advice, sourceLocation: sourceLocation)
     }
 }

@@ -13,7 +13,7 @@ struct AgentProcess: Sendable {
         var description: String
     }
 
-    private static let patience: Duration = .seconds(30)
+    private static let patience: Duration = .seconds(120)
 
     private let program: FilePath
     let folder: FilePath

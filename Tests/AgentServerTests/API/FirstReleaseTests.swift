@@ -71,14 +71,14 @@ struct FirstReleaseTests {
         return losses(of: try value(old), in: try value(new))
     }
 
-    @Test("nothing has gone or become another")
+    @Test("the API keeps all of version 1.0")
     func description() throws {
         let first = try String(contentsOfFile: "\(Article.project)/Tests/Golden/openapi-1.0.json", encoding: .utf8)
         #expect(try Self.losses(first, OpenAPI.text) == [])
     }
 
     @Test(
-        "what would be a loss",
+        "the comparison with version 1.0 finds each kind of loss",
         arguments: [
             (#"{"a":1}"#, #"{"a":1,"b":2}"#, [String]()), (#"{"a":1}"#, "{}", ["/a"]),
             (#"{"a":1}"#, #"{"a":2}"#, ["/a"]),

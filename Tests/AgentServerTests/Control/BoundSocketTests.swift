@@ -9,7 +9,9 @@ import Testing
 
 @Suite("The file of the control socket")
 struct BoundSocketTests {
-    @Test("is removed if it is ours, and not if it is another agent's by then", arguments: [false, true])
+    @Test(
+        "the file of the control socket is removed if it is ours, and not if it is another agent's by then",
+        arguments: [false, true])
     func removal(isReplaced: Bool) async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("control.sock")
@@ -26,7 +28,7 @@ struct BoundSocketTests {
         }
     }
 
-    @Test("is left alone if it was never bound")
+    @Test("the file of the control socket is left alone if it was never bound")
     func unbound() async throws {
         try await withTemporaryFolder { folder in
             let path = folder.appending("control.sock")

@@ -11,7 +11,7 @@ import Testing
 @testable import AgentServer
 @testable import SyncAgent
 
-@Suite("The control client", .timeLimit(.minutes(1)))
+@Suite("The control client", .timeLimit(.minutes(5)))
 struct ControlClientTests {
     private static func answer(_ status: String = "200 OK", _ body: String) -> String {
         "HTTP/1.1 \(status)\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
@@ -24,7 +24,7 @@ struct ControlClientTests {
         try await withTemporaryFolder { try await body($0.appending("control.sock")) }
     }
 
-    @Test("nobody answers where there is no socket, or a dead one, or the path is too long")
+    @Test("a client finds no agent where there is no socket, or a dead one, or the path is too long")
     func nobody() async throws {
         try await Self.withPath { path in
             let client = ControlClient(socket: path)
@@ -66,7 +66,7 @@ struct ControlClientTests {
         }
     }
 
-    @Test("a refusal is told with the agent's reason, or as what may be another version")
+    @Test("an error for a refusal has the agent's reason, or suggests another version")
     func refusals() async throws {
         try await Self.withPath { path in
             let body = "{ \"error\": { \"code\": \"bad-request\", \"message\": \"The URL is not UTF-8.\" } }"
@@ -89,7 +89,7 @@ struct ControlClientTests {
         }
     }
 
-    @Test("an agent that is about to end is none")
+    @Test("a client takes an agent that is about to end for gone")
     func ending() async throws {
         try await Self.withPath { path in
             try await ScriptedSocket.with(Self.answer("503 Service Unavailable", ""), at: path) { _ in
@@ -100,7 +100,7 @@ struct ControlClientTests {
     }
 
     @Test(
-        "an answer that is cut, or no answer, is an error while somebody listens, and else there is no agent",
+        "a cut or missing answer is an error while the socket is listened to; else there is no agent",
         arguments: [
             "", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{ \"format\"", "HTTP/1.1 200 OK\r\nContent-",
             "nonsense\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}",
@@ -119,7 +119,7 @@ struct ControlClientTests {
         }
     }
 
-    @Test("an answer without an end is given up")
+    @Test("an answer of more than 64 MiB is given up")
     func endless() async throws {
         try await Self.withPath { path in
             let head = "HTTP/1.1 200 OK\r\nContent-Length: \(65 << 20)\r\n\r\n"
@@ -129,7 +129,7 @@ struct ControlClientTests {
         }
     }
 
-    @Test("of a stream that breaks off the last whole document counts, if the agent is gone", arguments: [false, true])
+    @Test("the last whole document of a broken stream counts if the agent is gone", arguments: [false, true])
     func stream(isAgentGone: Bool) async throws {
         try await Self.withPath { path in
             let paused = StatusReport(state: .paused).json.line

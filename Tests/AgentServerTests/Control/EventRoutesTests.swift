@@ -14,7 +14,7 @@ import Testing
 
 @testable import AgentServer
 
-@Suite("Events over the socket", .timeLimit(.minutes(1)))
+@Suite("Events over the socket", .timeLimit(.minutes(5)))
 struct EventRoutesTests {
     private struct Done: Error {}
 
@@ -38,7 +38,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("a page has what happened, and a stream what happens, each line as the journal has it")
+    @Test("a page has the events so far, and a stream the next ones, each line as in the journal")
     func events() async throws {
         try await Self.withEvents { world, client in
             let (lines, next) = try await client.page(from: .after(0), limit: 100)
@@ -63,20 +63,20 @@ struct EventRoutesTests {
         }
     }
 
-    @Test(
-        "a position that is no number is refused, and what is not known or there twice",
-        arguments: [
+    @Test("a position that is no number, and unknown or repeated parameters, are refused")
+    func refused() async throws {
+        let rows: [(query: String, lastEventID: String?)] = [
             ("since=x", nil), ("limit=-1", nil), ("limit=0", nil), ("limit=1001", nil), ("last=", nil),
             ("since=1", "x"),
             ("since=9223372036854775807", nil), ("sinse=1", nil), ("since=1&since=2", nil),
-        ] as [(String, String?)])
-    func refused(query: String, lastEventID: String?) async throws {
+        ]
         try await ControlWorld.with { world in
-            try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
-                var fields: [(String, String)] = []
-                if let lastEventID { fields = [("accept", "text/event-stream"), ("last-event-id", lastEventID)] }
-                let head = try await connection.ask(.GET, "/v1/events?\(query)", fields: fields)
-                #expect(head.status == .badRequest)
+            for row in rows {
+                let fields = row.lastEventID.map { [("accept", "text/event-stream"), ("last-event-id", $0)] } ?? []
+                try await LocalConnection.open(to: .socket(world.socket.string)) { connection in
+                    let head = try await connection.ask(.GET, "/v1/events?\(row.query)", fields: fields)
+                    #expect(head.status == .badRequest, "\(row)")
+                }
             }
         }
     }
@@ -127,7 +127,7 @@ struct EventRoutesTests {
         }
     }
 
-    @Test("events are taken out of a stream however it is cut, and comments are passed over")
+    @Test("the parser finds events in a stream however it is cut, and ignores comments")
     func parser() {
         let text = "retry: 1000\n\nid: 1\ndata: {a}\n\n:\n\nid: 2\ndata: {b}\n\nid: 3\ndata: {"
         var parser = EventStreamParser()

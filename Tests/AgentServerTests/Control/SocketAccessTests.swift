@@ -4,7 +4,7 @@ import Testing
 
 @testable import AgentServer
 
-@Suite("Who may do what at the control socket")
+@Suite("Access to the control socket")
 struct SocketAccessTests {
     private static let group = SocketAccess.Group(name: "icons", id: 50)
 

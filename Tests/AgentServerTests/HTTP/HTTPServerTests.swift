@@ -11,13 +11,16 @@ import Testing
 
 @testable import AgentServer
 
-@Suite("What a server takes from its clients", .timeLimit(.minutes(1)))
+@Suite("Slow, malformed and many requests", .timeLimit(.minutes(5)))
 struct HTTPServerTests {
-    private static let patience = SlowClientHandler.Patience(
-        request: .milliseconds(300), answer: .milliseconds(300), rest: .milliseconds(200))
-
     /// Runs the body with the port of a server that answers with the path, and takes the body of a POST.
-    private static func with(clients: Int = 16, _ body: @escaping @Sendable (Int) async throws -> Void) async throws {
+    ///
+    /// It waits `time` for a request: by default so long that it waits for each.
+    private static func with(
+        clients: Int = 16, waiting time: TimeAmount = .seconds(240),
+        _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        let patience = SlowClientHandler.Patience(request: time, answer: .seconds(240), rest: .milliseconds(500))
         let server = HTTPServer(
             address: .tcp(.anyLoopbackPort), clients: clients, patience: patience, logger: .silent
         ) { request, _ in
@@ -37,31 +40,47 @@ struct HTTPServerTests {
         String(answer.split(separator: " ").dropFirst().first ?? "")
     }
 
-    @Test(
-        "a head that does not come to its end gets nothing, however slowly it comes",
-        arguments: [("", ""), ("GET / HTTP/1.1\r\n", ""), ("GET / HTTP/1.1\r\nx: ", "y"), ("", "\r\n")])
-    func slowHead(start: String, rest: String) async throws {
-        try await Self.with { port in
-            let answer = try await RawClient(start, rest: rest, to: port).answer()
-            #expect(answer == "")
+    /// Expects each of the clients, all at once, to get an answer with a status, a code, and the end of its connection.
+    private static func expect(_ status: String, _ code: String, for clients: [RawClient]) async throws {
+        try await withThrowingTaskGroup(of: (RawClient, String).self) { group in
+            for client in clients { group.addTask { (client, try await client.answer()) } }
+            for try await (client, answer) in group {
+                let request = String(decoding: client.bytes.prefix(80), as: UTF8.self).debugDescription
+                #expect(Self.status(of: answer) == status, "\(request)")
+                expectContains(answer, "\"\(code)\"")
+            }
         }
     }
 
-    @Test(
-        "a body that does not come to its end is answered with 408, and its connection is closed",
-        arguments: [
+    @Test("a head that does not come to its end is not answered, however slowly it comes")
+    func slowHead() async throws {
+        let heads = [("", ""), ("GET / HTTP/1.1\r\n", ""), ("GET / HTTP/1.1\r\nx: ", "y"), ("", "\r\n")]
+        try await Self.with(waiting: .milliseconds(300)) { port in
+            try await withThrowingTaskGroup(of: String.self) { group in
+                for (start, rest) in heads {
+                    group.addTask { try await RawClient(start, rest: rest, to: port).answer() }
+                }
+                for try await answer in group { #expect(answer == "") }
+            }
+        }
+    }
+
+    @Test("a body that does not come to its end is answered with 408, and its connection is closed")
+    func slowBody() async throws {
+        let bodies = [
             ("content-length: 1000", ""), ("content-length: 1000", "x"), ("transfer-encoding: chunked", "1\r\nx\r\n"),
             ("content-length: 1000\r\nexpect: 100-continue", ""),
-        ])
-    func slowBody(field: String, rest: String) async throws {
-        try await Self.with { port in
-            let answer = try await RawClient("POST / HTTP/1.1\r\n\(field)\r\n\r\n", rest: rest, to: port).answer()
-            #expect(Self.status(of: answer) == "408" && answer.contains("\"too-slow\""), "\(answer)")
+        ]
+        try await Self.with(waiting: .milliseconds(300)) { port in
+            let clients = bodies.map { field, rest in
+                RawClient("POST / HTTP/1.1\r\n\(field)\r\n\r\n", rest: rest, to: port)
+            }
+            try await Self.expect("408", "too-slow", for: clients)
         }
     }
 
     @Test(
-        "a body that nobody asked for keeps no connection open, slow or fast",
+        "an unwanted body keeps no connection open, slow or fast",
         arguments: [
             ("GET", "1\r\nx\r\n", "200"), ("POST", "8000\r\n\(String(repeating: "x", count: 32768))\r\n", "413"),
         ])
@@ -74,24 +93,23 @@ struct HTTPServerTests {
         }
     }
 
-    @Test(
-        "a head that is too long is answered with 431",
-        arguments: [
-            "GET /\(String(repeating: "a", count: 90_000)) HTTP/1.1\r\n\r\n",
-            "GET / HTTP/1.1\r\nx: \(String(repeating: "a", count: 90_000))\r\n\r\n",
+    @Test("a head that is too long is answered with 431")
+    func longHead() async throws {
+        let long = String(repeating: "a", count: 90_000)
+        let fields = String(repeating: "\(String(repeating: "x", count: 1000)): y\r\n", count: 90)
+        let requests = [
+            "GET /\(long) HTTP/1.1\r\n\r\n", "GET / HTTP/1.1\r\nx: \(long)\r\n\r\n",
             "GET / HTTP/1.1\r\n\(String(repeating: "x: y\r\n", count: 101))\r\n",
-            "GET / HTTP/1.1\r\n\(String(repeating: "\(String(repeating: "x", count: 1000)): y\r\n", count: 90))\r\n",
-        ])
-    func longHead(request: String) async throws {
+            "GET / HTTP/1.1\r\n\(fields)\r\n",
+        ]
         try await Self.with { port in
-            let answer = try await RawClient(request, to: port).answer()
-            #expect(Self.status(of: answer) == "431" && answer.contains("\"head-too-large\""), "\(answer)")
+            try await Self.expect("431", "head-too-large", for: requests.map { RawClient($0, to: port) })
         }
     }
 
-    @Test(
-        "what is not HTTP is answered with 400, and its connection is closed",
-        arguments: [
+    @Test("a malformed request is answered with 400, and its connection is closed; others are answered")
+    func malformed() async throws {
+        let requests = [
             "nonsense\r\n\r\n", "FOO / HTTP/1.1\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "GET /\r\nHTTP/1.1\r\n\r\n",
             "G\u{0}T / HTTP/1.1\r\n\r\n",
             "GET / HTTP/1.1\r\nx\r\n\r\n", "GET / HTTP/1.1\r\nx: \u{0}\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}",
@@ -100,26 +118,25 @@ struct HTTPServerTests {
             "POST / HTTP/1.1\r\ncontent-length: 99999999999999999999\r\n\r\nxx",
             "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\nnonsense\r\n",
             "POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\ncontent-length: 3\r\n\r\nxyz",
-        ])
-    func malformed(request: String) async throws {
-        try await Self.with { port in
-            let answer = try await RawClient(request, to: port).answer()
-            #expect(Self.status(of: answer) == "400" && answer.contains("\"bad-request\""), "\(answer)")
+        ]
+        // They leave seats for others, and do not make them end with their answers.
+        try await Self.with(clients: 64) { port in
+            try await Self.expect("400", "bad-request", for: requests.map { RawClient($0, to: port) })
             #expect(try await WebWorld.ask(port, "/").status == 200)
         }
     }
 
-    @Test("requests that are sent at once are answered in their order, up to the one that is malformed")
+    @Test("requests sent at once are answered in their order, up to the malformed one")
     func pipelined() async throws {
         try await Self.with { port in
-            let requests = (1...500).map { "GET /\($0)/ HTTP/1.1\r\n\r\n" }.joined()
+            let requests = (1...100).map { "GET /\($0)/ HTTP/1.1\r\n\r\n" }.joined()
             let answer = try await RawClient(requests + "nonsense\r\n\r\n", to: port).answer()
-            #expect(answer.matches(of: /\/([0-9]+)\//).map { Int($0.1) } == Array(1...500))
+            #expect(answer.matches(of: /\/([0-9]+)\//).map { Int($0.1) } == Array(1...100))
             #expect(answer.matches(of: /HTTP.1.1 400/).count == 1)
         }
     }
 
-    @Test("more clients than there may be wait until one is gone")
+    @Test("a client beyond the limit waits until another one is gone")
     func crowd() async throws {
         try await Self.with(clients: 1) { port in
             let counter = Counter()

@@ -13,6 +13,9 @@ struct RawClient: Sendable {
     /// The time between two of these.
     var pause: Duration = .milliseconds(20)
 
+    /// How long a client that has sent everything waits, in milliseconds.
+    private static let limit: Int32 = 240_000
+
     init(_ text: String, rest: String = "", to port: Int) {
         (self.port, bytes, self.rest) = (port, Array(text.utf8), Array(rest.utf8))
     }
@@ -46,9 +49,9 @@ struct RawClient: Sendable {
                 unsent = rest
             }
             var wait = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-            let time = rest.isEmpty && unsent.isEmpty ? 20_000 : Int32(pause / .milliseconds(1))
+            let time = rest.isEmpty && unsent.isEmpty ? Self.limit : Int32(pause / .milliseconds(1))
             guard poll(&wait, 1, time) > 0 else {
-                if time == 20_000 { throw Errno.timedOut }
+                if time == Self.limit { throw Errno.timedOut }
                 continue
             }
             let count = recv(descriptor, &chunk, chunk.count, 0)

@@ -10,10 +10,10 @@ import Testing
 
 @testable import AgentServer
 
-@Suite("Seats of a listener", .timeLimit(.minutes(1)))
+@Suite("Seats of a listener", .timeLimit(.minutes(5)))
 struct SeatsTests {
     @Test(
-        "a user has a quarter of the seats, all users have half; others are told, and then nobody is any more",
+        "a user has at most a quarter of the seats, all users half; some others are refused, the rest get nothing",
         arguments: [(256, 64, 128, 64), (16, 4, 8, 4), (5, 1, 2, 1), (2, 1, 1, 1)])
     func shares(total: Int, own: Int, all: Int, told: Int) {
         let seats = Seats(total, streams: 1)
@@ -31,7 +31,7 @@ struct SeatsTests {
         #expect(seats.take(for: .any) == .seat)
     }
 
-    @Test("a place that is given back can be taken again")
+    @Test("a seat that is given back can be taken again")
     func giving() {
         let seats = Seats(4, streams: 1)
         let user = Seats.Client.other(user: 1)
@@ -48,7 +48,7 @@ struct SeatsTests {
         #expect(!seats.isCrowded)
     }
 
-    @Test("a stream counts until its answer is gone")
+    @Test("a stream takes a seat until its answer is gone")
     func streams() {
         let seats = Seats(4, streams: 1)
         do {
@@ -90,7 +90,7 @@ struct SeatsTests {
         }
     }
 
-    @Test("a user who keeps connections open is told that there are no more, and others are answered")
+    @Test("a user who keeps too many connections open gets 503, and others are answered")
     func others() async throws {
         let connections = Counter()
         try await Self.with { channel in
@@ -99,7 +99,7 @@ struct SeatsTests {
             try await Self.keeping(2, "/", at: port) { kept in
                 #expect(kept.map(\.status) == [200, 200])
                 let refused = try await RawClient("GET / HTTP/1.1\r\n\r\n", to: port).answer()
-                #expect(refused.hasPrefix("HTTP/1.1 503 ") && refused.contains("\"busy\""), "\(refused)")
+                expectContains(refused, "HTTP/1.1 503 ", "\"busy\"")
                 #expect(try await WebWorld.ask(port, "/").status == 200)
             }
         }

@@ -10,7 +10,7 @@ import Testing
 @testable import AgentServer
 @testable import SyncAgent
 
-@Suite("The listener for metrics", .timeLimit(.minutes(1)))
+@Suite("The listener for metrics", .timeLimit(.minutes(5)))
 struct MetricsSiteTests {
     /// Runs the body with the port of a listener of an agent.
     private static func with(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
@@ -20,7 +20,7 @@ struct MetricsSiteTests {
         }
     }
 
-    @Test("answers with the metrics, and with their head alone")
+    @Test("the listener for metrics answers GET with the metrics, and HEAD with their head alone")
     func metrics() async throws {
         try await Self.with { port in
             let answer = try await WebWorld.ask(port, "/metrics")
@@ -33,21 +33,21 @@ struct MetricsSiteTests {
         }
     }
 
-    @Test(
-        "refuses everything else",
-        arguments: [
-            (.GET, "/", 404), (.GET, "/v1/status", 404), (.GET, "/metrics/", 404), (.POST, "/metrics", 405),
-            (.DELETE, "/metrics", 405),
-        ] as [(HTTPMethod, String, UInt)])
-    func refusals(method: HTTPMethod, target: String, status: UInt) async throws {
+    @Test("the listener for metrics refuses other paths and methods")
+    func refusals() async throws {
         try await Self.with { port in
-            let answer = try await WebWorld.ask(port, method, target)
-            #expect(answer.status == status && !answer.text.contains("syncagent_"))
-            #expect((answer.fields["allow"] == "GET, HEAD") == (status == 405))
+            for (method, target, status) in [
+                (.GET, "/", 404), (.GET, "/v1/status", 404), (.GET, "/metrics/", 404), (.POST, "/metrics", 405),
+                (.DELETE, "/metrics", 405),
+            ] as [(HTTPMethod, String, UInt)] {
+                let answer = try await WebWorld.ask(port, method, target)
+                #expect(answer.status == status && !answer.text.contains("syncagent_"), "\(method) \(target)")
+                #expect((answer.fields["allow"] == "GET, HEAD") == (status == 405), "\(method) \(target)")
+            }
         }
     }
 
-    @Test("a name that is not of this machine is refused: a page may have it stand for 127.0.0.1")
+    @Test("metrics are refused to requests for a name that is not of this machine")
     func host() async throws {
         try await Self.with { port in
             let request = "GET /metrics HTTP/1.1\r\nhost: evil.example:\(port)\r\nconnection: close\r\n\r\n"
@@ -56,7 +56,7 @@ struct MetricsSiteTests {
         }
     }
 
-    @Test("a textfile that cannot be written is a problem in the status until it can")
+    @Test("a textfile of metrics that cannot be written is a problem in the status until it can")
     func textfile() async throws {
         try await ControlWorld.with { world in
             let (agent, folder) = (world.agent, world.folder.appending("none"))
@@ -75,7 +75,7 @@ struct MetricsSiteTests {
         }
     }
 
-    @Test("the control socket has the same metrics")
+    @Test("the control socket serves the same metrics as the listener")
     func route() async throws {
         try await ControlWorld.with { world in
             let text = try await LocalConnection.open(to: .socket(world.socket.string)) { connection in

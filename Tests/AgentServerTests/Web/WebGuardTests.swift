@@ -13,7 +13,7 @@ struct WebGuardTests {
     }
 
     @Test(
-        "answers to loopback hosts with its own port, and to no other name",
+        "the guard of the dashboard answers to loopback hosts with its own port, and to no other name",
         arguments: [
             ("127.0.0.1:8080", true), ("localhost:8080", true), ("LocalHost:8080", true), ("[::1]:8080", true),
             ("127.0.0.2:8080", true), ("127.0.0.1", false), ("127.0.0.1:8081", false), ("127.0.0.1:", false),
@@ -38,7 +38,7 @@ struct WebGuardTests {
     }
 
     @Test(
-        "another site gets nothing, even with a token",
+        "requests of another site get no access, even with a token",
         arguments: [
             ("http://127.0.0.1:8080", nil, true), ("http://127.0.0.1:8080", "same-origin", true), (nil, "none", true),
             (nil, nil, true), ("http://localhost:8080", nil, false), ("https://127.0.0.1:8080", nil, false),
@@ -54,7 +54,7 @@ struct WebGuardTests {
         #expect(access == (isAnswered ? .change : nil))
     }
 
-    @Test("a link of another site leads to the page, and an Origin field is that of no visit")
+    @Test("a link of another site leads to the page, unless it has an Origin field")
     func visits() throws {
         let door = WebGuard(port: 8080, tokens: DashboardTokens())
         var sender = Self.sender(site: "cross-site")
@@ -64,7 +64,7 @@ struct WebGuardTests {
         #expect(throws: WebGuard.Refusal.foreign) { try door.access(of: sender) }
     }
 
-    @Test("no token may read, the right one may change, and a wrong one gets nothing")
+    @Test("a request without a token may read, with the right one change, with a wrong one nothing")
     func tokens() throws {
         let tokens = DashboardTokens()
         let token = tokens.add(.change)
@@ -89,7 +89,7 @@ struct WebGuardTests {
         #expect(try access(token: reading) == .read)
     }
 
-    @Test("where only a group may read, a request without a token may do nothing")
+    @Test("a request without a token may do nothing where only a group may read")
     func group() throws {
         let tokens = DashboardTokens()
         let reading = tokens.add(.read)
@@ -98,7 +98,7 @@ struct WebGuardTests {
         #expect(try door.access(of: Self.sender(token: reading)) == .read)
     }
 
-    @Test("a token has 256 bits, and is another one each time")
+    @Test("a token of the dashboard has 256 bits, and differs each time")
     func randomness() {
         let tokens = DashboardTokens()
         let made = (0..<200).map { _ in tokens.add(.read) }

@@ -10,7 +10,7 @@ import Testing
 @testable import AgentServer
 @testable import SyncAgent
 
-@Suite("The agent's listeners", .timeLimit(.minutes(1)))
+@Suite("The agent's listeners", .timeLimit(.minutes(5)))
 struct WebListenersTests {
     private static func listeners(_ world: WebWorld, _ settings: Settings) -> WebListeners {
         WebListeners(
@@ -21,7 +21,7 @@ struct WebListenersTests {
         }
     }
 
-    @Test("they listen where the settings say, and the status says where")
+    @Test("listeners listen at the addresses of the settings, and the status has the actual ones")
     func addresses() async throws {
         try await WebWorld.with { world in
             var settings = Settings()
@@ -66,7 +66,7 @@ struct WebListenersTests {
         }
     }
 
-    @Test("an address that is taken is told, and used once it is free")
+    @Test("an address in use is a problem in the status, and is used once it is free")
     func taken() async throws {
         try await WebWorld.with { world in
             let tasks = Tasks()

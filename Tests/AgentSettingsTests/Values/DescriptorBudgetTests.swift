@@ -2,15 +2,15 @@ import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@Suite("What file descriptors are enough for")
+@Suite("The budget of file descriptors")
 struct DescriptorBudgetTests {
-    @Test("fewer than 64 are too few", arguments: [Int.min, -1, 0, 3, 24, 32, 63])
+    @Test("fewer than 64 file descriptors are too few", arguments: [Int.min, -1, 0, 3, 24, 32, 63])
     func tooFew(available: Int) {
         #expect(DescriptorBudget(available: available, concurrency: 32, processors: 2, addresses: 4) == nil)
     }
 
     @Test(
-        "with few of them there are fewer downloads, clients, folders and threads",
+        "few file descriptors reduce downloads, clients, folders and threads",
         arguments: [
             (64, 2, [4, 5, 0, 5, 2]), (64, 64, [4, 5, 0, 5, 2]), (105, 2, [11, 15, 0, 15, 2]),
             (106, 2, [5, 16, 2, 16, 2]), (128, 2, [9, 21, 2, 21, 2]), (256, 2, [23, 53, 6, 53, 2]),
@@ -23,7 +23,7 @@ struct DescriptorBudgetTests {
             [budget.downloads, budget.clients, budget.webClients, budget.folders, budget.eventLoops] == expected)
     }
 
-    @Test("what may be open at once is never more than there is", arguments: 64...4096)
+    @Test("the budget never exceeds the file descriptors", arguments: 64...4096)
     func sum(available: Int) throws {
         for (processors, addresses) in [(1, 0), (4, 4), (256, 4)] {
             let budget = try #require(
@@ -36,7 +36,7 @@ struct DescriptorBudgetTests {
         }
     }
 
-    @Test("connections that nothing is asked over are kept where there is room for them")
+    @Test("idle connections are kept where there are file descriptors for them")
     func idle() {
         let times = [64, 1023, 1024, 16_383, 16_384].map {
             DescriptorBudget(available: $0, concurrency: 32, processors: 2, addresses: 4)?.idleTime

@@ -5,7 +5,7 @@ import Testing
 @Suite("Addresses to listen at")
 struct ListenAddressTests {
     @Test(
-        "an address with its port, and whether others reach it",
+        "a listen address has a port, and says whether others reach it",
         arguments: [
             ("127.0.0.1:8080", "127.0.0.1:8080", true), ("127.8.9.1:0", "127.8.9.1:0", true),
             ("[::1]:65535", "[::1]:65535", true), ("localhost:80", "127.0.0.1:80", true),
@@ -18,7 +18,7 @@ struct ListenAddressTests {
     }
 
     @Test(
-        "anything else is refused",
+        "text that is no listen address is refused",
         arguments: [
             "", ":80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:+1", "127.1:80",
             "::1:80",

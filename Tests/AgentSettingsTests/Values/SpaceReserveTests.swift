@@ -3,10 +3,10 @@ import AgentSettings
 import CacheFormat
 import Testing
 
-@Suite("How much is left free")
+@Suite("The space reserve")
 struct SpaceReserveTests {
     @Test(
-        "a percentage or a size is read, and shown so that it is read back",
+        "a space reserve is a percentage or a size, and is read back from its text",
         arguments: [
             ("5%", .percent(5)), ("5 %", .percent(5)), ("0%", .percent(0)), ("90%", .percent(90)),
             ("500MiB", .bytes(.mebibytes(500))), ("1000", .bytes(ByteCount(1000))),
@@ -16,13 +16,15 @@ struct SpaceReserveTests {
         #expect(SpaceReserve(reserve.description) == reserve)
     }
 
-    @Test("anything else is not", arguments: ["", "%", "91%", "-5%", "5.5%", "5%%", "5 percent", "half", "5MB"])
+    @Test(
+        "text that is no percentage or size is no space reserve",
+        arguments: ["", "%", "91%", "-5%", "5.5%", "5%%", "5 percent", "half", "5MB"])
     func refuse(text: String) {
         #expect(SpaceReserve(text) == nil)
     }
 
     @Test(
-        "a share is of bytes and inodes alike, and a size of bytes; a little is left in any case",
+        "a space reserve in percent holds for bytes and inodes, a size for bytes; both have a minimum",
         arguments: [
             (.percent(5), 1000 << 20, 50 << 20, 50 << 20), (.percent(0), 1 << 30, 64 << 10, 16),
             (.percent(5), 1 << 20, 64 << 10, 52_428), (.percent(90), .max, .max / 100 * 90 + 6, .max / 100 * 90 + 6),

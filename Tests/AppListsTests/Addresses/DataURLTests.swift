@@ -7,7 +7,7 @@ struct DataURLTests {
     private static func bytes(_ text: String) throws -> [UInt8] { try #require(DataURL(text)).bytes() }
 
     @Test(
-        "the bytes that a URL stands for",
+        "a data URL has the bytes that it stands for",
         arguments: [
             // As text.
             ("data:,", []), ("data:,ab", [0x61, 0x62]),
@@ -38,7 +38,7 @@ struct DataURLTests {
     }
 
     @Test(
-        "what stands for no bytes is a bad URL, and says why",
+        "a data URL without bytes is refused, and the error says why",
         arguments: [
             ("data:", "comma"), ("data:image/png;base64", "comma"), ("data:#,a", "comma"), ("data:,%", "hexadecimal"),
             ("data:,%4", "hexadecimal"), ("data:,%4g", "hexadecimal"), ("data:,%+1", "hexadecimal"),
@@ -53,14 +53,16 @@ struct DataURLTests {
         #expect(refusal.code == .badURL && "\(refusal)".contains(reason), "\(refusal)")
     }
 
-    @Test("64 KiB of URL are accepted, and no more")
+    @Test("a data URL may have 64 KiB and no more")
     func length() throws {
         let longest = "data:," + String(repeating: "x", count: DataURL.maxLength - 6)
         #expect(try Self.bytes(longest).count == DataURL.maxLength - 6)
         #expect(throws: URLRefusal.self) { try Self.bytes(longest + "x") }
     }
 
-    @Test("only the scheme data is one", arguments: ["dat:,x", "data", "http://a/data:,x", "", "data;,x", " data:,x"])
+    @Test(
+        "only a URL with the scheme data is a data URL",
+        arguments: ["dat:,x", "data", "http://a/data:,x", "", "data;,x", " data:,x"])
     func others(text: String) {
         #expect(DataURL(text) == nil)
     }

@@ -6,7 +6,7 @@ import Testing
 @Suite("URLs of files, which only settings may name")
 struct FetchTargetFileTests {
     @Test(
-        "they have an absolute path on this machine",
+        "a file URL has an absolute path on this machine",
         arguments: [
             ("file:///media/usb/icons/", "/media/usb/icons/"), ("file:///a%20b/%C3%A9", "/a b/é"), ("file:///", "/"),
             ("file:///a/..b", "/a/..b"), ("file://host/a", nil), ("file:/a", nil), ("file:a", nil), ("/a", nil),
@@ -18,7 +18,7 @@ struct FetchTargetFileTests {
         #expect(FetchTarget.file(url)?.filePath == path)
     }
 
-    @Test("no list and no redirect can name one")
+    @Test("no list and no redirect can name a file URL")
     func untrusted() throws {
         #expect(throws: URLRefusal.self) { try FetchTarget("file:///etc/passwd") }
         #expect(throws: URLRefusal.self) { try FetchTarget("https://h.example/").resolving("file:///etc/passwd") }

@@ -25,7 +25,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "anything else is no address",
+        "text that is no IP address is refused",
         arguments: [
             "", " ", ".", "1", "127.1", "1.2.3", "1.2.3.4.5", "1.2.3.", ".1.2.3", "1..2.3", "256.0.0.1", "01.2.3.4",
             "00.0.0.0", "0x7f.0.0.1", "1.2.3.4 ", " 1.2.3.4", "+1.2.3.4", "-1.2.3.4", "2130706433", "١.٢.٣.٤",
@@ -61,7 +61,7 @@ struct IPAddressTests {
     }
 
     @Test(
-        "anything else is no range",
+        "text that is no address range is refused",
         arguments: [
             "", "/", "/8", "10.0.0.0/", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/-0", "::/-000", "10.0.0.0/+8",
             "10.0.0.0/8/8", "10.0.0.0/8 ",
@@ -71,10 +71,10 @@ struct IPAddressTests {
         #expect(AddressRange(text) == nil)
     }
 
-    @Test("four numbers from 0 to 255 without zeros before them are an address, and nothing like it")
+    @Test("random text is an IPv4 address exactly if it is four numbers up to 255 without leading zeros")
     func random() {
         var generator = SeededRandom(seed: 1)
-        for _ in 0..<20_000 {
+        for _ in 0..<5000 {
             let text = String(
                 (0..<Int.random(in: 5...13, using: &generator)).map { _ in
                     "0012569...ax".randomElement(using: &generator) ?? "."

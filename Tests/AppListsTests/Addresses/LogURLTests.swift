@@ -5,7 +5,7 @@ import Testing
 @Suite("URLs as logs show them")
 struct LogURLTests {
     @Test(
-        "no user name, password, query or image is shown",
+        "a URL in a log has no user name, password, query or image",
         arguments: [
             ("https://a.example/i.png", "https://a.example/i.png"),
             ("https://a.example:8443/@x/i.png", "https://a.example:8443/@x/i.png"),

@@ -6,7 +6,7 @@ import Testing
 @Suite("Names of files in the lists folder")
 struct ListNameTests {
     @Test(
-        "these are app lists",
+        "file names of app lists are accepted",
         arguments: [
             "apps.plist", "a b.plist", "ü.plist", "a.b.plist", "plist.plist", "new.plist", "a.plist.plist",
             "whats.new.plist", "apps.bak.plist",
@@ -17,7 +17,7 @@ struct ListNameTests {
     }
 
     @Test(
-        "these are not",
+        "hidden and other file names are no app lists",
         arguments: [
             "", "apps", "plist", ".plist", "apps.plis", "apps.PLIST", "apps.xml", ".apps.plist", "..plist",
             "#apps.plist#",

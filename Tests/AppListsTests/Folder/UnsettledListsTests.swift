@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Files that go on changing")
 struct UnsettledListsTests {
-    @Test("have a verdict when they have been for too long, and begin anew when they had settled")
+    @Test("files that change for too long get a verdict, and begin anew after they settled")
     func patience() {
         var unsettled = UnsettledLists(patience: .seconds(30))
         func overdue(_ names: Set<ListName>, after seconds: Int) -> [ListName] {

@@ -5,7 +5,7 @@ import Testing
 @Suite("Folders of which not every change is told")
 struct WatchTroubleTests {
     @Test(
-        "the limit that was reached is named, with what to raise",
+        "a reached watch limit is named, with what to raise",
         arguments: [
             ("ENOSPC", "fs.inotify.max_user_watches"), ("EMFILE", "fs.inotify.max_user_instances"),
             ("ENFILE", "fs.file-max"), ("ENOENT", "ENOENT"),
@@ -16,7 +16,7 @@ struct WatchTroubleTests {
     }
 
     @Test(
-        "file systems that others change are known",
+        "file systems that other machines change are known",
         arguments: [
             (0x6969, "NFS"), (0x6573_5546, "FUSE"), (0x0102_1997, "9P"), (0x794C_7630, "overlayfs"), (0xEF53, nil),
             (0x0102_1994, nil), (0x9123_683E, nil),

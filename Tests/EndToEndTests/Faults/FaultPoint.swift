@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
+import TestSupport
 
 /// A call of a run at which a fault can be put: the n-th one of its name that has to do with its file.
 ///

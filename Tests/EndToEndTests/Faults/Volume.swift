@@ -40,7 +40,7 @@ struct Volume: Sendable {
     ///
     /// One that was just being started by an agent that was killed still has what the agent had open.
     func unmount() async throws {
-        try await waitUntil(atMost: .seconds(5)) {
+        try await waitUntil {
             if umount2(path.string, 0) == 0 { return true }
             guard errno == EBUSY else { throw Errno(rawValue: errno) }
             return false

@@ -4,6 +4,7 @@ import Reports
 import Subprocess
 import SyncPlan
 import Synchronization
+import TestSupport
 
 @testable import SyncAgentCLI
 
@@ -25,8 +26,15 @@ extension World {
 
     /// Runs the agent while lists change as fast as they are published, and cuts the power.
     ///
+    /// - Parameters:
+    ///   - volume: Where its cache is.
+    ///   - moment: How long after its start.
+    ///   - isAcknowledged: Whether to wait before for a `sync --wait` that ended with 0.
     /// - Returns: What the agent said is published.
-    func cutPower(of volume: Volume, after moment: Duration) async throws -> Acknowledgement {
+    /// - Throws: An error if the agent does not start, or the power cannot be cut.
+    func cutPower(
+        of volume: Volume, after moment: Duration, onceAcknowledged isAcknowledged: Bool
+    ) async throws -> Acknowledgement {
         let acknowledged = Acknowledgement()
         let world = setting("SYNCAGENT_LISTS_SETTLE", "10ms")
         _ = try dropAny()
@@ -54,6 +62,7 @@ extension World {
                         if sync?.code == 0 { acknowledged.note(synced: version) }
                     }
                 }
+                if isAcknowledged { try await waitUntil { acknowledged.synced > 0 } }
                 // The moment is what differs from one run to the next.
                 try await Task.sleep(for: moment)
                 try volume.cutPower()

@@ -13,16 +13,16 @@ import Testing
 /// What the agent costs while nothing happens.
 ///
 /// `IDLE_SECONDS` in the environment is for how long it is watched.
-@Suite("An agent with nothing to do")
+@Suite("An agent with nothing to do", .timeLimit(.minutes(15)))
 struct IdleTests {
     private static let seconds = environmentNumber("IDLE_SECONDS") ?? 10
 
-    @Test("it hardly wakes up, and takes next to no time", .disabled(if: isSanitized, sanitizerNote))
+    @Test("an idle agent hardly wakes up, and takes next to no CPU time", .disabled(if: isSanitized, sanitizerNote))
     func idle() async throws {
         try await World.with { world in
-            for number in 0..<200 { try world.drop(["icon-\(number % 20)"], as: "\(number).plist") }
+            for number in 0..<60 { try world.drop(["icon-\(number % 20)"], as: "\(number).plist") }
             try await world.agent.whileRunning { agent in
-                try await world.agent.status { $0.inSync && $0.lists.count == 200 && $0.icons.ready == 20 }
+                try await world.agent.status { $0.inSync && $0.lists.count == 60 && $0.icons.ready == 20 }
                 let watcher = try #require(try ProcessTree.child(of: agent.value, named: "syncagent-watch"))
                 // What has just been done has an end, and idle threads give up waiting after some seconds.
                 try await Task.sleep(for: .seconds(6))
@@ -33,11 +33,12 @@ struct IdleTests {
                 let wakeUps = zip(after, before).map { $0.wakeUps(since: $1) }
                 let time = zip(after, before).map { $0.milliseconds - $1.milliseconds }
                 print(
-                    "\(Self.seconds) s with 200 lists: agent \(wakeUps[0]) wake-ups, \(time[0]) ms; "
+                    "\(Self.seconds) s with 60 lists: agent \(wakeUps[0]) wake-ups, \(time[0]) ms; "
                         + "syncagent-watch \(wakeUps[1]) wake-ups, \(time[1]) ms")
                 #expect(wakeUps[0] <= Self.mostWakeUps && wakeUps[1] <= 2 + Self.seconds / 10)
-                // A hundredth of a processor, and what its clock counts in.
-                #expect(time[0] + time[1] <= Self.seconds * 10 + 10)
+                // Compared with the start, on the same machine; the kernel counts in ticks of 10 ms.
+                let start = before.map(\.milliseconds).reduce(0, +)
+                #expect(10 * (time[0] + time[1]) <= start + 100, "the start took \(start) ms")
             }
         }
     }

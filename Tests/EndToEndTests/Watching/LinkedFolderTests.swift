@@ -10,10 +10,16 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("A lists folder that is a symbolic link", .serialized)
+@Suite("Lists folders that move", .timeLimit(.minutes(15)), .serialized)
 struct LinkedFolderTests {
-    /// Runs the body with an agent whose lists folder is a link to the first of two folders, which it watches.
-    private func withLink(_ body: @escaping @Sendable (World, [FilePath]) async throws -> Void) async throws {
+    private func link(_ world: World, to target: FilePath) throws {
+        let temporary = world.folder.appending("link").string
+        try #require(symlink(target.string, temporary) == 0)
+        try #require(rename(temporary, world.agent.lists.string) == 0)
+    }
+
+    @Test("a lists folder that is a link is read and watched where the link leads, also after it led nowhere")
+    func pointed() async throws {
         try await World.with { world in
             let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1h")
             let folders = ["one", "two"].map { world.folder.appending($0) }
@@ -22,48 +28,29 @@ struct LinkedFolderTests {
             try #require(symlink(folders[0].string, world.agent.lists.string) == 0)
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.watch.isEstablished && $0.watch.lastScan != nil }
-                try await body(world, folders)
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                for round in 1..<3 {
+                    try link(world, to: folders[round % 2])
+                    try world.drop(["Mail", "icon-\(round)"])
+                    try await world.published(["Mail", "icon-\(round)"])
+                    try world.drop(["icon-\(round)"])
+                    try await world.published(["icon-\(round)"])
+                }
+                try await world.agent.status { $0.watch.isEstablished }
+
+                let nowhere = world.folder.appending("nowhere")
+                try link(world, to: nowhere)
+                try await world.agent.status { $0.eviction.reason?.contains("No such file") ?? false }
+                try makeFolder(nowhere)
+                try world.drop(["Maps"])
+                try await world.published(["Maps"])
+                #expect(try await world.agent.status { $0.watch.isEstablished }.eviction == .active)
             }
         }
     }
 
-    private func link(_ world: World, to target: FilePath) throws {
-        let temporary = world.folder.appending("link").string
-        try #require(symlink(target.string, temporary) == 0)
-        try #require(rename(temporary, world.agent.lists.string) == 0)
-    }
-
-    @Test("that is pointed elsewhere is read and watched there, long before the next rescan")
-    func pointed() async throws {
-        try await withLink { world, folders in
-            try world.drop(["Mail"])
-            try await world.published(["Mail"])
-            for round in 1..<4 {
-                try link(world, to: folders[round % 2])
-                try world.drop(["Mail", "icon-\(round)"])
-                try await world.published(["Mail", "icon-\(round)"])
-                try world.drop(["icon-\(round)"])
-                try await world.published(["icon-\(round)"])
-            }
-            try await world.agent.status { $0.watch.isEstablished }
-        }
-    }
-
-    @Test("that leads nowhere is noticed, and so is what it leads to later")
-    func dangling() async throws {
-        try await withLink { world, folders in
-            try world.drop(["Mail"])
-            try await world.published(["Mail"])
-            try link(world, to: world.folder.appending("nowhere"))
-            try await world.agent.status { $0.eviction.reason?.contains("No such file") ?? false }
-            try makeFolder(world.folder.appending("nowhere"))
-            try world.drop(["Maps"])
-            try await world.published(["Maps"])
-            #expect(try await world.agent.status { $0.watch.isEstablished }.eviction == .active)
-        }
-    }
-
-    @Test("a folder above that is renamed is noticed by the next look, and watched from then on")
+    @Test("a lists folder is read and watched anew by the next look after a folder above it was renamed")
     func parent() async throws {
         try await World.with { world in
             let world = world.setting("SYNCAGENT_LISTS_RESCAN", "1h")

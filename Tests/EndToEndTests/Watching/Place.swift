@@ -13,6 +13,9 @@ enum Place: String, CaseIterable, Sendable {
     case bind = "bind mount"
     case overlay = "overlayfs"
 
+    /// Whether every way to save a list is tried there, not just the typical ones.
+    var hasAllPatterns: Bool { self == .folder || self == .ext4 }
+
     /// Runs the body with such a place in a folder.
     ///
     /// - Parameters:

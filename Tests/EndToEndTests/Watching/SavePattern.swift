@@ -23,6 +23,15 @@ struct SavePattern: Sendable {
     /// Whether the kernel tells nothing of it, so that only a look at the folder can find it.
     var isSilent = false
 
+    /// Whether it is tried in every place: the others do what these do to a folder.
+    var isTypical: Bool { Self.typical.contains(name) }
+
+    private static let typical: Set = [
+        "mv within a file system", "mv across file systems", "O_TMPFILE and linkat", "hard link",
+        "symlink swap, as Kubernetes", "atomic exchange", "truncate and write", "late chmod", "mmap, then close",
+        "mmap, without close", "delete", "rename",
+    ]
+
     static let all: [SavePattern] =
         copies + editors + links + inPlace + [
             SavePattern(name: "delete", script: #"rm "$LIST""#, effect: .removed),

@@ -15,12 +15,20 @@ extension World {
     ///
     /// - Parameters:
     ///   - patterns: The ways; those whose programs are missing are passed over with a message.
-    ///   - place: The folder that has the lists folder in it, and a folder `side`.
+    ///   - place: Where the lists folder is.
+    ///   - path: The folder that has the lists folder in it, and a folder `side`.
     /// - Returns: How long it took from the end of each until it had taken effect, by name.
     /// - Throws: An error if a way fails, or does not take effect at all.
-    func times(of patterns: [SavePattern], in place: FilePath) async throws -> [String: Duration] {
+    func times(of patterns: [SavePattern], in place: Place, at path: FilePath) async throws -> [String: Duration] {
         let world = try heedingModes()
         return try await world.agent.whileRunning { _ in
+            if place == .overlay {
+                let report = try await world.agent.status { $0.watch.mode == "polling" }
+                #expect(report.watch.reason == "overlayfs does not report changes made elsewhere")
+            } else {
+                let watch = try await world.agent.status { _ in true }.watch
+                #expect(watch.isEstablished && (watch.mode == "inotify" || watch.reason != nil))
+            }
             var times: [String: Duration] = [:]
             for (number, pattern) in patterns.enumerated() {
                 guard pattern.tools.allSatisfy({ Tool.areInstalled($0) }) else {
@@ -28,7 +36,7 @@ extension World {
                     continue
                 }
                 times[pattern.name] = try await world.time(
-                    of: pattern, from: "icon-\(100 + number)", to: "icon-\(200 + number)", in: place)
+                    of: pattern, from: "icon-\(100 + number)", to: "icon-\(200 + number)", in: path)
             }
             return times
         }

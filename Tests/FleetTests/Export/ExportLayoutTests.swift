@@ -8,7 +8,7 @@ struct ExportLayoutTests {
     private static let hex = Digest.of("a").hex
 
     @Test(
-        "are its own only if a digest names them",
+        "paths of an export are its own only if a digest names them",
         arguments: [
             ("icons/\(hex.prefix(2))/\(hex).png", true), ("lists/\(hex).json", true),
             ("signatures/\(hex).minisig", true),
@@ -27,13 +27,13 @@ struct ExportLayoutTests {
         #expect(!ExportLayout.isNamed(ExportLayout.temporary(path)))
     }
 
-    @Test("have a temporary name in the same folder")
+    @Test("paths of an export have a temporary name in the same folder")
     func temporary() {
         #expect(ExportLayout.temporary("manifest.json") == ".manifest.json.new")
         #expect(ExportLayout.temporary("lists/a.json") == "lists/.a.json.new")
     }
 
-    @Test("may be kept for a year, and the manifest for a minute")
+    @Test("paths of an export may be kept for a year, and the manifest for a minute")
     func cacheControl() {
         #expect(ExportLayout.cacheControl(of: "manifest.json").hasPrefix("public, max-age=60, "))
         #expect(ExportLayout.cacheControl(of: "lists/\(Self.hex).json") == "public, max-age=31536000, immutable")

@@ -9,7 +9,7 @@ struct UnnamedFilesTests {
     private let start = Timestamp(sinceEpoch: .seconds(1_795_000_000))
     private let week = Duration.seconds(7 * 86_400)
 
-    @Test("go when no export has named them for the whole time, and not before")
+    @Test("files that no export names are removed after the whole time, and not before")
     func due() {
         var files = UnnamedFiles()
         #expect(files.update(present: paths, named: [paths[0]], now: start, keep: week) == [])
@@ -20,7 +20,7 @@ struct UnnamedFilesTests {
         #expect(files.since.isEmpty)
     }
 
-    @Test("begin anew when they are named in between")
+    @Test("the time of an unnamed file begins anew when it is named in between")
     func namedAgain() {
         var files = UnnamedFiles()
         _ = files.update(present: paths, named: [], now: start, keep: week)
@@ -29,7 +29,7 @@ struct UnnamedFilesTests {
         #expect(files.update(present: paths, named: [], now: start + week, keep: week) == [])
     }
 
-    @Test("begin anew when the record is lost, and stay for no longer when a clock was ahead")
+    @Test("the time of unnamed files begins anew when the record is lost, and ignores a clock ahead")
     func clocks() {
         var lost = UnnamedFiles(text: [])
         #expect(lost.update(present: paths, named: [], now: start + week, keep: week) == [])
@@ -39,7 +39,7 @@ struct UnnamedFilesTests {
         #expect(ahead.update(present: paths, named: [], now: start + week, keep: week).count == 4)
     }
 
-    @Test("are never those of others, nor those that are gone")
+    @Test("unnamed files are never those of others, nor missing ones")
     func foreign() {
         var files = UnnamedFiles()
         let others = ["index.html", "icons/logo.png", "lists/.x.new", "manifest.json"]
@@ -49,7 +49,7 @@ struct UnnamedFilesTests {
         #expect(files.since.isEmpty)
     }
 
-    @Test("are read back from their record, of which damaged lines are ignored")
+    @Test("unnamed files are read back from their record, whose damaged lines are ignored")
     func record() {
         var files = UnnamedFiles()
         _ = files.update(present: paths, named: [], now: start, keep: week)

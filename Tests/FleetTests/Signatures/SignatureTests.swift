@@ -8,7 +8,9 @@ struct SignatureTests {
     static let message = Array("{ \"format\": 1 }\n".utf8)
     private let key = SecretKey.sample(1)
 
-    @Test("is accepted for the bytes that were signed, and read back from its text", arguments: [0, 1, 100, 100_000])
+    @Test(
+        "a signature is accepted for the bytes that were signed, and read back from its text",
+        arguments: [0, 1, 100, 100_000])
     func roundTrip(count: Int) throws {
         let message = [UInt8](repeating: 7, count: count)
         let signature = key.sign(message, trustedComment: "generation 42")
@@ -17,7 +19,7 @@ struct SignatureTests {
         try verify(read, of: message, by: [key.publicKey])
     }
 
-    @Test("is that of RFC 8032, test 2")
+    @Test("a signature is that of RFC 8032, test 2")
     func vector() throws {
         let secret = try SecretKey(file: Array(Self.vectorFile.utf8))
         let signature = secret.sign([0x72], trustedComment: "")
@@ -28,7 +30,7 @@ struct SignatureTests {
         #expect(Array(bytes.dropFirst(10)) == Base64Text.bytes(expected))
     }
 
-    @Test("is refused for other bytes")
+    @Test("a signature is refused for other bytes")
     func otherBytes() {
         let signature = key.sign(Self.message, trustedComment: "")
         for index in Self.message.indices {
@@ -46,7 +48,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("is refused when any byte of it is another, whichever that is")
+    @Test("a signature is refused when any byte of it is changed")
     func damaged() {
         let text = key.sign(Self.message, trustedComment: "generation 42").text
         // The untrusted comment ends with the first line, and proves nothing.
@@ -62,7 +64,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("is refused when it is cut anywhere")
+    @Test("a signature is refused when it is cut anywhere")
     func truncated() {
         let text = key.sign(Self.message, trustedComment: "generation 42").text
         for count in 0..<text.count - 1 {
@@ -72,7 +74,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("is accepted by each of several keys, and by none but the one that made it")
+    @Test("a signature is accepted by each of several keys, and by none but the one that made it")
     func rotation() throws {
         let keys = (1...3).map { SecretKey.sample($0) }
         for secret in keys {
@@ -88,7 +90,7 @@ struct SignatureTests {
         }
     }
 
-    @Test("with the number of a key that did not make it is refused")
+    @Test("a signature with the number of another key is refused")
     func forgedNumber() throws {
         let other = SecretKey.sample(2)
         var bytes = try #require(Base64Text.bytes("\(other.publicKey)"))
@@ -103,7 +105,7 @@ struct SignatureTests {
         try verify(signature, of: Self.message, by: [impostor, key.publicKey])
     }
 
-    @Test("with another trusted comment is refused")
+    @Test("a signature with another trusted comment is refused")
     func comment() throws {
         let text = String(decoding: key.sign(Self.message, trustedComment: "generation 42").text, as: UTF8.self)
         let other = text.split(separator: "generation 42", omittingEmptySubsequences: false)
@@ -115,7 +117,7 @@ struct SignatureTests {
     }
 
     @Test(
-        "is not read from other texts",
+        "a signature is not read from other texts",
         arguments: [
             ("", "it has 0 lines instead of 4"),
             ("a\nb\n", "it has 2 lines instead of 4"),
@@ -127,7 +129,7 @@ struct SignatureTests {
         #expect(throws: SignatureError.notASignature(reason)) { try Signature(text: Array(text.utf8)) }
     }
 
-    @Test("of a hash is refused, and says how to sign")
+    @Test("a signature of a hash is refused, and the error says how to sign")
     func prehashed() throws {
         var text = key.sign(Self.message, trustedComment: "").text
         let start = try #require(text.firstIndex(of: UInt8(ascii: "\n"))) + 1

@@ -13,11 +13,11 @@ import TestSupport
 import Testing
 
 /// The database is of one process; what is seeded into it is what a damaged disk or a curious person leaves.
-@Suite("A database that lies")
+@Suite("A state database with any contents")
 struct DatabaseTests {
-    private let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 100
+    private let rounds = getenv("FUZZ_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 30
 
-    @Test("whatever its values are, the agent's decisions begin, and its questions are answered")
+    @Test("an agent starts, decides and reports with any values in its state database")
     func values() async throws {
         try await withTemporaryFolder { folder in
             let whole = try await Self.whole(in: folder)
@@ -34,7 +34,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("whatever its bytes are, too")
+    @Test("an agent starts, decides and reports with any bytes in its state database")
     func bytes() async throws {
         try await withTemporaryFolder { folder in
             let whole = try await Self.whole(in: folder)

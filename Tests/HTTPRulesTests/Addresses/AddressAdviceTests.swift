@@ -6,7 +6,7 @@ import Testing
 @Suite("The advice on a refused address")
 struct AddressAdviceTests {
     @Test(
-        "is found in every message with it, also where text follows",
+        "the advice on a refused address is found in every message with it, also where text follows",
         arguments: [("10.1.2.3", true), ("::1", true), ("169.254.1.1", false), ("fd00:ec2::254", false)],
         ["", " [address-refused]; others failed with dns"])
     func found(row: (address: String, isLocal: Bool), rest: String) throws {
@@ -19,7 +19,7 @@ struct AddressAdviceTests {
         #expect(cause + advice.clause() + end == message)
     }
 
-    @Test("says where to add the entries if the file is known")
+    @Test("the advice on a refused address says where to add the entries if the file is known")
     func file() throws {
         let range = try #require(AddressRange("10.0.0.0/8"))
         #expect(
@@ -28,7 +28,7 @@ struct AddressAdviceTests {
     }
 
     @Test(
-        "is in no other message",
+        "the advice on a refused address is in no other message",
         arguments: [
             "network.denyHosts denies requests to 10.0.0.1", "add 10.0.0.0/8 to network.allow",
             "x; to allow it, add nothing to network.allow", "x; to allow it, add 10.0.0.0/8 to network.deny", "",

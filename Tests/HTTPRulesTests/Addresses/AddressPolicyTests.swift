@@ -3,10 +3,10 @@ import AppLists
 import HTTPRules
 import Testing
 
-@Suite("Which addresses may be connected to")
+@Suite("The address policy")
 struct AddressPolicyTests {
     @Test(
-        "public addresses may be",
+        "the address policy allows public addresses",
         arguments: [
             "1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "126.255.255.255",
             "128.0.0.1", "169.253.255.255", "169.255.0.0", "172.15.255.255", "172.32.0.0", "192.0.1.0",
@@ -20,7 +20,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "addresses that are not public may not",
+        "the address policy refuses addresses that are not public",
         arguments: [
             ("0.0.0.0", "0.0.0.0/8"), ("0.255.255.255", "0.0.0.0/8"), ("10.0.0.0", "10.0.0.0/8"),
             ("10.255.255.255", "10.0.0.0/8"), ("100.64.0.0", "100.64.0.0/10"), ("100.127.255.255", "100.64.0.0/10"),
@@ -67,7 +67,7 @@ struct AddressPolicyTests {
     }
 
     @Test(
-        "what is allowed is allowed, and nothing beside it",
+        "the address policy allows the addresses of network.allow, and no others",
         arguments: [
             ("10.1.0.0/16", "10.1.2.3", true), ("10.1.0.0/16", "10.2.0.0", false),
             ("10.1.0.0/16", "::ffff:10.1.0.1", true),
@@ -99,7 +99,9 @@ struct AddressPolicyTests {
         #expect(refusal?.contains("or icons.corp to network.allowHosts") == (refusal == nil ? nil : isAllowed))
     }
 
-    @Test("what is denied is refused whatever is allowed", arguments: ["10.1.2.3", "::ffff:10.1.2.3", "8.8.8.8"])
+    @Test(
+        "the address policy refuses denied addresses, whatever is allowed",
+        arguments: ["10.1.2.3", "::ffff:10.1.2.3", "8.8.8.8"])
     func denied(text: String) throws {
         let ranges = [try #require(AddressRange("0.0.0.0/0")), try #require(AddressRange("::/0"))]
         let address = try #require(IPAddress(text))

@@ -2,10 +2,10 @@ import HTTPRules
 // SPDX-License-Identifier: Apache-2.0
 import Testing
 
-@Suite("Which hosts an entry means")
+@Suite("Patterns of hosts")
 struct HostPatternTests {
     @Test(
-        "an entry means a name, what is below it, or both, and an address means itself",
+        "a host pattern matches a name, the names below it, or both; an address matches itself",
         arguments: [
             ("icons.corp", ["icons.corp", "ICONS.Corp", "icons.corp."], ["a.icons.corp", "corp", "xicons.corp"]),
             ("Icons.CORP.", ["icons.corp"], ["a.icons.corp"]),
@@ -22,7 +22,7 @@ struct HostPatternTests {
     }
 
     @Test(
-        "what no host can be is no entry",
+        "text that no host can be is no host pattern",
         arguments: [
             "", ".", "*", "*.", "..corp", "*.*.corp", "a..corp", "a*.corp", "http://icons.corp", "icons.corp:443",
             "icons.corp/", "user@icons.corp", "10.0.0.0/8", "10.1", "*.10.0.0.1", "256.0.0.1", "[::1]", "::g",

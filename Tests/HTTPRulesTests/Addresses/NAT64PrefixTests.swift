@@ -90,7 +90,7 @@ struct NAT64PrefixTests {
         }
     }
 
-    @Test("what is denied is refused behind a prefix, known or local, whatever is allowed")
+    @Test("a denied address is refused behind a NAT64 prefix, whatever is allowed")
     func denied() throws {
         let prefix = try Self.prefix("2a0c:64::", 96)
         var policy = AddressPolicy(

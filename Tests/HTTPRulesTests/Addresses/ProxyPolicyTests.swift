@@ -6,7 +6,7 @@ import Testing
 @Suite("Proxies")
 struct ProxyPolicyTests {
     @Test(
-        "the forms of a proxy",
+        "a proxy is read in each of its forms",
         arguments: [
             ("proxy.example.com:3128", "http proxy.example.com 3128 "), ("http://p:80/", "http p 80 "),
             ("http://p", "http p 1080 "), ("HTTP://P:3128", "http p 3128 "), ("socks5h://p:1", "socks5 p 1 "),
@@ -20,7 +20,7 @@ struct ProxyPolicyTests {
     }
 
     @Test(
-        "which proxy a request goes through",
+        "a request goes through the proxy for its scheme and host",
         arguments: [
             (["http_proxy": "h:1"], "http://a/", "h"), (["http_proxy": "h:1"], "https://a/", nil),
             (["HTTP_PROXY": "h:1"], "http://a/", nil), (["HTTPS_PROXY": "s:1"], "https://a/", "s"),
@@ -40,7 +40,7 @@ struct ProxyPolicyTests {
     }
 
     @Test(
-        "a text is shown without what may be a password: of what is no proxy, only the scheme",
+        "a proxy is shown without its password; text that is no proxy, by its scheme only",
         arguments: [
             ("http://p:80", "http://p:80"), ("http://user:secret@p:80", "…@p:80"), ("http://alice:secret", "http://…"),
             ("alice:secret", "…"), ("socks5://a:secret@p:1", "socks5://…"), ("secret://p", "…"), ("", ""),

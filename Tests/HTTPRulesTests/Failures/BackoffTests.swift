@@ -38,7 +38,7 @@ struct BackoffTests {
     }
 
     @Test(
-        "what a server asks for wins over the backoff, up to a day, where it means something",
+        "a Retry-After wins over the backoff, up to a day",
         arguments: [
             (503, 120, 120, 132), (429, 1, 1, 1.1), (403, 60, 60, 66), (500, 86_400, 86_400, 86_400),
             (429, 1_000_000_000, 86_400, 86_400), (503, 0, 0, 1), (429, -5, 0, 1), (404, 5, 2880, 4320),
@@ -70,12 +70,12 @@ struct BackoffTests {
         #expect(failure.blame == blame)
     }
 
-    @Test("what is refused is never asked for again")
+    @Test("a refused URL is never retried")
     func refused() {
         #expect(Self.delays(.refused, attempt: 1).allSatisfy { $0 == nil })
     }
 
-    @Test("the longest settings do not overflow")
+    @Test("the longest delays do not overflow")
     func extremes() {
         let century = Duration.seconds(3_155_760_000)
         let delays = Self.delays(.passing, attempt: .max, of: Backoff(base: century, max: century))
@@ -84,13 +84,13 @@ struct BackoffTests {
         #expect(small.allSatisfy { $0.map { $0 <= .milliseconds(1) } ?? false })
     }
 
-    @Test("the same seed gives the same delays")
+    @Test("the same seed gives the same delays of retries")
     func seeded() {
         #expect(Self.delays(.passing, attempt: 4) == Self.delays(.passing, attempt: 4))
     }
 
     @Test(
-        "a status says how long its cause is likely to last",
+        "an HTTP status says how long its cause is likely to last",
         arguments: [
             (408, .passing), (425, .passing), (429, .throttled), (500, .passing), (502, .passing), (503, .passing),
             (504, .passing), (522, .passing), (524, .passing), (599, .passing), (511, .passing), (505, .lasting),

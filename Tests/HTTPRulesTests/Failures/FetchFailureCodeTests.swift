@@ -10,7 +10,7 @@ struct FetchFailureCodeTests {
         FetchFailure.Cause.allCases.map { .fetch($0) } + ImageRejection.Code.allCases.map { .image($0) }
         + URLRefusal.Code.allCases.map { .url($0) } + [100, 304, 404, 503, 999].map { .http($0) }
 
-    @Test("each code is read back from its text, and no two have the same")
+    @Test("each failure code is read back from its own text")
     func text() {
         for code in Self.codes { #expect(FetchFailure.Code(rawValue: code.rawValue) == code) }
         #expect(Set(Self.codes.map(\.rawValue)).count == Self.codes.count)
@@ -18,7 +18,7 @@ struct FetchFailureCodeTests {
     }
 
     @Test(
-        "other text is no code",
+        "unknown text is no failure code",
         arguments: [
             "", "http", "http-", "http-0", "http-099", "http-99", "http-1000", "http-+404", "http--404", "http-0404",
             "http-404 ", "http-٤٠٤", "http-4o4", "HTTP-404", "Timeout", "timeout\0", "disk-full", "no-such-code",

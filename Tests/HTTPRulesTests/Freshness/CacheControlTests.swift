@@ -29,7 +29,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "of a directive that comes twice the first one counts, good or bad",
+        "the first of two equal Cache-Control directives counts, good or bad",
         arguments: [
             ("max-age=3600, max-age=1", hour), ("max-age=1, max-age=3600", .duration(.seconds(1))),
             ("max-age=x, max-age=3600", .malformed), ("max-age=3600, max-age=x", hour),
@@ -39,7 +39,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "what stands in quotes is no directive",
+        "quoted text in Cache-Control is no directive",
         arguments: [
             "extension=\"max-age=3600\", max-age=1", "max-age=1, extension=\"max-age=3600\"",
             "extension=\"a, max-age=3600, no-store\", max-age=1", "extension=\"\\\", no-store\", max-age=1",
@@ -50,7 +50,7 @@ struct CacheControlTests {
     }
 
     @Test(
-        "a flag is there in any case of letters and with any argument",
+        "a Cache-Control flag is read in any case of letters and with any argument",
         arguments: [
             ("no-store", [.noStore]), ("nO-StOrE", [.noStore]), ("no-store=0", [.noStore]),
             ("no-store =x", [.noStore]), ("max-age=1,must-understand", [.mustUnderstand]),
@@ -65,7 +65,7 @@ struct CacheControlTests {
         #expect(CacheControl(value).flags == flags)
     }
 
-    @Test("nothing traps")
+    @Test("random Cache-Control fields do not trap")
     func random() {
         var generator = SeededGenerator(seed: 2)
         let pieces = ["max-age", "no-cache", "=", "\"", "\\", ",", " ", "0", "99999999999999999999", "é", "\u{0}"]

@@ -18,7 +18,7 @@ struct EntityTagTests {
     }
 
     @Test(
-        "what could not be sent back, or would mean something else, is no tag",
+        "text that could not be sent back unchanged is no entity tag",
         arguments: [
             "", "\"", "W/", "W/\"", "*", "\"a\"b\"", "\"a", "a\"", "w/\"a\"", "W/W/\"a\"", "a b", "a,b", "\"a\", \"b\"",
             "é", "\"\u{FFFD}\"", "\"\u{7F}\"", "\"\(String(repeating: "x", count: 1023))\"",

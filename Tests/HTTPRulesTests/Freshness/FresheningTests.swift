@@ -3,7 +3,7 @@ import CacheFormat
 import HTTPRules
 import Testing
 
-@Suite("What a 304 does")
+@Suite("Freshening by a 304")
 struct FresheningTests {
     private static let later = Sample.start + .seconds(100)
 
@@ -13,7 +13,7 @@ struct FresheningTests {
         Sample.response(response).freshened(by: HTTPFields(update), requestTime: later, responseTime: later)
     }
 
-    @Test("it replaces the fields that it has, and keeps the others")
+    @Test("a 304 replaces the fields that it has, and keeps the others")
     func update() {
         let old = [
             ("ETag", "\"a\""), ("Cache-Control", "max-age=1"), ("Expires", Sample.date(9)), ("Last-Modified", "x"),
@@ -67,7 +67,7 @@ struct FresheningTests {
         ([("Last-Modified", "yesterday")], [], .unasked),
     ]
 
-    @Test("it updates only the response that it is about")
+    @Test("a 304 updates only the response that it is about")
     func selection() {
         for (response, update, result) in Self.table {
             let found: Result =

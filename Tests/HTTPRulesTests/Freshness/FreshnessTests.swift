@@ -57,7 +57,7 @@ struct FreshnessTests {
         ([("Cache-Control", "max-age=-1"), ("Expires", Sample.date(60))], 0, "malformed max-age: never fresh"),
     ]
 
-    @Test("the lifetime follows from the fields, and says how")
+    @Test("the freshness lifetime follows from the fields, and says how")
     func lifetimes() {
         for (fields, seconds, text) in Self.table {
             let freshness = Freshness(of: Sample.response(fields))
@@ -69,7 +69,7 @@ struct FreshnessTests {
     }
 
     @Test(
-        "nothing is guessed for a status that does not allow it",
+        "a status without heuristics has no heuristic lifetime",
         arguments: [(200, "", true), (404, "", true), (403, "", false), (599, "", false), (599, "public", true)])
     func guesses(status: Int, control: String, isGuessed: Bool) {
         let fields = [("Last-Modified", Sample.date(-1000)), ("Cache-Control", control)]
@@ -102,7 +102,7 @@ struct FreshnessTests {
         #expect(freshness.age(at: Sample.start + .seconds(-1_000_000)) == .seconds(10))
     }
 
-    @Test("the furthest times do no harm")
+    @Test("the furthest times do not overflow a freshness lifetime")
     func extremes() {
         let ends = [Int64.min, -1, 0, .max].map { Timestamp(sinceEpoch: .seconds($0)) }
         let fields = HTTPFields([

@@ -17,7 +17,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "all three forms are read, whatever the case of their letters and the day of the week",
+        "all three forms of HTTP dates are read, in any case, with any day of the week",
         arguments: forms + [
             "  Sun, 06 Nov 1994 08:49:37 GMT\t", "SUN, 06 NOV 1994 08:49:37 gmt", "sunday, 06-nov-94 08:49:37 GMT",
             "Mon, 06 Nov 1994 08:49:37 GMT", "Sun Nov 06 08:49:37 1994",
@@ -27,7 +27,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "other texts are no dates",
+        "text in other forms is no HTTP date",
         arguments: [
             "", "0", "-1", "foo", "GMT", ",", "Sun,", "1994-11-06T08:49:37Z", "784111777",
             "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 AEST",
@@ -89,7 +89,7 @@ struct HTTPDateTests {
         #expect(HTTPDate.format(Timestamp(sinceEpoch: .seconds(seconds))) == text)
     }
 
-    @Test("what is written is read again, and nothing that looks like it traps")
+    @Test("written HTTP dates are read back, and changed ones do not trap")
     func random() {
         var generator = SeededGenerator(seed: 1)
         let alphabet = Array("0123456789 ,:-+SunGMT\u{FF}é".unicodeScalars)

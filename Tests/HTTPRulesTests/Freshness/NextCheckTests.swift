@@ -4,7 +4,7 @@ import HTTPRules
 import SyncPlan
 import Testing
 
-@Suite("When an image is next asked for")
+@Suite("The next check of an image")
 struct NextCheckTests {
     private static let hour = 3600
     private static let year = 365 * 86_400
@@ -39,7 +39,7 @@ struct NextCheckTests {
         ([("Expires", "Fri, 31 Dec 9999 23:59:59 GMT")], year, .maximum),
     ]
 
-    @Test("the server decides, within an hour and a year")
+    @Test("the server decides the next check, between an hour and a year")
     func rules() {
         for (fields, seconds, rule) in Self.table {
             let check = Self.check(fields)
@@ -59,7 +59,7 @@ struct NextCheckTests {
         #expect(Self.check([], seed: 7) == Self.check([], seed: 7))
     }
 
-    @Test("what was told the same is not asked for at the same time, never while it is fresh, and soon after")
+    @Test("checks of images with the same lifetime are spread, and come soon after it, never before")
     func spread() {
         for (fields, seconds, rule) in Self.table + [([("Cache-Control", "max-age=86400")], 86_400, .freshness)] {
             let due = Sample.start + .seconds(seconds)
@@ -84,7 +84,7 @@ struct NextCheckTests {
         #expect(times.allSatisfy { $0 - Sample.start >= .seconds(36_000) && $0 - Sample.start <= .seconds(39_600) })
     }
 
-    @Test("the bounds hold for the daily look too, and the lower one is the stronger")
+    @Test("the bounds of checks hold for the daily check too, and the lower one wins")
     func bounds() {
         let minute = Duration.seconds(60)
         #expect(
@@ -114,7 +114,7 @@ struct NextCheckTests {
         #expect(!NextCheck(for: answer, under: RefreshPolicy(), using: &generator).isDue(at: now))
     }
 
-    @Test("the furthest times do no harm")
+    @Test("the furthest times do not overflow the next check")
     func extremes() {
         let ends = [-9_000_000_000_000, 0, 9_000_000_000_000].map { Timestamp(sinceEpoch: .seconds($0)) }
         for received in ends {

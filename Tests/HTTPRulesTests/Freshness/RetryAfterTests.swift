@@ -12,7 +12,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "seconds are read, and cut down to a week",
+        "seconds in Retry-After are read, and limited to a week",
         arguments: [
             ("0", .zero), ("120", .seconds(120)), ("0120 ", .seconds(120)), ("604801", .seconds(604_800)),
             ("99999999999999999999", .seconds(604_800)), ("-1", nil), ("1.5", nil), ("", nil), ("soon", nil),
@@ -23,7 +23,7 @@ struct RetryAfterTests {
     }
 
     @Test(
-        "a date counts from the response's own",
+        "a date in Retry-After counts from the Date of the response",
         arguments: [
             (120, nil, 120), (120, 0, 120), (120, 100, 20), (120, -100, 220), (-120, 0, 0), (1_000_000, 0, 604_800),
         ] as [(Int, Int?, Int)])
@@ -31,7 +31,7 @@ struct RetryAfterTests {
         #expect(Self.delay(HTTPDate.format(Sample.start + .seconds(after)), date: date) == .seconds(delay))
     }
 
-    @Test("the first of two counts, and none is none")
+    @Test("the first of two Retry-After fields counts")
     func lines() {
         let two = HTTPFields([("Retry-After", "1"), ("retry-after", "2")])
         #expect(RetryAfter(two, receivedAt: Sample.start)?.delay == .seconds(1))

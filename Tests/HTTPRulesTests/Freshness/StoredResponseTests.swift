@@ -4,9 +4,9 @@ import HTTPRules
 import SyncPlan
 import Testing
 
-@Suite("What is remembered of a response")
+@Suite("Stored responses")
 struct StoredResponseTests {
-    @Test("only what freshness and validation need is kept, and it gives the same again")
+    @Test("a stored response keeps the fields for freshness and validation, with the same results")
     func kept() {
         let response = Sample.response([
             ("Content-Type", "image/png"), ("Cache-Control", "max-age=1"), ("ETag", "\"a\""), ("Set-Cookie", "a=b"),
@@ -88,7 +88,7 @@ struct StoredResponseTests {
         #expect(Sample.response([("Vary", "A"), ("Vary", value)]).variesOnEverything == isEverything)
     }
 
-    @Test("of any fields, the first line of each single one is kept, and the lists as a whole, in their order")
+    @Test("a stored response keeps the first line of single fields, and whole lists, in their order")
     func random() {
         var generator = SeededGenerator(seed: 1)
         let single = ["age", "date", "etag", "expires", "last-modified"]

@@ -8,7 +8,7 @@ struct StrongValidatorTests {
     private static func modified(_ seconds: Int) -> (String, String) { ("Last-Modified", Sample.date(seconds)) }
 
     @Test(
-        "a strong tag is one; a date only if it lies a minute before Date, and there is no tag",
+        "a strong validator is a strong tag, or a date a minute before Date without a tag",
         arguments: [
             ([("ETag", "\"a\"")], "\"a\""), ([("ETag", "\"\"")], "\"\""),
             ([("ETag", "\"a\""), date, modified(-60)], "\"a\""), ([("ETag", "W/\"a\"")], nil), ([("ETag", "a")], nil),

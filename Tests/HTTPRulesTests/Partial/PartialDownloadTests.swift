@@ -5,7 +5,7 @@ import Testing
 
 @testable import HTTPRules
 
-@Suite("Downloads that were cut")
+@Suite("Partial downloads")
 struct PartialDownloadTests {
     private static let url: IconURL = "https://a.example/1.png"
     private static let tag = ("ETag", "\"1\"")
@@ -19,7 +19,7 @@ struct PartialDownloadTests {
     }
 
     @Test(
-        "what can go on is kept: a whole answer with a strong validator, of a server that does not deny ranges",
+        "a partial download is kept if it has a strong validator and the server does not deny ranges",
         arguments: [
             ([tag], 200, true), ([tag, ("Accept-Ranges", "bytes")], 200, true),
             ([tag, ("Accept-Ranges", "lines, Bytes")], 200, true), ([tag, ("Content-Length", "5")], 200, true),
@@ -32,7 +32,7 @@ struct PartialDownloadTests {
         #expect((partial != nil) == isKept)
     }
 
-    @Test("the rest is asked for by the first byte that is missing, and the validator")
+    @Test("the rest of a partial download is requested by its first byte and the validator")
     func request() throws {
         var byTag = try #require(try Self.kept([Self.tag]))
         byTag.bytes = 70_000
@@ -64,7 +64,7 @@ struct PartialDownloadTests {
         if let length { #expect(completed == nil || completed?.length == length) }
     }
 
-    @Test("an answer about another image does not")
+    @Test("an answer about another image does not complete a partial download")
     func otherImage() throws {
         let partial = try #require(Sample.partial())
         let fields = [("Content-Range", "bytes 100000-199999/200000"), ("ETag", "\"2\"")]
@@ -100,7 +100,7 @@ struct PartialDownloadTests {
         }
     }
 
-    @Test("what is no record, or without a strong validator, brings back nothing")
+    @Test("a partial download is not restored without a record with a strong validator")
     func damagedRecords() throws {
         let text = try #require(Sample.partial()).record(boot: "a")
         for end in text.indices.dropLast(2) {
@@ -134,7 +134,9 @@ struct PartialDownloadTests {
         #expect(PartialDownload.kept(of: [partial], at: Sample.start + .seconds(age)).isEmpty == !canGoOn)
     }
 
-    @Test("of too many the newest are kept, and of too large ones as well", arguments: [(100_000, 64), (5 << 20, 25)])
+    @Test(
+        "the newest partial downloads are kept within their limits on number and size",
+        arguments: [(100_000, 64), (5 << 20, 25)])
     func most(bytes: Int, count: Int) throws {
         let partials = try (0..<100).map {
             try #require(

@@ -5,7 +5,7 @@ import Testing
 @Suite("Content-Range")
 struct ContentRangeTests {
     @Test(
-        "a range of bytes is read",
+        "a Content-Range of bytes is read",
         arguments: [
             ("bytes 5-9/10", 5, 9, 10), ("bytes 0-0/1", 0, 0, 1), ("BYTES 5-9/11", 5, 9, 11),
             ("bytes 05-009/0010", 5, 9, 10), ("bytes 0-9223372036854775806/9223372036854775807", 0, .max - 1, .max),
@@ -16,7 +16,7 @@ struct ContentRangeTests {
     }
 
     @Test(
-        "anything else is none",
+        "text that is no Content-Range of bytes is refused",
         arguments: [
             "", "bytes", "bytes ", "bytes 5-9", "bytes 5-9/", "bytes /10", "bytes 5/10", "bytes -9/10", "bytes 5-/10",
             "bytes 9-5/10", "bytes 5-10/10", "bytes 10-10/10", "bytes 0-0/0", "bytes 5-9/*", "bytes */10", "bytes *",

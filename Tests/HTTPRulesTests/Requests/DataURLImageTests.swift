@@ -7,7 +7,7 @@ import Testing
 
 @Suite("An image in a URL")
 struct DataURLImageTests {
-    @Test("is judged like any other, whatever its type is said to be, and for good")
+    @Test("an image in a URL is judged like any other, whatever its type is said to be, and for good")
     func image() throws {
         let inspector = ImageInspector()
         let gif = "data:image/png;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"

@@ -46,7 +46,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "the head of an answer says what follows",
+        "the head of an answer decides the next step of a download",
         arguments: [
             (200, [], "take all"), (200, [("Content-Length", "5")], "take 5"),
             (200, [("Content-Length", "5242880")], "take 5242880"), (200, [("Content-Length", "5242881")], "too-large"),
@@ -105,7 +105,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "the rest of an image is asked for, and what is none has the whole asked for",
+        "a partial image has its rest requested, and an answer that does not fit has the whole requested",
         arguments: [
             (206, [("Content-Range", "bytes 100000-199999/200000"), ("Content-Length", "100000")], "take 100000 rest"),
             (206, [("Content-Range", "bytes 100001-199999/200000")], "discard, ask https://a.example/1.png"),
@@ -129,7 +129,7 @@ struct DownloadTests {
         #expect(second.step == "take all" && second.sent["Range"] == nil)
     }
 
-    @Test("the rest must not make the whole too large, and is asked for only where the beginning came from")
+    @Test("a rest must not make the image too large, and is requested only where the beginning came from")
     func restElsewhere() throws {
         var partial = try #require(
             PartialDownload(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Header fields")
 struct HTTPFieldsTests {
-    @Test("names are found in lower case, values come without the white space around them")
+    @Test("names of header fields are in lower case, and values without white space around them")
     func lookUp() {
         let fields = HTTPFields([("ETag", " \"a: b\"\t"), ("X-A", "1"), ("x-a", ""), ("X-a", "2, 3")])
         #expect(fields["etag"] == ["\"a: b\""])
@@ -13,7 +13,7 @@ struct HTTPFieldsTests {
         #expect(fields["x"].isEmpty && fields.joined("x") == nil)
     }
 
-    @Test("the text gives the same fields again")
+    @Test("header fields are read back from their text")
     func text() {
         let fields = HTTPFields([("ETag", "\"é\""), ("Empty", ""), ("Colon", "a:b: c")])
         #expect(fields.text == "etag: \"é\"\nempty: \ncolon: a:b: c\n")
@@ -23,7 +23,7 @@ struct HTTPFieldsTests {
     }
 
     @Test(
-        "what is no field of HTTP is left out",
+        "lines that are no header field are left out",
         arguments: [
             ("", "v"), ("a b", "v"), ("a:b", "v"), ("ä", "v"), ("a", "1\n2"), ("a", "1\r\nb: 2"), ("a", "\u{0}"),
             ("a", "\u{7F}"), ("a\n", "v"),

@@ -47,7 +47,7 @@ struct HeadReaderTests {
     }
 
     @Test(
-        "what is no field is refused, in heads and in trailers",
+        "lines that are no field are refused in heads and trailers",
         arguments: [
             "Nonsense", ": x", "ETag : x", " folded", "\tfolded: x", "E T: x", "ET\0ag: x", "ETag: \"a\0b\"", "X: a\rb",
             "X: a\r", "X: \u{7F}", "X: \u{1B}[0m",
@@ -122,7 +122,7 @@ struct HeadReaderTests {
         let parts = [
             "HTTP/1.1", "HTTP/1.0", "HTTP/2", "HTTP/", " ", " ", " ", "200", "404", "20", "0", "1", "OK", "\t",
         ]
-        for _ in 0..<20_000 {
+        for _ in 0..<5000 {
             let line = (0..<Int.random(in: 1...6, using: &generator)).map { _ in
                 parts.randomElement(using: &generator) ?? ""
             }.joined()

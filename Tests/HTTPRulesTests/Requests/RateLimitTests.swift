@@ -8,7 +8,7 @@ struct RateLimitTests {
     private static let start = ContinuousClock.now
 
     @Test(
-        "holds on average, however large the parts are",
+        "the rate limit holds on average, however large the parts are",
         arguments: [
             (1024, 16_384), (100_000, 100), (100_000, 16_384), (1_048_576, 16_384), (1_073_741_824, 1_048_576),
         ])
@@ -31,7 +31,7 @@ struct RateLimitTests {
         #expect(abs(Double(bytes) - due) <= Double(rate) * 0.1 + Double(part) + 1)
     }
 
-    @Test("saves up a tenth of a second at most, and a clock that stands still pays nothing")
+    @Test("the rate limit saves up a tenth of a second at most, and nothing while the clock stands still")
     func burst() {
         var limit = RateLimit(ByteCount(1000), at: Self.start)
         var bytes = 0

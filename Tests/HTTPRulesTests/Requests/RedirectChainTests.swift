@@ -25,7 +25,7 @@ struct RedirectChainTests {
     }
 
     @Test(
-        "where a redirect must not lead",
+        "a redirect to a refused place ends the chain",
         arguments: [
             (["/x"], "redirect-loop"), (["./x"], "redirect-loop"), (["#f"], "redirect-loop"),
             (["/y", "/z", "/y"], "redirect-loop"),
@@ -64,7 +64,7 @@ struct RedirectChainTests {
         #expect(lenient.target.url == "http://b/")
     }
 
-    @Test("these statuses redirect, and 300, 304 and 305 do not")
+    @Test("only redirect statuses redirect: 300, 304 and 305 do not")
     func statuses() {
         #expect(RedirectChain.statuses == [301, 302, 303, 307, 308])
     }

@@ -19,7 +19,7 @@ final class OpeningGate: Sendable {
         file = try FileDescriptor.open(path, .readWrite, options: [.closeOnExec])
         // A signal tells that somebody waits; one that is ignored unless somebody asks for it.
         try check(fcntl(file.rawValue, Self.setSignal, SIGURG))
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(240)
         while fcntl(file.rawValue, Self.setLease, F_WRLCK) != 0 {
             // A process that another test has just started has our files open until it runs its own program.
             guard errno == EAGAIN, ContinuousClock.now < deadline else { throw Errno(rawValue: errno) }
@@ -45,7 +45,7 @@ final class OpeningGate: Sendable {
     ///
     /// It blocks its thread meanwhile.
     func whileOneWaits(_ body: () throws -> Void) throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(240)
         while isUntouched {
             guard ContinuousClock.now < deadline else { throw Errno.timedOut }
             sched_yield()

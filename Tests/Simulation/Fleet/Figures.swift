@@ -46,7 +46,7 @@ struct Figures {
         originRequests.count(at: now)
     }
 
-    mutating func note(_ icon: Int, of machine: Int, at now: Timestamp, since landing: Timestamp) {
+    mutating func recordArrival(of icon: Int, on machine: Int, at now: Timestamp, since landing: Timestamp) {
         let place = icon * run.machines + machine - 1
         guard arrivals[place] < 0 else { return }
         let time = (now - zero).components

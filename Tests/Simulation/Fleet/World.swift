@@ -150,7 +150,7 @@ struct World {
             for action in actions {
                 switch action {
                 case .fetch(let request): fetch(request, number, now)
-                case .start(.poll(let poll)): look(poll, number, now)
+                case .start(.poll(let poll)): startPoll(poll, number, now)
                 case .start(.render), .start(.nameRenditions): break
                 case .start(.publish(let publication)):
                     events.append(.published(publish(publication, number, now)))
@@ -198,7 +198,7 @@ struct World {
 
     // MARK: Requests
 
-    private mutating func look(_ poll: UpstreamPoll, _ number: Int, _ now: Timestamp) {
+    private mutating func startPoll(_ poll: UpstreamPoll, _ number: Int, _ now: Timestamp) {
         figures.count(poll, at: now)
         polls[number] = Poll(request: poll)
         let reply = ask(number, now) { edge, server in
@@ -300,7 +300,7 @@ struct World {
             let response = StoredResponse(
                 url: icons[icon].text, fields: Self.fields, requestTime: local, responseTime: local)
             outcome = .image(StagedImage(name: "1", image: images[icon]), response)
-            if number > 0 { figures.note(icon, of: number, at: now, since: machines[number].landing) }
+            if number > 0 { figures.recordArrival(of: icon, on: number, at: now, since: machines[number].landing) }
         }
         handle(.fetched(url: icons[icon], outcome), number, now)
     }

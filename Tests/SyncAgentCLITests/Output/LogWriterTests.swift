@@ -36,7 +36,7 @@ struct LogWriterTests {
         #expect(reader.all == ["a\n", "b\n", "c\n"])
     }
 
-    @Test("what exceeds the backlog of a reader that is too slow is dropped and counted", arguments: [1, 3])
+    @Test("log lines beyond the backlog of a slow reader are dropped and counted", arguments: [1, 3])
     func overflow(excess: Int) {
         let reader = Reader()
         let writer = LogWriter { reader.read($0) }

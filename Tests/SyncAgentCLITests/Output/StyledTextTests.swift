@@ -5,9 +5,9 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("Lines for people")
+@Suite("Styled text")
 struct StyledTextTests {
-    @Test("nothing in them acts on a terminal but their style, and that only where there are colours")
+    @Test("styled text acts on a terminal by its style only, and only with colours")
     func styles() {
         let text = StyledText("a\u{1B}[2Jb\n", .red)
         #expect(text.rendered(inColor: false) == "a\\u001b[2Jb\\u000a")
@@ -25,7 +25,7 @@ struct StyledTextTests {
     }
 
     @Test(
-        "they are cut at the end or in the middle, by columns and not by characters",
+        "styled text is cut at the end or in the middle, by columns and not by characters",
         arguments: [
             ("abcdef", 6, "abcdef", "abcdef"), ("abcdef", 5, "abcd…", "ab…ef"), ("日本語", 5, "日本…", "日…語"),
             ("abc", 1, "…", "…"),
@@ -35,7 +35,7 @@ struct StyledTextTests {
         #expect(StyledText(text).shortened(to: width).plain == inMiddle)
     }
 
-    @Test("they are broken at blanks, and a word that is too long is kept whole")
+    @Test("styled text is broken at blanks, and a word that is too long is kept whole")
     func wrapped() {
         let text = StyledText("see ", .bold) + StyledText("https://example.com/a.png for more of it")
         #expect(text.wrapped(to: 12).map(\.plain) == ["see", "https://example.com/a.png", "for more of", "it"])
@@ -44,7 +44,7 @@ struct StyledTextTests {
     private static let now = Timestamp("2026-11-21T12:00:00Z") ?? .distantPast
 
     @Test(
-        "times are relative",
+        "times in a sentence are shown relative to now",
         arguments: [
             ("refresh at 2026-11-21T14:00:00Z", "refresh in 2 h"),
             ("held until 2026-11-22T11:00:00Z, or until you act", "held for another 23 h, or until you act"),

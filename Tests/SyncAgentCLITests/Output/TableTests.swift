@@ -11,7 +11,7 @@ struct TableTests {
         return table.lines().map(\.plain)
     }
 
-    @Test("without rows there are the titles alone")
+    @Test("a table without rows has its titles alone")
     func empty() {
         #expect(Self.lines([]) == ["A  LONG TITLE  "])
     }
@@ -32,7 +32,7 @@ struct TableTests {
         #expect(table.lines().map(\.plain) == ["NAME   URL", "a      u", "\(long)  u", "bcdef  u"])
     }
 
-    @Test("a letter with marks without end is as wide as they are many")
+    @Test("a letter with a million marks is measured in full")
     func marks() {
         let text = "a" + String(repeating: "\u{301}", count: 1 << 20)
         #expect(TextWidth.prefix(of: "b" + text, atMost: 80) == "b" && TextWidth.of(text) > 1 << 20)
@@ -74,7 +74,7 @@ struct TableTests {
     }
 
     @Test(
-        "what does not fit is shortened in its middle, then left out, and what is to be copied gets a line of its own",
+        "a table that does not fit has shortened cells, then fewer columns; URLs get lines of their own",
         arguments: [
             (
                 62,

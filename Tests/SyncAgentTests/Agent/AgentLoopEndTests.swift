@@ -10,7 +10,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("How the loop ends", .timeLimit(.minutes(1)))
+@Suite("The end of the agent's loop", .timeLimit(.minutes(5)))
 struct AgentLoopEndTests {
     private static let (a, b): (IconURL, IconURL) = ("https://a.example/1", "https://b.example/1")
 
@@ -62,7 +62,7 @@ struct AgentLoopEndTests {
         #expect(states.withLock(\.self) == ["cancelled: true", "ended"])
     }
 
-    @Test("what waits to be stored when the loop is to end is stored before it ends, one thing after the other")
+    @Test("changes that wait to be stored when the loop ends are stored first, one after the other")
     func background() async throws {
         let gate = Gate()
         let running = Mutex((now: 0, most: 0))

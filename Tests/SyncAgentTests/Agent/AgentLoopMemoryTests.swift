@@ -10,7 +10,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("What the loop remembers", .timeLimit(.minutes(1)))
+@Suite("Changes that the loop stores", .timeLimit(.minutes(5)))
 struct AgentLoopMemoryTests {
     private static let icon: IconURL = "https://a.example/1"
 
@@ -40,7 +40,7 @@ struct AgentLoopMemoryTests {
         return try await calls.nextStored { $0.values?.isPaused == isPaused }
     }
 
-    @Test("who has something stored is told when it is, or why it cannot be", arguments: [true, false])
+    @Test("a caller that stores changes returns when they are stored, or cannot be", arguments: [true, false])
     func stored(hasRoom: Bool) async throws {
         let stored = Mutex(false)
         try await Self.with { changes in
@@ -60,7 +60,7 @@ struct AgentLoopMemoryTests {
         }
     }
 
-    @Test("what cannot be stored is kept, and stored with what comes later; that is logged once")
+    @Test("changes that cannot be stored are kept, stored with later ones, and logged once")
     func fullDisk() async throws {
         let log = RecordedLog()
         // There is room from the second pause on.
@@ -88,7 +88,7 @@ struct AgentLoopMemoryTests {
         }
     }
 
-    @Test("when what was stored is lost, everything is stored again")
+    @Test("everything is stored again when the state database is lost")
     func lostMemory() async throws {
         let isDamaged = Atomic(true)
         try await Self.with { changes in

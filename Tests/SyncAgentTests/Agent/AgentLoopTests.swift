@@ -11,7 +11,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("The loop carries out what the plan decides", .timeLimit(.minutes(1)))
+@Suite("The agent's loop", .timeLimit(.minutes(5)))
 struct AgentLoopTests {
     private static let (a, b): (IconURL, IconURL) = ("https://a.example/1", "https://b.example/1")
 
@@ -135,7 +135,7 @@ struct AgentLoopTests {
         }
     }
 
-    @Test("time that passes is an event: a list that is missing has the folder listed again, which is asked for once")
+    @Test("a missing list makes the loop request one new listing of the folder")
     func alarm() async throws {
         try await ScriptedLoop.with { agent, calls in
             agent.drop(["a.plist": [], "b.plist": []])
@@ -161,12 +161,12 @@ struct AgentLoopTests {
         }
     }
 
-    @Test("who posts an event may wait for what follows from it, and not longer than a limit")
+    @Test("a caller that posts an event may wait for its effects, up to a limit")
     func waiting() async throws {
         try await ScriptedLoop.with { agent, calls in
             agent.drop([:])
             async let pinned: Void = agent.loop.post(
-                .pin(url: Self.a, isPinned: true), andWaitUntil: { $0.status.icons.ready == 1 }, atMost: .seconds(50))
+                .pin(url: Self.a, isPinned: true), andWaitUntil: { $0.status.icons.ready == 1 }, atMost: .seconds(3600))
             try await calls.next(.begin([Self.a]))
             agent.effects.finish(Self.a)
             await pinned
@@ -182,7 +182,7 @@ struct AgentLoopTests {
             _ = await agent.run.value
             let calls = agent.effects.allCalls
             agent.drop(["a.plist": [Self.a]])
-            await agent.loop.post(.tick, andWaitUntil: { _ in false }, atMost: .seconds(50))
+            await agent.loop.post(.tick, andWaitUntil: { _ in false }, atMost: .seconds(3600))
             #expect(await agent.loop.status() == nil)
             #expect(await agent.loop.evictionReport() == nil)
             #expect(await agent.loop.report(on: Self.a) == nil)
@@ -192,7 +192,7 @@ struct AgentLoopTests {
         }
     }
 
-    @Test("who asks while the loop ends is told that it has ended")
+    @Test("a question while the loop ends is answered with nil")
     func questionWhileEnding() async throws {
         let (isEnding, hasAsked) = (Gate(), Gate())
         var script = ScriptedEffects.Script()
@@ -232,7 +232,7 @@ struct AgentLoopTests {
         }
     }
 
-    @Test("while the loop works on a change, the status before it is told; who handed an event in sees what came of it")
+    @Test("a busy loop gives its last status; a caller that handed an event in sees its effect")
     func statusMeanwhile() async throws {
         let (isBusy, hasAsked) = (Gate(), DispatchSemaphore(value: 0))
         try await ScriptedLoop.with { agent, _ in

@@ -4,9 +4,9 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Who watches is told of changes")
+@Suite("The feed of changes")
 struct ChangeFeedTests {
-    @Test("there is an element at once, one for all changes since, and an end")
+    @Test("the feed has an element at once, one for all later changes, and an end")
     func elements() async {
         let feed = ChangeFeed()
         var changes = feed.changes.makeAsyncIterator()
@@ -23,7 +23,7 @@ struct ChangeFeedTests {
         #expect(await feed.next(after: 0) == nil)
     }
 
-    @Test("whoever watches, all of them come to the last change, and a task that is cancelled to its end")
+    @Test("all followers of the feed reach the last change, and cancelled ones their end")
     func watchers() async {
         let feed = ChangeFeed()
         let value = Counter()

@@ -37,7 +37,7 @@ struct EventLogTests {
 
     private static let icons: [IconURL] = (1...20).map { IconURL("https://a.example/\($0)") }
 
-    @Test("downloads are told by their count once they have ended, and not one by one above debug")
+    @Test("downloads are logged by their count once they have ended, and one by one only at debug")
     func downloads() {
         var world = World()
         _ = world.step(.scanned(.of(["a.plist": Array(Self.icons.prefix(3))])))
@@ -49,7 +49,7 @@ struct EventLogTests {
         #expect(world.log.due == nil)
     }
 
-    @Test("a batch that goes on is told every ten seconds, and another one after a second at the earliest")
+    @Test("a long batch of downloads is logged every ten seconds, and the next after a second")
     func batches() throws {
         var world = World()
         _ = world.step(.scanned(.of(["a.plist": Array(Self.icons.prefix(4))])))
@@ -66,7 +66,7 @@ struct EventLogTests {
         #expect(world.count("icons downloaded") == 2)
     }
 
-    @Test("a failure is told once, and again at debug")
+    @Test("a failure of a download is logged once, and each time at debug")
     func failures() {
         var world = World()
         _ = world.step(.scanned(.of(["a.plist": [Self.icons[0]]])))
@@ -84,7 +84,7 @@ struct EventLogTests {
         #expect(world.count("download failed") == 3)
     }
 
-    @Test("what happens to lists is told once, with each entry that is ignored")
+    @Test("changes of lists are logged once, with each ignored entry")
     func lists() {
         var world = World()
         let bad = ListReading(source: nil, verdict: .failure(.emptyFile))
@@ -103,7 +103,7 @@ struct EventLogTests {
         #expect(world.count("eviction suspended") == 0)
     }
 
-    @Test("publications are told at most once a second, and the last ones at the end")
+    @Test("publications are logged at most once a second, and the last ones at the end")
     func publications() {
         var world = World()
         for generation in 1...5 {

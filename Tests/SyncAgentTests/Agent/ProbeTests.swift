@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Whether a part responds", .timeLimit(.minutes(1)))
+@Suite("Probes of the agent's parts", .timeLimit(.minutes(5)))
 struct ProbeTests {
     @Test("a part that hangs is asked once; once it has answered, it is asked again")
     func hung() async {

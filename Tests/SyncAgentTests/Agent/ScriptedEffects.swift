@@ -40,7 +40,7 @@ final class ScriptedEffects: AgentEffects {
 
     /// The calls as they are made, for one test to wait for.
     let calls: AsyncStream<Call>
-    private let record: AsyncStream<Call>.Continuation
+    private let continuation: AsyncStream<Call>.Continuation
     private let recorded = Mutex<[Call]>([])
     private let active = Mutex<Set<IconURL>>([])
     private let script: Script
@@ -50,35 +50,35 @@ final class ScriptedEffects: AgentEffects {
     init(_ script: Script, post: @escaping @Sendable ([Reconciler.Event]) -> Void) {
         self.script = script
         self.post = post
-        (calls, record) = AsyncStream.makeStream()
+        (calls, continuation) = AsyncStream.makeStream()
     }
 
     /// All calls so far.
     var allCalls: [Call] { recorded.withLock(\.self) }
 
-    private func note(_ call: Call) {
+    private func record(_ call: Call) {
         recorded.withLock { $0.append(call) }
-        record.yield(call)
+        continuation.yield(call)
     }
 
-    func configure(_ settings: Settings, _ proxies: ProxyPolicy) { note(.configure) }
+    func configure(_ settings: Settings, _ proxies: ProxyPolicy) { record(.configure) }
 
     // MARK: Downloads
 
     func begin(_ requests: [FetchRequest]) {
         active.withLock { $0.formUnion(requests.map(\.url)) }
-        note(.begin(requests.map(\.url)))
+        record(.begin(requests.map(\.url)))
         let ends = requests.compactMap { request in script.download(request).map { (request.url, $0) } }
         if !ends.isEmpty { end(ends) }
     }
 
     func cancel(_ url: IconURL) {
-        note(.cancel(url))
+        record(.cancel(url))
         end([(url, .cancelled)])
     }
 
     func shutDownDownloads() async {
-        note(.shutDownDownloads)
+        record(.shutDownDownloads)
         await script.whileShuttingDown()
         end(active.withLock(\.self).map { ($0, .cancelled) })
     }
@@ -96,43 +96,43 @@ final class ScriptedEffects: AgentEffects {
 
     // MARK: Files
 
-    func writeAhead(_ images: [ImageAhead]) async { note(.writeAhead(images.map(\.staged.name))) }
+    func writeAhead(_ images: [ImageAhead]) async { record(.writeAhead(images.map(\.staged.name))) }
 
-    func listFolder() async { note(.listFolder) }
+    func listFolder() async { record(.listFolder) }
 
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {
         switch job {
         case .publish(let publication):
-            note(.publish(generation: publication.generation, images: publication.moves.count))
+            record(.publish(generation: publication.generation, images: publication.moves.count))
             await script.whilePublishing(publication)
             var manifest = Sample.manifest(publication.generation, publication.documents)
             manifest.lists.merge(publication.kept) { new, _ in new }
             return .published(.published(manifest, written: WrittenBytes()))
         case .release(let releases):
-            note(.release)
+            record(.release)
             return .released(ReleaseResult(kept: releases.map(\.generation)))
         case .remove:
-            note(.remove)
+            record(.remove)
             return .removed()
         case .measureSpace:
-            note(.measureSpace)
+            record(.measureSpace)
             return .space(.success(DiskSpace(folder: "/cache", bytes: .init(free: .max, total: .max))))
         case .render: return .rendered(RenderReport())
         case .nameRenditions: return .renditionsNamed(trouble: nil)
         case .inspect:
-            note(.inspect)
+            record(.inspect)
             return .inspected(CacheInspection())
         case .poll(let poll):
             return .polled(UpstreamAnswer(url: poll.url, .unchanged()))
         }
     }
 
-    func discard(_ names: [String]) async { note(.discard(names)) }
+    func discard(_ names: [String]) async { record(.discard(names)) }
 
-    func discardPartials(of urls: Set<IconURL>) async { note(.discardPartials) }
+    func discardPartials(of urls: Set<IconURL>) async { record(.discardPartials) }
 
     func store(_ changes: MemoChanges) async -> StoreResult {
-        note(.store(changes))
+        record(.store(changes))
         return await script.store(changes)
     }
 

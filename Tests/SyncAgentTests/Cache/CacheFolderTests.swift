@@ -117,7 +117,7 @@ struct CacheFolderTests {
         list: "new.plist", source: .init(sha256: .of("new"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(2))),
         apps: [])
 
-    @Test("what is no folder has nothing in it, and what cannot be looked at may be there")
+    @Test("a path that is no folder has no entries, and an unreadable entry may exist")
     func entries() async throws {
         try await withCache { cache, _ in
             try cache.folder.write("x".utf8, to: "file", mode: .ownerReadWrite)

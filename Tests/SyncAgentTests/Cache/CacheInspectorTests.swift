@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Looking at whether the cache has what it should")
+@Suite("Inspections of the cache")
 struct CacheInspectorTests {
     private static let a: IconURL = "http://a/one"
     private static let b: IconURL = "http://a/two"
@@ -50,7 +50,7 @@ struct CacheInspectorTests {
     }
 
     @Test(
-        "what was removed is noticed, and told as lost",
+        "an inspection finds removed files, and reports them as lost",
         arguments: [
             ("true", nil),
             ("rm -rf *", "the manifest, 1 list document, 2 images"),
@@ -91,7 +91,7 @@ struct CacheInspectorTests {
         }
     }
 
-    @Test("another folder at the path is taken up with its lock, one that is no cache is not")
+    @Test("another cache folder at the path is adopted with its lock, one that is no cache is not")
     func replaced() async throws {
         try await withCache { cache, inspector, expected in
             let script = "cd '\(cache.path)/..'; mv cache aside; mkdir cache; touch cache/letters"
@@ -135,7 +135,7 @@ struct CacheInspectorTests {
         }
     }
 
-    @Test("what cannot be looked at is not lost: nothing is removed, and the look is made again later")
+    @Test("files that cannot be inspected are not lost: the inspection is repeated later")
     func unreadable() async throws {
         try await withCache { cache, inspector, expected in
             // As without descriptors or memory, nobody can say what there is of this name.
@@ -209,7 +209,7 @@ struct CacheInspectorTests {
         }
     }
 
-    @Test("a folder that a start would refuse is not taken up, and is tried again")
+    @Test("a folder that a start would refuse is not adopted, and is tried again")
     func refused() async throws {
         try await withCache { cache, inspector, expected in
             let script = """

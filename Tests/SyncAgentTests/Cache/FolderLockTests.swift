@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The lock on a folder")
 struct FolderLockTests {
-    @Test("holds and names its holder, also when its file is removed", arguments: [false, true])
+    @Test("the lock on a folder holds and names its holder, also when its file is removed", arguments: [false, true])
     func held(isFileRemoved: Bool) async throws {
         try await withTemporaryFolder { path in
             let folder = try FileDescriptor.openFolder(path)
@@ -24,7 +24,7 @@ struct FolderLockTests {
         }
     }
 
-    @Test("is free when its holder is gone")
+    @Test("the lock on a folder is free when its holder is gone")
     func released() async throws {
         try await withTemporaryFolder { path in
             let folder = try FileDescriptor.openFolder(path)
@@ -33,7 +33,7 @@ struct FolderLockTests {
         }
     }
 
-    @Test("is waited for, but not for ever")
+    @Test("the lock on a folder is waited for, but not for ever")
     func waiting() async throws {
         try await withTemporaryFolder { path in
             let folder = try FileDescriptor.openFolder(path)

@@ -38,7 +38,7 @@ struct FolderTrustTests {
     ]
     private static let files = ["manifest.json", "generations/1.json", "CACHEDIR.TAG", "lock"]
 
-    @Test("what the agent itself made is trusted, and a cache that is reached by a link, too")
+    @Test("folders that the agent made, and a cache behind a link, are trusted")
     func own() async throws {
         try await withCache { path, _ in
             try CacheFolder(path).checkTrust()
@@ -75,7 +75,7 @@ struct FolderTrustTests {
         }
     }
 
-    @Test("what others may write to is refused, with what to do; a sticky bit does not help")
+    @Test("a folder that others may write to is refused with advice, also with a sticky bit")
     func writable() async throws {
         try await withCache { path, _ in
             for name in ["", "icons", "icons/ab", "staging", "lists", "manifest.json", "lock"] {
@@ -91,7 +91,7 @@ struct FolderTrustTests {
         }
     }
 
-    @Test("what belongs to somebody else is refused, with what to do")
+    @Test("a folder of another user is refused with advice")
     func owner() async throws {
         try await withCache { path, _ in
             for name in ["", "icons", "by-url/cd", "staging", "CACHEDIR.TAG", "lock"] {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Looking for damage")
+@Suite("Scrubs of the cache")
 struct ScrubberTests {
     /// Runs the body with a cache of four images, each named by a URL that ends in its word.
     private func withCache(_ body: (CacheFixture, Scrubber) async throws -> Void) async throws {
@@ -32,7 +32,7 @@ struct ScrubberTests {
         try cache.folder.write("xyz".utf8, to: name, mode: CacheFolder.imageMode)
     }
 
-    @Test("the parts together find all that is damaged, each its own")
+    @Test("the parts of a scrub together find all damage, each its own")
     func parts() async throws {
         try await withCache { cache, scrubber in
             for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
@@ -46,7 +46,7 @@ struct ScrubberTests {
         }
     }
 
-    @Test("of images that are said to be damaged, those are found that are")
+    @Test("a scrub of images reported as damaged finds the damaged ones")
     func suspects() async throws {
         try await withCache { cache, scrubber in
             for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
@@ -92,7 +92,7 @@ struct ScrubberTests {
         }
     }
 
-    @Test("what is found is told soon, and not what was put right meanwhile")
+    @Test("damage is reported soon, without files that were repaired meanwhile")
     func soon() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
@@ -135,7 +135,7 @@ struct ScrubberTests {
         }
     }
 
-    @Test("without a manifest nothing is damaged")
+    @Test("a cache without a manifest has no damage")
     func empty() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)

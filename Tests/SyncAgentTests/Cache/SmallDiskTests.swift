@@ -39,7 +39,7 @@ struct SmallDiskTests {
         return (end.outcome, transport.requests.count)
     }
 
-    @Test("its space is that of its file system, in bytes and inodes")
+    @Test("the space of a cache folder is that of its file system, in bytes and inodes")
     func space() async throws {
         try await withSmallCache("size=1m,nr_inodes=1000") { cache in
             let space = try #require(cache.folder.space)
@@ -77,7 +77,7 @@ struct SmallDiskTests {
         }
     }
 
-    @Test("below the reserve no request is sent")
+    @Test("no request is sent while free space is below the reserve")
     func belowReserve() async throws {
         try await withSmallCache("size=1m", reserve: .bytes(.mebibytes(1))) { cache in
             let (outcome, requests) = try await fetch(0, into: cache)
@@ -89,7 +89,7 @@ struct SmallDiskTests {
         }
     }
 
-    @Test("a look tells what is free, and tries only what should fit")
+    @Test("a space check reports the free space, and tries only writes that should fit")
     func measure() async throws {
         try await withSmallCache("size=1m") { cache in
             let space = try await cache.staging.measure(trial: 100_000).get()

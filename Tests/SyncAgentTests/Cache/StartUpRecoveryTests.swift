@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("What a start makes of a cache folder")
+@Suite("Recovery of a cache folder at the start")
 struct StartUpRecoveryTests {
     /// Makes a cache with two generations, damages it, and opens it again.
     private func afterDamage(
@@ -38,7 +38,7 @@ struct StartUpRecoveryTests {
         }
     }
 
-    @Test("what no generation names is removed")
+    @Test("files that no generation names are removed at the start")
     func unnamed() async throws {
         let strays = [
             "icons/aa/\(Digest.of("stray").hex).png", "by-url/bb/\(Digest.of("http://a/9").hex)",
@@ -87,7 +87,7 @@ struct StartUpRecoveryTests {
         }
     }
 
-    @Test("what cannot be removed from staging fails the start: its name may be needed")
+    @Test("a file that cannot be removed from staging fails the start")
     func blockedStaging() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)
@@ -167,7 +167,7 @@ struct StartUpRecoveryTests {
         }
     }
 
-    @Test("without a manifest nothing is believed that was not read: images are held against their digests")
+    @Test("images are verified by their digests at a start without a manifest")
     func doubtful() async throws {
         try await afterDamage { cache in
             cache.folder.remove("manifest.json")

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("The event journal", .timeLimit(.minutes(2)))
+@Suite("The event journal", .timeLimit(.minutes(5)))
 struct EventJournalTests {
     private static let time = Sample.time
 
@@ -121,7 +121,7 @@ struct EventJournalTests {
     }
 
     @Test(
-        "after an end without notice, numbers go on and readers are told that events may be missing",
+        "event numbers go on after a crash, and readers get a gap",
         arguments: [("boot 1", 4, "agent-killed"), ("boot 2", 1_000_001, "machine-stopped")])
     func killed(boot: String, next: Int, cause: String) async throws {
         try await withTemporaryFolder { folder in
@@ -224,7 +224,7 @@ struct EventJournalTests {
         }
     }
 
-    @Test("a reader that waits has an end to its patience, and can be cancelled")
+    @Test("a waiting reader of events returns after its limit, and when it is cancelled")
     func waiting() async throws {
         try await withTemporaryFolder { folder in
             let journal = Self.journal(folder)
@@ -368,7 +368,7 @@ struct EventJournalTests {
         return filler
     }
 
-    @Test("on a full disk events are dropped and told as a gap, and the agent goes on")
+    @Test("events on a full disk are dropped and reported as a gap")
     func full() async throws {
         try await withTemporaryFolder { folder in
             try await SmallDisk.mounted("size=64k", at: folder) {
@@ -393,7 +393,7 @@ struct EventJournalTests {
         }
     }
 
-    @Test("once a disk has room again, events can be written without one that says so")
+    @Test("the event journal recovers once a disk has room again, without a new event")
     func recovery() async throws {
         try await withTemporaryFolder { folder in
             try await SmallDisk.mounted("size=64k", at: folder) {
@@ -419,7 +419,7 @@ struct EventJournalTests {
         }
     }
 
-    @Test("a folder that is missing costs events, and nothing else")
+    @Test("a missing folder of the event journal loses events, and nothing else")
     func missing() async throws {
         try await withTemporaryFolder { folder in
             let state = folder.appending("state")

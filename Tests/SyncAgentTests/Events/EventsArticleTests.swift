@@ -10,7 +10,7 @@ import Testing
 @Suite("The article on events")
 struct EventsArticleTests {
     @Test(
-        "has a row for each kind of event and for each cause of a gap, and none for anything else",
+        "the article on events has a row for each kind of event and each cause of a gap, and no other",
         arguments: [
             ("Kinds", AgentEvent.Kind.allCases.map(\.rawValue)), ("Gaps", EventGap.Cause.allCases.map(\.rawValue)),
         ])
@@ -19,7 +19,7 @@ struct EventsArticleTests {
         #expect(rows == words)
     }
 
-    @Test("has an example that reads as the event that is written so")
+    @Test("the article on events has an example that reads as the event that is written so")
     func example() throws {
         let text = try #require(try Article("Events", of: "SyncAgent").examples(in: "json").first)
         let record = try JSONDecoder().decode(EventRecord.self, from: Data(text.utf8))

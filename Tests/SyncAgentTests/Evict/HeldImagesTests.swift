@@ -19,7 +19,7 @@ struct HeldImagesTests {
         return await cache.publisher.publish(publication)
     }
 
-    @Test("are given away once, and never more of them than the limit")
+    @Test("images in memory are given away once, and never more of them than the limit")
     func limit() {
         let held = HeldImages()
         let half = [UInt8](repeating: 1, count: HeldImages.limit / 2)
@@ -30,7 +30,9 @@ struct HeldImagesTests {
         #expect(!held.hold([1], as: "4") && held.remove("3") == .memory([1]))
     }
 
-    @Test("are in no file until they are published, and then in one, whatever has its name", arguments: [true, false])
+    @Test(
+        "images in memory are in no file until they are published, and then in one, whatever has its name",
+        arguments: [true, false])
     func published(isHeld: Bool) async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: isHeld)
@@ -45,7 +47,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("go to files where there is not room for many of them")
+    @Test("images in memory go to files where there is not room for many of them")
     func scarce() async throws {
         try await withTemporaryFolder { path in
             let space = try #require(try CacheFixture(path).folder.space?.bytes)
@@ -56,7 +58,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("are forgotten with the publication that fails")
+    @Test("images in memory are forgotten with the publication that fails")
     func failed() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
@@ -72,7 +74,7 @@ struct HeldImagesTests {
 
     // MARK: Written ahead of their publication
 
-    @Test("that are written ahead are under their last names, in memory no more, and stay when they are published")
+    @Test("images written ahead have their final names, leave memory, and stay when they are published")
     func ahead() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
@@ -90,7 +92,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("that are written ahead and not published are removed")
+    @Test("images written ahead and not published are removed")
     func aheadInVain() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
@@ -107,7 +109,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("that two URLs have are written once, and stay where one of the two is not published")
+    @Test("an image of two URLs is written once, and stays if one of the two is not published")
     func aheadTwice() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
@@ -123,7 +125,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("that are written ahead and gone when they are to be published fail the publication")
+    @Test("images written ahead that are missing at their publication make it fail")
     func aheadGone() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
@@ -138,7 +140,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("that are written ahead into a folder that was replaced fail the publication, and come with the next one")
+    @Test("images written ahead into a folder that was replaced make one publication fail, and come with the next")
     func replacedFolder() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
@@ -195,7 +197,7 @@ struct HeldImagesTests {
         return await cache.publisher.publish(publication)
     }
 
-    @Test("after enough of them, and the names stay when they are published; one that is gone then is made again")
+    @Test("names written ahead in batches stay at the publication, and a missing one is made again")
     func named() async throws {
         try await withNames { cache, staged, links in
             cache.folder.remove(CacheLayout.byURL(links[1].url))
@@ -211,7 +213,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("stay hard links of the image, if another URL's download of the same bytes takes its place")
+    @Test("names written ahead stay hard links if another download of the same bytes replaces the image")
     func sameBytes() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true, batch: 1)
@@ -233,7 +235,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("and not published lose their names too", arguments: [true, false])
+    @Test("images written ahead and not published lose their names", arguments: [true, false])
     func namedInVain(isDiscarded: Bool) async throws {
         try await withNames { cache, staged, links in
             if isDiscarded {
@@ -249,7 +251,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("keep the name of a URL that was published with another image since, whatever is discarded then")
+    @Test("discarded images do not take the name of a URL that was published with another image")
     func namedTwice() async throws {
         try await withNames { cache, staged, links in
             let other = try await cache.stage("other")
@@ -289,7 +291,7 @@ struct HeldImagesTests {
     }
 
     @Test(
-        "that were written ahead in one folder are not removed from the one that took its place",
+        "images written ahead in one folder are not removed from the folder that replaced it",
         arguments: [true, false])
     func aheadElsewhere(isDiscarded: Bool) async throws {
         try await withOtherFolder { cache, staged in
@@ -304,7 +306,7 @@ struct HeldImagesTests {
         }
     }
 
-    @Test("that a failed publication could not take back are not removed from another folder")
+    @Test("images that a failed publication could not take back are not removed from another folder")
     func leftElsewhere() async throws {
         try await withOtherFolder { cache, staged in
             // Nobody removes a folder that is not empty.

@@ -5,10 +5,10 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("What the error of a lock says of leases")
+@Suite("Leases by the error of a lock")
 struct LeaseErrorTests {
     @Test(
-        "held, not to be told here, or not to be told now",
+        "the error of a lock says that a lease is held, or unknown here or now",
         arguments: [
             (Errno.wouldBlock, LeaseTest.held, LeaseTest.held),
             (.permissionDenied, .held, .held),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Who holds a lease")
+@Suite("Holders of leases")
 struct LeaseHoldersTests {
     @Test("shared locks of flock(2) count, by inode; others do not")
     func parse() {
@@ -25,7 +25,7 @@ struct LeaseHoldersTests {
         #expect(LeaseHolders.parse(text, .exclusive) == [100: [.init(process: 12, device: gnu_dev_makedev(8, 1))]])
     }
 
-    @Test("this process, when it has locked a file")
+    @Test("this process holds a lease when it has locked a file")
     func own() async throws {
         try await withTemporaryFolder { folder in
             let file = try FileDescriptor.open(

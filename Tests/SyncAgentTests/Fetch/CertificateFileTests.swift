@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The file of fetch.caFile")
 struct CertificateFileTests {
-    @Test("what has no certificate in it is refused, and a device is not even read")
+    @Test("a file without a certificate is refused, and a device is not even read")
     func flaws() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)

@@ -94,7 +94,7 @@ struct CurlRepliesTests {
         case failure(String)
     }
 
-    @Test("every reply has an end, and what curl finds broken is an error", arguments: [false, true])
+    @Test("each reply of curl's tests ends its request, with an error where curl has one", arguments: [false, true])
     func replies(asSent: Bool) async throws {
         let replies = try CurlReplies.all()
         #expect(replies.count == 755)

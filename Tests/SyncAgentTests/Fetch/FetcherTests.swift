@@ -91,7 +91,7 @@ struct FetcherTests {
     }
 
     @Test(
-        "what is no wanted answer has its code, and leaves nothing in staging",
+        "an unwanted answer has its code, and leaves nothing in staging",
         arguments: [
             (.init(404), "http-404"), (.init(503), "http-503"), (.init(206, body: icon), "http-206"),
             (.init(304), "http-304"), (.init(200, body: Array("<!DOCTYPE html>".utf8)), "not-an-image"),
@@ -140,7 +140,7 @@ struct FetcherTests {
         #expect(limited.requests.count == 3)
     }
 
-    @Test("the way of a download is told, whatever its end, without queries, and a straight one is not")
+    @Test("the trail of an indirect download is reported, whatever its end, without queries")
     func trail() async throws {
         let first = "http://127.0.0.1/0?key=SECRET"
         var answers: [String: ScriptedTransport.Answer] = [first: .init(302, ["Location": "/1?key=SECRET"])]
@@ -208,7 +208,7 @@ struct FetcherTests {
         #expect(code(confused.outcome) == "http-304" && confused.requests.count == 4)
     }
 
-    @Test("a 304 from another URL than the one that was asked with conditions has all asked again without")
+    @Test("a 304 from another URL than the conditional one leads to requests without conditions")
     func strayNotModified() async throws {
         let url = "http://127.0.0.1/icon.png"
         let target = "http://127.0.0.1/v2.png"
@@ -234,7 +234,7 @@ struct FetcherTests {
         }
     }
 
-    @Test("a download that is given up while it is looked whether there is room for it is not asked for")
+    @Test("a download cancelled during the check for free space sends no request")
     func givenUpEarly() async throws {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.0/8"))]

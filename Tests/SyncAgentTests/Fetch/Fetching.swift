@@ -22,12 +22,14 @@ final class Fetching: Sendable {
     }
 
     private let downloads: Downloads
+    private let proxies: ProxyPolicy
     private let waiters = Waiters()
 
     private init(
         _ settings: Settings, into staging: Staging, through proxies: ProxyPolicy,
         over transport: sending (any Transport)?
     ) {
+        self.proxies = proxies
         downloads = Downloads(
             settings: settings, proxies: proxies, transport: transport, staging: staging, clock: AgentClock(),
             report: waiters.report)
@@ -48,6 +50,9 @@ final class Fetching: Sendable {
         await fetching.downloads.shutdown()
         return try result.get()
     }
+
+    /// Applies other settings to the downloads that begin from now on.
+    func configure(_ settings: Settings) { downloads.configure(settings, proxies) }
 
     /// Waits for the end of a download, which is given up when the task is cancelled.
     func fetch(_ request: FetchRequest) async -> End {

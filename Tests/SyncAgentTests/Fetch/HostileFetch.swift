@@ -41,10 +41,11 @@ struct HostileFetch {
 
     /// Downloads from each URL in turn, over real sockets, and the same connections.
     ///
-    /// The limits on time are so long that a busy machine does not meet them, unless a test sets others.
+    /// The limits on time are so long that a busy machine does not meet them, unless a test sets others. `idleTimeouts`
+    /// has the idle limits of single URLs, by their indices.
     static func run(
         _ urls: [String], allow: [String] = ["127.0.0.1"], validators: Validators? = nil,
-        change: (inout Settings) -> Void = { _ in }
+        idleTimeouts: [Int: Duration] = [:], change: (inout Settings) -> Void = { _ in }
     ) async throws -> [HostileFetch] {
         var settings = Settings()
         settings.network.allow = try allow.map { try #require(AddressRange($0)) }
@@ -53,7 +54,7 @@ struct HostileFetch {
         settings.fetch.totalTimeout = .seconds(120)
         change(&settings)
         return try await withTemporaryFolder { [settings] path in
-            try await CacheFixture(path).fetch(urls, settings, validators: validators)
+            try await CacheFixture(path).fetch(urls, settings, validators: validators, idleTimeouts: idleTimeouts)
         }
     }
 }
@@ -63,12 +64,17 @@ extension CacheFixture {
     @discardableResult
     func fetch(
         _ urls: [String], over transport: sending (any Transport)? = nil, _ settings: Settings,
-        validators: Validators? = nil
+        validators: Validators? = nil, idleTimeouts: [Int: Duration] = [:]
     ) async throws -> [HostileFetch] {
         try await Fetching.run(settings, into: staging, over: transport) { downloads in
             var fetches: [HostileFetch] = []
             var images: Set<String> = []
-            for url in urls {
+            for (index, url) in urls.enumerated() {
+                if !idleTimeouts.isEmpty {
+                    var own = settings
+                    own.fetch.idleTimeout = idleTimeouts[index] ?? settings.fetch.idleTimeout
+                    downloads.configure(own)
+                }
                 let outcome: FetchOutcome
                 var isMultiplexed: Bool?
                 do throws(FetchFailure) {

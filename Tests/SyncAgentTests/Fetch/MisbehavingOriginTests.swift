@@ -10,15 +10,14 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Downloads from an origin that misbehaves")
+@Suite("Downloads from a misbehaving origin")
 struct MisbehavingOriginTests {
     private static let icon = MisbehavingReply.icon
     private static let good = MisbehavingReply("", "image", "Content-Length: \(icon.count)").steps.dropLast()
 
     @Test(
-        "what an origin sends ends the download as it should, and leaves nothing behind",
-        arguments: MisbehavingReply.bodies + MisbehavingReply.chunks + MisbehavingReply.codings
-            + MisbehavingReply.heads + MisbehavingReply.statuses + MisbehavingReply.redirects)
+        "a misbehaving answer ends its download with the right code, and leaves nothing behind",
+        arguments: MisbehavingReply.all)
     func reply(_ reply: MisbehavingReply) async throws {
         try await RawOrigin.run { request in
             switch request.target {
@@ -39,7 +38,7 @@ struct MisbehavingOriginTests {
         }
     }
 
-    @Test("a break of the connection is over soon; what a server says wrongly is not")
+    @Test("a broken connection is a transient failure, a malformed answer a permanent one")
     func persistence() async throws {
         for (name, persistence) in [("close", FetchFailure.Persistence.passing), ("nonsense", .lasting)] {
             let cut: [RawOrigin.Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx"), .close]
@@ -59,7 +58,7 @@ struct MisbehavingOriginTests {
     // MARK: Without end
 
     @Test(
-        "what has no end is given up after little of it",
+        "an answer without an end is given up after a few megabytes",
         arguments: [
             (
                 "Transfer-Encoding: chunked\r\n\r\n", MisbehavingReply.chunk(Array(repeating: 1, count: 4096)),
@@ -78,7 +77,7 @@ struct MisbehavingOriginTests {
     }
 
     @Test(
-        "a head that never begins, or never ends, is given up after little of it",
+        "a head that never begins or never ends is given up after a few megabytes",
         arguments: [
             ("", "HTTP/1.1 103 x\r\n\r\n"), ("HTTP/1.1 200 ", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"), ("", "\r\n"),
         ])
@@ -108,7 +107,7 @@ struct MisbehavingOriginTests {
     // MARK: Slowness
 
     @Test(
-        "a silent server ends with the idle limit",
+        "a download from a silent server ends at the idle limit",
         arguments: [
             [], [.send("HTTP/1.1 200 OK\r\nContent-")], [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n")],
             [.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n1234")], [.send("HTTP/1.1 100 x\r\n\r\n")],
@@ -124,7 +123,7 @@ struct MisbehavingOriginTests {
     }
 
     @Test(
-        "a server that sends a byte now and then ends with the limit on the whole",
+        "a download that gets a byte now and then ends at the limit on its whole time",
         arguments: [
             ("", "HTTP/1.1 200 OK\r\n\r\n"), ("HTTP/1.1 200 OK\r\n\r\n", "0123456789"),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n1\r\nx\r\n"),
@@ -158,7 +157,7 @@ struct MisbehavingOriginTests {
         }
     }
 
-    @Test("a kept-alive connection that ends within the answer is a failure, and so is a fresh one that only ends")
+    @Test("a kept-alive connection that ends within an answer is a failure, and so is a new one that ends before")
     func notStale() async throws {
         try await RawOrigin.run { request in
             switch request.target {
@@ -186,7 +185,7 @@ struct MisbehavingOriginTests {
         }
     }
 
-    @Test("what follows an answer is not taken for the next one")
+    @Test("bytes behind an answer are not taken for the next answer")
     func splitting() async throws {
         let other = IconDrawing("Other").png()
         @Sendable func answer(_ body: [UInt8]) -> [UInt8] {
@@ -214,7 +213,7 @@ struct MisbehavingOriginTests {
         }
     }
 
-    @Test("an answer that nothing has changed counts if it was asked for, wherever it points")
+    @Test("a 304 with a Location is accepted if the request was conditional")
     func notModified() async throws {
         try await RawOrigin.run { _ in
             [.send("HTTP/1.1 304 x\r\nLocation: /elsewhere\r\nContent-Length: 5\r\n\r\n")]

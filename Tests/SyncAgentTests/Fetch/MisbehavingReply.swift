@@ -34,12 +34,21 @@ struct MisbehavingReply: CustomTestStringConvertible {
         MisbehavingReply(name, code, "Transfer-Encoding: \(coding)", body: body)
     }
 
+    /// Answers with header lines that must not be accepted.
+    private static func malformed(_ lines: KeyValuePairs<String, String>) -> [MisbehavingReply] {
+        lines.map { MisbehavingReply($0.key, "protocol", $0.value) }
+    }
+
     var testDescription: String { name }
 
     /// One chunk, with its size as the text says it, or the true one.
     static func chunk(_ bytes: [UInt8], size: String? = nil) -> [UInt8] {
         Array("\(size ?? String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n".utf8)
     }
+
+    static let all: [MisbehavingReply] = [
+        bodies, lengths, chunks, codings, heads, fields, statuses, redirects,
+    ].flatMap(\.self)
 
     private static let last = Array("0\r\n\r\n".utf8)
     private static let count = icon.count
@@ -55,13 +64,6 @@ struct MisbehavingReply: CustomTestStringConvertible {
         .init("a body that never comes", "connection-closed", "Content-Length: \(count)", body: []),
         .init("a length that is too short", "image-truncated", "Content-Length: \(count - 1)"),
         .init("no body", "not-an-image", "Content-Length: 0", body: []),
-        .init("two different lengths", "protocol", "Content-Length: \(count)", "Content-Length: \(count + 1)"),
-        .init("two different lengths in a line", "protocol", "Content-Length: \(count), \(count + 1)"),
-        .init("a negative length", "protocol", "Content-Length: -\(count)"),
-        .init("a length with a sign", "protocol", "Content-Length: +\(count)"),
-        .init("a length in hexadecimal", "protocol", "Content-Length: 0x\(String(count, radix: 16))"),
-        .init("a length with letters behind it", "protocol", "Content-Length: \(count)abc"),
-        .init("a length that no number holds", "protocol", "Content-Length: 18446744073709551616"),
         .init("a length of 2^63 - 1", "too-large", "Content-Length: 9223372036854775807"),
         .init("a length above the limit", "too-large", "Content-Length: 5242881"),
         .init("no length, and the image is cut", "image-truncated", body: icon.dropLast(8)),
@@ -73,6 +75,15 @@ struct MisbehavingReply: CustomTestStringConvertible {
             "JSON instead of the image", "not-an-image", "Content-Type: image/png", body: Array("{\"error\": 1}".utf8)),
         .init("an image with more behind it", "image", "Content-Length: \(count)", body: icon + last),
     ]
+
+    static let lengths = malformed([
+        "two different lengths": "Content-Length: \(count)\r\nContent-Length: \(count + 1)",
+        "two different lengths in a line": "Content-Length: \(count), \(count + 1)",
+        "a negative length": "Content-Length: -\(count)", "a length with a sign": "Content-Length: +\(count)",
+        "a length in hexadecimal": "Content-Length: 0x\(String(count, radix: 16))",
+        "a length with letters behind it": "Content-Length: \(count)abc",
+        "a length that no number holds": "Content-Length: 18446744073709551616",
+    ])
 
     static let chunks: [MisbehavingReply] = [
         .chunked("good chunks", "image", chunk(icon) + last),
@@ -128,21 +139,20 @@ struct MisbehavingReply: CustomTestStringConvertible {
         .init("a status of letters", "protocol", status: "OK"),
         .init("status 0", "protocol", status: "000 OK"),
         .init("status 99", "protocol", status: "099 OK"),
-        .init("a field without a colon", "protocol", "Nonsense"),
-        .init("a field without a name", "protocol", ": x"),
-        .init("a space before a colon", "protocol", "ETag : x"),
-        .init("a NUL in a field", "protocol", "ETag: \"a\0b\""),
-        .init("a NUL in a name", "protocol", "ET\0ag: x"),
-        .init("a bare CR in a field", "protocol", "X: a\rb"),
-        .init("a field over two lines", "protocol", "X: a", " b"),
         .init("a field before the status", "protocol", [.send("X: a\r\n" + plain + "\r\n"), .send(icon), .close]),
         .init(
             "bytes that are not UTF-8", "image",
             [.send(Array("\(plain)X: ".utf8) + [0xFF, 0xFE, 13, 10, 13, 10] + icon), .close]),
-        .init("a field of 100 KiB", "protocol", "X: \(String(repeating: "x", count: 100 << 10))"),
-        .init("a name of 100 KiB", "protocol", "\(String(repeating: "x", count: 100 << 10)): x"),
-        .init("a thousand fields", "protocol", String(repeating: "X: x\r\n", count: 999) + "X: x"),
     ]
+
+    static let fields = malformed([
+        "a field without a colon": "Nonsense", "a field without a name": ": x", "a space before a colon": "ETag : x",
+        "a NUL in a field": "ETag: \"a\0b\"", "a NUL in a name": "ET\0ag: x", "a bare CR in a field": "X: a\rb",
+        "a field over two lines": "X: a\r\n b",
+        "a field of 100 KiB": "X: \(String(repeating: "x", count: 100 << 10))",
+        "a name of 100 KiB": "\(String(repeating: "x", count: 100 << 10)): x",
+        "a thousand fields": String(repeating: "X: x\r\n", count: 999) + "X: x",
+    ])
 
     // MARK: Statuses
 

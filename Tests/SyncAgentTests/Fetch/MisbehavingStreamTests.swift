@@ -8,13 +8,27 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Downloads over HTTP/2 from an origin that misbehaves", .hasIdentity)
+@Suite("Downloads over HTTP/2 from a misbehaving origin", .hasIdentity)
 struct MisbehavingStreamTests {
     @Test(
-        "what a server sends ends the download as it should, and the next one is not affected",
+        "a misbehaving HTTP/2 answer ends its download with the right code, and does not affect the next one",
         arguments: MisbehavingStream.statuses + MisbehavingStream.heads + MisbehavingStream.bodies
             + MisbehavingStream.ends + MisbehavingStream.connections)
     func stream(_ reply: MisbehavingStream) async throws {
+        if reply.code == "timeout" {
+            // On a busy machine, the request may not even be sent within a short limit.
+            try await withGrowingTime(from: .milliseconds(250)) { try await download(reply, idleTimeouts: [0: $0]) }
+        } else {
+            let isRequested = try await download(reply)
+            #expect(isRequested)
+        }
+    }
+
+    /// Downloads the reply, and another image.
+    ///
+    /// - Returns: Whether the request for the reply came to the origin.
+    private func download(_ reply: MisbehavingStream, idleTimeouts: [Int: Duration] = [:]) async throws -> Bool {
+        var isRequested = false
         let icon = MisbehavingStream.icon
         let text = "HTTP/1.1 200 OK\r\nContent-Length: \(icon.count)\r\n\r\n"
         try await RawOrigin.runSecure(protocols: ["h2", "http/1.1"]) { request in
@@ -26,17 +40,17 @@ struct MisbehavingStreamTests {
             default: [.send(MisbehavingStream.good(request.stream))]
             }
         } _: { origin, trust in
-            let fetches = try await HostileFetch.run([origin.baseURL + "/", origin.baseURL + "/next"]) {
-                trust(&$0)
-                $0.fetch.idleTimeout = reply.code == "timeout" ? .seconds(1) : .seconds(60)
-            }
+            let fetches = try await HostileFetch.run(
+                [origin.baseURL + "/", origin.baseURL + "/next"], idleTimeouts: idleTimeouts, change: trust)
+            isRequested = origin.requests.count(of: "/") > 0
             #expect(Self.codes(reply.code).contains(fetches.first?.code), "\(fetches.map(\.outcome))")
             #expect(fetches.last?.code == "image")
             #expect(fetches.allSatisfy { $0.isTidy })
-            #expect((1...reply.requests).contains(origin.requests.count(of: "/")))
+            #expect(origin.requests.count(of: "/") <= reply.requests)
             // Each request and the next one have a connection at most.
             #expect(origin.connections.total <= reply.requests + 1)
         }
+        return isRequested
     }
 
     /// libcurl tells a stream that the server ends from one that nghttp2 ends for it by text alone.
@@ -47,7 +61,7 @@ struct MisbehavingStreamTests {
     // MARK: Without end
 
     @Test(
-        "what has no end is given up after little of it",
+        "an HTTP/2 answer without an end is given up after a few megabytes",
         arguments: [
             (
                 "a body", "too-large", MisbehavingStream.head(1),

@@ -10,7 +10,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Beginnings of images on disk")
+@Suite("Partial images on disk")
 struct PartialsTests {
     private static let url: IconURL = "http://a/1"
 
@@ -28,7 +28,7 @@ struct PartialsTests {
         try await cache.staging.append(Array(repeating: 7, count: bytes), to: name)
     }
 
-    @Test("what a killed agent had written is there at the next start, and can be written on")
+    @Test("a partial image of a killed agent is there at the next start, and can be continued")
     func killed() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)
@@ -51,7 +51,7 @@ struct PartialsTests {
     }
 
     @Test(
-        "what cannot be trusted is removed at the start, and so is everything else",
+        "untrusted partial images and other files are removed at the start",
         arguments: ["another boot", "a damaged record", "no record", "another URL's record", "too little", "no bytes"])
     func untrusted(what: String) async throws {
         try await withTemporaryFolder { path in
@@ -82,7 +82,7 @@ struct PartialsTests {
         try cache.folder.write(text.utf8, to: name, mode: .ownerReadWrite)
     }
 
-    @Test("no more are kept than the bounds allow, at any time")
+    @Test("partial images stay within their bounds at any time")
     func bounds() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)
@@ -99,7 +99,7 @@ struct PartialsTests {
         }
     }
 
-    @Test("a URL's beginning is removed, but not while it is being written")
+    @Test("a partial image is removed, but not while it is being written")
     func discard() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)

@@ -51,7 +51,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "an HTTP proxy is asked for what http servers have, and gets what it needs to let the agent in",
+        "an HTTP proxy gets the request for an http URL, with the credentials of the setting",
         arguments: [
             ("http://icons.invalid/a.png?x=1", "http://icons.invalid/a.png?x=1", "icons.invalid"),
             ("http://icons.invalid:8080?x=1", "http://icons.invalid:8080/?x=1", "icons.invalid:8080"),
@@ -111,7 +111,7 @@ struct ProxyTests {
         #expect(heads.first?.hasPrefix("CONNECT icons.invalid:443 HTTP/1.1\r\n") == true, "\(heads)")
     }
 
-    @Test("a denied host is not asked of a proxy, nor is the local address of another one; an allowed one's is")
+    @Test("a proxy gets no request for a denied host or a local address, unless the host is allowed")
     func hosts() async throws {
         var settings = Settings()
         settings.network.denyHosts = [try #require(HostPattern("*.invalid"))]
@@ -131,7 +131,7 @@ struct ProxyTests {
     }
 
     @Test(
-        "what policy refuses is not asked of a proxy either",
+        "a proxy gets no request for an address that the policy refuses",
         arguments: ["127.0.0.1", "2130706433", "[::1]", "localhost"])
     func refused(host: String) async throws {
         let heads = try await withProxy(tunnel: "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n") { fetcher in

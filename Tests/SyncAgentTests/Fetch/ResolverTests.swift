@@ -8,7 +8,7 @@ import Transfers
 
 @testable import SyncAgent
 
-@Suite("Ways to hosts")
+@Suite("Routes to hosts")
 struct ResolverTests {
     private static func resolver(allow: [String]) -> Resolver {
         var settings = Settings()
@@ -17,7 +17,7 @@ struct ResolverTests {
     }
 
     @Test(
-        "a way that was judged is taken again, to the same host and port alone",
+        "a checked route is used again, for the same host and port alone",
         arguments: ["127.0.0.1", "[::1]", "127.1", "localhost"])
     func again(host: String) async throws {
         let resolver = Self.resolver(allow: ["127.0.0.0/8", "::1"])
@@ -29,7 +29,7 @@ struct ResolverTests {
     }
 
     @Test(
-        "what is refused is so each time",
+        "a refused host is refused each time",
         arguments: ["127.0.0.1", "[::1]", "2130706433", "localhost", "a.localhost"])
     func refused(host: String) async throws {
         let resolver = Self.resolver(allow: [])
@@ -41,7 +41,7 @@ struct ResolverTests {
         }
     }
 
-    @Test("the way through a proxy is another one than the straight one, whichever comes first")
+    @Test("a route through a proxy differs from the direct one, whichever comes first")
     func proxied() async throws {
         let proxy = try #require(Proxy("http://127.0.0.2:3128"))
         let target = try FetchTarget("http://127.0.0.1:8001/a")

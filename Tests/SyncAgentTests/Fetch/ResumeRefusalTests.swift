@@ -11,7 +11,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("What a server sends that is not the rest of an image")
+@Suite("Refused rests of images")
 struct ResumeRefusalTests {
     private static let missing = Array(CutIcon.bytes.dropFirst(CutIcon.cut))
     private static let parts =
@@ -39,7 +39,7 @@ struct ResumeRefusalTests {
         ("nothing", rest([])),
     ]
 
-    @Test("it has the whole image asked for, at once, and once", arguments: answers)
+    @Test("an answer that is not the rest leads to one request for the whole image, at once", arguments: answers)
     func refusal(name: String, answer: CutIcon.Answer) async throws {
         let (fetches, requests) = try await CutIcon.fetch(
             CutIcon.beginning(), answer, .init(200, body: CutIcon.bytes))
@@ -48,7 +48,7 @@ struct ResumeRefusalTests {
         #expect(requests == [[], CutIcon.asked, []])
     }
 
-    @Test("what fails then fails as ever, and no attempt goes on with what there was")
+    @Test("a failure after a refused rest is an ordinary one, and the partial image is not used again")
     func poisoned() async throws {
         let damaged = CutIcon.bytes.dropLast(1000) + Array(repeating: 0, count: 1000)
         let (fetches, requests) = try await CutIcon.fetch(
@@ -58,7 +58,7 @@ struct ResumeRefusalTests {
         #expect(requests == [[], CutIcon.asked, [], []])
     }
 
-    @Test("a beginning that is more than a day old is none")
+    @Test("a partial image more than a day old is not resumed")
     func old() async throws {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
@@ -81,7 +81,7 @@ struct ResumeRefusalTests {
         }
     }
 
-    @Test("a beginning that is not on disk as it was left is none", arguments: [true, false])
+    @Test("a partial image that changed on disk is not resumed", arguments: [true, false])
     func lost(isShorter: Bool) async throws {
         var settings = Settings()
         settings.network.allow = [try #require(AddressRange("127.0.0.1"))]

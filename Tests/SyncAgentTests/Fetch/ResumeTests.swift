@@ -8,9 +8,9 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Downloads that go on where they were cut")
+@Suite("Resumed downloads")
 struct ResumeTests {
-    @Test("only the rest is asked for, and the two together are the image")
+    @Test("a resumed download requests only the rest, and the parts together are the image")
     func resume() async throws {
         let rest = CutIcon.rest(CutIcon.range, ["ETag": "\"1\"", "Cache-Control": "max-age=9"])
         let (fetches, requests) = try await CutIcon.fetch(CutIcon.beginning(), rest)
@@ -23,7 +23,7 @@ struct ResumeTests {
         #expect(fetches.first?.staging.count == 2 && fetches.last?.isTidy == true)
     }
 
-    @Test("a rest that is cut goes on as well")
+    @Test("a rest that is cut is resumed as well")
     func twice() async throws {
         var second = CutIcon.rest()
         second.body = Array(CutIcon.bytes[200_000..<250_000])
@@ -36,7 +36,7 @@ struct ResumeTests {
         #expect(fetches.last?.digest == .of(CutIcon.bytes))
     }
 
-    @Test("an image that has changed comes whole")
+    @Test("a changed image is downloaded whole instead of resumed")
     func changed() async throws {
         let (fetches, requests) = try await CutIcon.fetch(
             CutIcon.beginning(), .init(200, ["ETag": "\"2\""], body: CutIcon.other))
@@ -44,7 +44,7 @@ struct ResumeTests {
         #expect(requests == [[], CutIcon.asked])
     }
 
-    @Test("one that has changed, and is cut too, goes on with what came last")
+    @Test("a changed image that is cut is resumed from its newest part")
     func changedAndCut() async throws {
         let (fetches, requests) = try await CutIcon.fetch(
             CutIcon.beginning(), CutIcon.beginning(of: CutIcon.other, ["ETag": "\"2\""]),
@@ -53,7 +53,7 @@ struct ResumeTests {
         #expect(requests == [[], CutIcon.asked, ["bytes=200000-", "\"2\""]])
     }
 
-    @Test("a date will do where there is no tag")
+    @Test("a download without an entity tag is resumed by its date")
     func byDate() async throws {
         let date = "Fri, 20 Nov 2026 10:00:00 GMT"
         let (fetches, requests) = try await CutIcon.fetch(
@@ -64,7 +64,7 @@ struct ResumeTests {
     }
 
     @Test(
-        "what has no strong validator, or comes from a server that denies ranges, is asked for whole",
+        "a download without a strong validator, or without ranges, is not resumed",
         arguments: [
             [:], ["ETag": "W/\"1\""], ["ETag": "1"], ["ETag": "\"1\"", "Accept-Ranges": "none"],
             ["Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"],
@@ -77,7 +77,7 @@ struct ResumeTests {
         #expect(requests == [[], []])
     }
 
-    @Test("a small body is not kept, and neither is that of a refresh")
+    @Test("partial small bodies and those of refreshes are not kept")
     func notKept() async throws {
         let small = CutIcon.Answer(200, ["ETag": "\"1\""], body: Array(CutIcon.bytes.prefix(60_000)), isCut: true)
         let cut = try await CutIcon.fetch(small)
@@ -86,7 +86,7 @@ struct ResumeTests {
         #expect(refresh.fetches.map(\.isTidy) == [true, true] && refresh.requests == [[], []])
     }
 
-    @Test("a server that cannot answer now changes nothing", arguments: [503, 429])
+    @Test("a server that cannot answer now leaves the partial image as it is", arguments: [503, 429])
     func unavailable(status: Int) async throws {
         let (fetches, requests) = try await CutIcon.fetch(
             CutIcon.beginning(), .init(status), CutIcon.rest(), times: 3)
@@ -95,7 +95,7 @@ struct ResumeTests {
         #expect(fetches.last?.digest == .of(CutIcon.bytes))
     }
 
-    @Test("the limit on the size holds for the whole")
+    @Test("the size limit of a resumed download holds for the whole image")
     func tooLarge() async throws {
         var beginning = CutIcon.beginning()
         beginning.headers.remove(name: "Content-Length")
@@ -106,7 +106,7 @@ struct ResumeTests {
         #expect(requests == [[], CutIcon.asked])
     }
 
-    @Test("the rest is asked for where the beginning came from, and nowhere else")
+    @Test("the rest of an image is requested from the URL of its beginning, and nowhere else")
     func redirects() async throws {
         let a = CutIcon.url + "/a"
         let b = CutIcon.url + "/b"

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("The names in a folder")
 struct FolderListingTests {
-    @Test("are all there, and whole, whatever they are")
+    @Test("names in a folder are all there, and whole, whatever they are")
     func names() async throws {
         try await withTemporaryFolder { path in
             let names = Set((0..<1000).map { "\($0)" } + [String(repeating: "n", count: 255), ".hidden", "ö", " "])
@@ -19,7 +19,7 @@ struct FolderListingTests {
         }
     }
 
-    @Test("are read to their end only: what is behind an entry may not be there")
+    @Test("names in a folder are read to their end only, not beyond their entry")
     func end() throws {
         let page = Int(sysconf(Int32(_SC_PAGESIZE)))
         let memory = try #require(mmap(nil, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))

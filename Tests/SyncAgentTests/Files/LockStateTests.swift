@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Whether an agent holds a folder")
+@Suite("The lock state of a folder")
 struct LockStateTests {
-    @Test("it does not hold one that is missing, has no lock, or has the lock of an agent that ended")
+    @Test("a folder that is missing, has no lock, or a lock of an ended agent is not held")
     func free() async throws {
         try await withTemporaryFolder { folder in
             #expect(LockState(ofFolder: folder.appending("none")) == .free)
@@ -51,7 +51,7 @@ struct LockStateTests {
     }
 
     @Test(
-        "in a folder that is closed to whoever asks, it is not known",
+        "the lock state of a folder that cannot be searched is unknown",
         .enabled(if: geteuid() != 0, "root can look into every folder"))
     func closed() async throws {
         try await withTemporaryFolder { folder in

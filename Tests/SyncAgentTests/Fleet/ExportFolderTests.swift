@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The folder of an export")
 struct ExportFolderTests {
-    @Test("must be new, empty, or an earlier export")
+    @Test("the folder of an export must be new, empty, or an earlier export")
     func foreign() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -35,7 +35,9 @@ struct ExportFolderTests {
         }
     }
 
-    @Test("must not be the cache or in it, by whatever name", arguments: ["", "new", "icons", "icons/new"])
+    @Test(
+        "the folder of an export must not be the cache or in it, by whatever name",
+        arguments: ["", "new", "icons", "icons/new"])
     func inside(name: String) async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -51,7 +53,7 @@ struct ExportFolderTests {
         }
     }
 
-    @Test("is used by one export at a time")
+    @Test("the folder of an export is used by one export at a time")
     func lock() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -62,7 +64,7 @@ struct ExportFolderTests {
         }
     }
 
-    @Test("is named with the whole path where something of its own cannot be used")
+    @Test("the folder of an export is named with the whole path where something of its own cannot be used")
     func own() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -72,7 +74,7 @@ struct ExportFolderTests {
         }
     }
 
-    @Test("has links that are neither followed nor removed: they are said, and nothing is published")
+    @Test("links in the folder of an export are reported, not followed or removed, and stop the export")
     func links() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -96,7 +98,9 @@ struct ExportFolderTests {
         }
     }
 
-    @Test("has no folder replaced by a link", arguments: ["icons", "lists", ".syncagent-export"])
+    @Test(
+        "folders in the folder of an export are not replaced by links",
+        arguments: ["icons", "lists", ".syncagent-export"])
     func linkedFolder(name: String) async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -110,7 +114,7 @@ struct ExportFolderTests {
         }
     }
 
-    @Test("loses what an interrupted export left incomplete")
+    @Test("the folder of an export loses what an interrupted export left incomplete")
     func leftovers() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")

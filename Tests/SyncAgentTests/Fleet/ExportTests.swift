@@ -11,7 +11,7 @@ import Testing
 
 @Suite("An export to a folder")
 struct ExportTests {
-    @Test("has all that the manifest names, the same manifest, and nothing else")
+    @Test("an export has all that the manifest names, the same manifest, and nothing else")
     func whole() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a", "b", "c")
@@ -27,7 +27,7 @@ struct ExportTests {
         }
     }
 
-    @Test("copies nothing when nothing changed, and only what is new when something did")
+    @Test("an export copies nothing when nothing changed, and only what is new when something did")
     func incremental() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a", "b")
@@ -43,7 +43,7 @@ struct ExportTests {
         }
     }
 
-    @Test("gives each manifest another time in seconds, so that web servers give it another validator")
+    @Test("an export gives each manifest another time in seconds, so that web servers give it another validator")
     func modified() async throws {
         try await ExportWorld.with { world in
             var times: [Int] = []
@@ -56,7 +56,7 @@ struct ExportTests {
         }
     }
 
-    @Test("replaces files of another size, and with --verify those of other bytes")
+    @Test("an export replaces files of another size, and with --verify those of other bytes")
     func damaged() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "aaaa", "bbbb")
@@ -72,7 +72,7 @@ struct ExportTests {
         }
     }
 
-    @Test("goes on with the new manifest when that of the target is damaged, and refuses one of a later format")
+    @Test("an export replaces a damaged manifest at the target, and refuses one of a later format")
     func damagedManifest() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -90,7 +90,7 @@ struct ExportTests {
         }
     }
 
-    @Test("removes what no export has named for a week, and nothing that was named in between")
+    @Test("an export removes what no export has named for a week, and nothing that was named in between")
     func retirement() async throws {
         try await ExportWorld.with { world in
             let (day, start) = (Duration.seconds(86_400), Sample.time)
@@ -113,7 +113,7 @@ struct ExportTests {
         }
     }
 
-    @Test("has its signature before the manifest, replaces that of another key, and keeps one it did not make")
+    @Test("an export writes its signature first, replaces one of another key, and keeps foreign ones")
     func signature() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -130,7 +130,7 @@ struct ExportTests {
         }
     }
 
-    @Test("is refused without a signature if the target is signed")
+    @Test("an export is refused without a signature if the target is signed")
     func unsigned() async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a")
@@ -142,7 +142,7 @@ struct ExportTests {
         }
     }
 
-    @Test("is refused if the target has a newer one, unless the cache was started anew")
+    @Test("an export is refused if the target has a newer one, unless the cache was started anew")
     func order() async throws {
         try await ExportWorld.with { world in
             try world.publish(42, "a", published: Sample.time + .seconds(10))
@@ -158,7 +158,7 @@ struct ExportTests {
         }
     }
 
-    @Test("publishes nothing if a file of the cache is damaged or missing", arguments: ["b2", "longer", nil])
+    @Test("an export publishes nothing if a file of the cache is damaged or missing", arguments: ["b2", "longer", nil])
     func damagedSource(text: String?) async throws {
         try await ExportWorld.with { world in
             try world.publish(1, "a1")

@@ -7,9 +7,9 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Processes of the helper programs", .timeLimit(.minutes(2)))
+@Suite("Processes of the helper programs", .timeLimit(.minutes(5)))
 struct HelperProcessTests {
-    private static let patience: Duration = .seconds(60)
+    private static let patience: Duration = .seconds(240)
 
     /// Nothing came in time.
     private struct Late: Error {}
@@ -24,7 +24,7 @@ struct HelperProcessTests {
     }
 
     @Test(
-        "it is told how it ended and what it wrote, to the last byte",
+        "a helper process is reported with its exit and all that it wrote, to the last byte",
         arguments: [
             ("exit 0", End(exit: .code(0))), ("exit 255", End(exit: .code(255))),
             ("echo out; echo error >&2; exit 3", End(exit: .code(3), output: "out\n", message: "error\n")),
@@ -61,7 +61,7 @@ struct HelperProcessTests {
     }
 
     @Test(
-        "one that does not end in time is late, and killed and reaped when it is ended",
+        "a helper that does not end in time is late, and is killed and reaped at its end",
         arguments: ["", "trap '' TERM; "])
     func late(preparation: String) throws {
         let process = try shell("\(preparation)echo $$; exec sleep 600")
@@ -72,7 +72,7 @@ struct HelperProcessTests {
         #expect(kill(try #require(pid_t(String(decoding: text, as: UTF8.self).dropLast())), 0) == -1)
     }
 
-    @Test("one that writes all the time is late too")
+    @Test("a helper that writes all the time is late too")
     func endless() throws {
         let process = try shell("exec cat /dev/zero")
         let deadline = ContinuousClock.now + .milliseconds(100)
@@ -80,7 +80,7 @@ struct HelperProcessTests {
         #expect(process.end() == .signal(SIGKILL))
     }
 
-    @Test("one that nobody refers to is killed and reaped")
+    @Test("a helper process that nothing refers to is killed and reaped")
     func forgotten() throws {
         var process: HelperProcess? = try shell("echo $$; exec sleep 600")
         let event = process?.next(by: .now + Self.patience)
@@ -105,7 +105,7 @@ struct HelperProcessTests {
         }
     }
 
-    @Test("what is sent arrives, nothing is an error once it has ended, and its input ends with the agent's")
+    @Test("a helper gets its input; sending to an ended one is no error; its input ends with the reference to it")
     func channel() throws {
         var process: HelperProcess? = try shell("head -c 2; exec >&-; cat >/dev/null; exit 6")
         process?.send("a")
@@ -118,7 +118,7 @@ struct HelperProcessTests {
         process = nil
     }
 
-    @Test("bytes that are sent arrive from the first to the last, and then the end", arguments: [0, 1, 3_000_000])
+    @Test("a helper reads its input from the first byte to the last, and then its end", arguments: [0, 1, 1_000_000])
     func bytes(count: Int) throws {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
         let process = try shell("exec cat")
@@ -130,18 +130,18 @@ struct HelperProcessTests {
     }
 
     @Test(
-        "one that does not read what it is sent to the end is told like any other",
+        "a helper that does not read all of its input is reported like any other",
         arguments: ["exit 7", "exec sleep 600"])
     func unread(script: String) throws {
         let process = try shell(script)
-        process.send([UInt8](repeating: 0, count: 3_000_000))
-        var event = process.next(by: .now + .milliseconds(script == "exit 7" ? 60_000 : 100))
+        process.send([UInt8](repeating: 0, count: 1_000_000))
+        var event = process.next(by: .now + (script == "exit 7" ? Self.patience : .milliseconds(100)))
         while event == .outputEnded { event = process.next(by: .now + Self.patience) }
         #expect(event == (script == "exit 7" ? .ended : .late))
         #expect(process.end() == (script == "exit 7" ? .code(7) : .signal(SIGKILL)))
     }
 
-    @Test("it gets the signals that it waits for, whatever is blocked or ignored here")
+    @Test("a helper blocks and ignores no signal, whatever is blocked or ignored in the agent")
     func signals() throws {
         signal(SIGPIPE, SIG_IGN)
         var blocked = sigset_t()

@@ -43,7 +43,7 @@ struct ListFileTests {
         }
     }
 
-    @Test("what is no regular file, too large, or not there is rejected without waiting")
+    @Test("a list that is no regular file, too large or missing is rejected without waiting")
     func rejections() async throws {
         try await withTemporaryFolder { folder in
             #expect(mkfifo(folder.appending("fifo").string, 0o600) == 0)

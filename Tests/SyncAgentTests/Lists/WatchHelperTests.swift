@@ -8,11 +8,11 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("Watching in a process of its own", .timeLimit(.minutes(2)))
+@Suite("The process of syncagent-watch", .timeLimit(.minutes(5)))
 struct WatchHelperTests {
     private let executable = BuiltProducts.path("syncagent-watch")
 
-    @Test("what the helper says arrives, and its last word is the end")
+    @Test("signals of the watch helper arrive in order, and a lost folder is the last")
     func run() async throws {
         try await withTemporaryFolder { folder in
             let lists = folder.appending("lists")
@@ -32,13 +32,13 @@ struct WatchHelperTests {
         }
     }
 
-    @Test("a folder that is not there is refused")
+    @Test("a watched folder that does not exist is refused")
     func missing() async throws {
         #expect(try await signals(of: executable, folder: "/nonexistent") == [.refused(errno: "ENOENT")])
     }
 
     @Test(
-        "a helper that is none has died",
+        "a program that exits or does not speak as a watch helper is reported as died, with the cause",
         arguments: [
             ("exit 3", [.died("exit code 3")]),
             ("exit 0", [.died("exit code 0")]),
@@ -61,14 +61,14 @@ struct WatchHelperTests {
         }
     }
 
-    @Test("a helper that is not installed has died")
+    @Test("a watch helper that is not installed is reported as died")
     func notInstalled() async throws {
         let signals = try await signals(of: "/nonexistent/syncagent-watch", folder: "/")
         #expect(
             signals == [.died("Cannot start /nonexistent/syncagent-watch: No such file or directory")])
     }
 
-    @Test("a helper is killed and reaped when its task is cancelled")
+    @Test("a watch helper is killed and reaped when its task is cancelled")
     func cancellation() async throws {
         try await withTemporaryFolder { folder in
             // One that does not care whether its standard input is open.
@@ -85,53 +85,29 @@ struct WatchHelperTests {
         }
     }
 
-    @Test("one that answers is asked again, one that hangs is killed")
+    @Test("a watch helper that answers is asked again, and one that hangs is killed")
     func hanging() async throws {
-        try await withTemporaryFolder { folder in
-            let lists = folder.appending("lists")
-            try makeFolder(lists)
-            // The third question is not answered.
-            let script = try makeScript(
-                "echo ready; for i in 1 2; do head -c 1 >/dev/null; echo alive; done; exec sleep 600", in: folder)
-            let signals = Signals()
-            try await WatchHelper(executable: script, folder: lists, askingEvery: .milliseconds(300))
-                .run { signals.append($0) }
-            #expect(signals.all == [.ready, .died("not responding")])
-        }
+        // The third question is not answered.
+        let signals = try await signals(
+            ofAsked: "echo ready; for i in 1 2; do head -c 1 >/dev/null; echo alive; done; exec sleep 600")
+        #expect(signals == [.ready, .died("not responding")])
     }
 
-    @Test("another interval counts once the helper was asked again")
+    @Test("another interval of questions applies from the next answer of the watch helper on")
     func interval() async throws {
-        try await withTemporaryFolder { folder in
-            // It ends when it was asked by the bell, and twice by the new interval.
-            let script = try makeScript(
-                "echo ready; for i in 1 2 3; do head -c 1 >/dev/null; echo alive; done", in: folder)
-            let interval = Mutex(Duration.seconds(3600))
-            let bell = WatchBell()
-            let signals = Signals()
-            try await WatchHelper(
-                executable: script, folder: folder, askingEvery: interval.withLock(\.self), bell: bell
-            ).run { signal in
-                signals.append(signal)
-                interval.withLock { $0 = .milliseconds(10) }
-                bell.ring()
-            }
-            #expect(signals.all.count == 2 && signals.all.first == .ready, "\(signals.all)")
-        }
+        // It ends when it was asked by the bell, and twice by the new interval.
+        let signals = try await signals(
+            ofAsked: "echo ready; for i in 1 2 3; do head -c 1 >/dev/null; echo alive; done")
+        #expect(signals.count == 2 && signals.first == .ready, "\(signals)")
     }
 
-    @Test("one that is stopped is killed")
+    @Test("a watch helper that is stopped by a signal is killed")
     func stopped() async throws {
-        try await withTemporaryFolder { folder in
-            let script = try makeScript("echo ready; kill -STOP $$", in: folder)
-            let signals = Signals()
-            try await WatchHelper(executable: script, folder: folder, askingEvery: .milliseconds(100))
-                .run { signals.append($0) }
-            #expect(signals.all == [.ready, .died("not responding")])
-        }
+        let signals = try await signals(ofAsked: "echo ready; head -c 1 >/dev/null; echo alive; kill -STOP $$")
+        #expect(signals == [.ready, .died("not responding")])
     }
 
-    @Test("a helper that is killed is started again and says that it is ready")
+    @Test("a watch helper that was killed is started again and signals that it is ready")
     func restart() async throws {
         try await withTemporaryFolder { folder in
             let script = try makeScript("echo $$ > \"$0.pid\"; exec \(executable) \"$@\"", in: folder)
@@ -156,7 +132,7 @@ struct WatchHelperTests {
         }
     }
 
-    @Test("one that keeps failing is started at once, and then ever more rarely")
+    @Test("a watch helper that keeps failing is started again at once, and then ever more rarely")
     func pauses() async throws {
         let clock = InstantClock()
         let signals = Signals()
@@ -172,7 +148,7 @@ struct WatchHelperTests {
         #expect(clock.pauses == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
     }
 
-    @Test("the pause doubles up to 2 s, and starts over after a helper that ran for a while")
+    @Test("the pause before a restart doubles up to 2 s, and starts over after a helper that ran for 5 s")
     func pause() {
         var pause = RestartPause()
         let pauses = (0..<10).map { _ in pause.next(afterRunningFor: .seconds(4.9)) }
@@ -181,7 +157,7 @@ struct WatchHelperTests {
         #expect(pause.next(afterRunningFor: .zero) == .milliseconds(100))
     }
 
-    @Test("a thousand files at once are told of, the last of them too")
+    @Test("a thousand new files at once are signalled as changes")
     func burst() async throws {
         try await withTemporaryFolder { folder in
             let lists = folder.appending("lists")
@@ -197,6 +173,26 @@ struct WatchHelperTests {
             }
             #expect(signals.all.contains(.changed))
             #expect(signals.all.last == .lost(reason: "move-self"))
+        }
+    }
+
+    /// The signals of a script in the helper's place, which is asked when it is ready, and soon after each answer.
+    ///
+    /// Until it is ready it may take its time.
+    private func signals(ofAsked script: String) async throws -> [WatchSignal] {
+        try await withTemporaryFolder { folder in
+            let script = try makeScript(script, in: folder)
+            let interval = Mutex(Duration.seconds(3600))
+            let bell = WatchBell()
+            let signals = Signals()
+            try await WatchHelper(
+                executable: script, folder: folder, askingEvery: interval.withLock(\.self), bell: bell
+            ).run { signal in
+                signals.append(signal)
+                interval.withLock { $0 = .milliseconds(20) }
+                bell.ring()
+            }
+            return signals.all
         }
     }
 

@@ -14,7 +14,7 @@ struct MetricsRegistryTests {
         registry.read().first { $0.family.name == name }?.series.first { $0.labels == labels }?.value
     }
 
-    @Test("every declared series is there from the start, and no other one is added")
+    @Test("the registry of metrics has all declared series from the start, and no others")
     func declared() {
         let before = registry.read()
         #expect(before.map(\.series.count) == [2, 1])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("What the status says, as metrics")
+@Suite("Metrics of the status")
 struct StatusMetricsTests {
     private static let states: [(line: String, change: @Sendable (inout StatusReport) -> Void)] = [
         ("syncagent_paused 1", { $0.state = .paused }),
@@ -37,13 +37,13 @@ struct StatusMetricsTests {
         return "\n" + MetricsText.write(report.metrics)
     }
 
-    @Test("each state has its value", arguments: states)
+    @Test("each state of the status has its value in the metrics", arguments: states)
     func value(line: String, change: @Sendable (inout StatusReport) -> Void) {
         #expect(Self.text(change).contains("\n\(line)\n"))
         #expect(!Self.text().contains("\n\(line)\n"))
     }
 
-    @Test("one state of a kind holds at a time, and the others are 0")
+    @Test("the metric of the present state is 1, and those of the others are 0")
     func exclusive() {
         let lines = Self.text { $0.eviction = .held("most images") }.split(separator: "\n")
         #expect(lines.filter { $0.hasPrefix("syncagent_eviction_state{") && $0.hasSuffix(" 1") }.count == 1)

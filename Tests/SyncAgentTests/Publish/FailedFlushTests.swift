@@ -10,7 +10,7 @@ import Testing
 
 @Suite("A flush that fails")
 struct FailedFlushTests {
-    @Test("fails the next publication, whoever asked for it, and that one alone")
+    @Test("a failed flush fails the next publication, and that one alone")
     func remembered() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)

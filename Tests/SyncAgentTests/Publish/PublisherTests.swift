@@ -61,7 +61,7 @@ struct PublisherTests {
         }
     }
 
-    @Test("if only the manifest cannot be replaced, the by-url names lead to what they led to before")
+    @Test("by-url names are restored if the manifest cannot be replaced")
     func namesTakenBack() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)
@@ -87,7 +87,7 @@ struct PublisherTests {
         }
     }
 
-    @Test("nothing is published before what an earlier one left is gone")
+    @Test("a publication waits until the leftovers of a failed one are removed")
     func leftovers() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)
@@ -110,7 +110,7 @@ struct PublisherTests {
         }
     }
 
-    @Test("nothing is written if a new document would name an image that is not there, or not as it should be")
+    @Test("a publication that would name a missing or damaged image writes nothing")
     func checks() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path)
@@ -180,9 +180,9 @@ struct PublisherTests {
     }
 }
 
-@Suite("Removing what is retired")
+@Suite("Removal of retired files")
 struct EvictorTests {
-    @Test("of what was found damaged, only what is so still goes")
+    @Test("only files that are still damaged are removed")
     func damage() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)
@@ -228,7 +228,7 @@ struct EvictorTests {
         }
     }
 
-    @Test("what cannot be removed is told, and goes when it can be")
+    @Test("a file that cannot be removed is reported, and removed once it can be")
     func failures() async throws {
         try await withTemporaryFolder { folder in
             let cache = try CacheFixture(folder)

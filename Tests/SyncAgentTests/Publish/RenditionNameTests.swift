@@ -50,7 +50,7 @@ struct RenditionNameTests {
         "share/icons/hicolor/48x48/apps/Mail.png", "share/icons/hicolor/64x64@2/apps/Mail.png",
     ]
 
-    @Test("they are set, changed, kept and removed, with the folders that are empty then")
+    @Test("names of renditions are set, changed, kept and removed, with empty folders")
     func life() async throws {
         try await withTemporaryFolder { folder in
             let fixture = try CacheFixture(folder)
@@ -79,7 +79,7 @@ struct RenditionNameTests {
         }
     }
 
-    @Test("what is not among all names is removed, whoever made it, and what others did to the theme is undone")
+    @Test("foreign files among the names of renditions are removed, and changes of the theme undone")
     func others() async throws {
         try await withTemporaryFolder { folder in
             let fixture = try CacheFixture(folder)
@@ -107,7 +107,7 @@ struct RenditionNameTests {
         }
     }
 
-    @Test("a link in place of a folder is not followed, and is told")
+    @Test("a link in place of a folder of renditions is not followed, and is reported")
     func link() async throws {
         try await withTemporaryFolder { folder in
             let (cache, elsewhere) = (folder.appending("cache"), folder.appending("elsewhere"))

@@ -25,7 +25,7 @@ struct DatabaseTests {
         return rows
     }
 
-    @Test("gives back what was put in, to the byte", arguments: ["", "a", "ü\u{0}é", "\u{301}", "\u{0}"])
+    @Test("a database gives back its values to the byte", arguments: ["", "a", "ü\u{0}é", "\u{301}", "\u{0}"])
     func texts(text: String) async throws {
         try await Self.with { database, path in
             try database.run("INSERT INTO t VALUES (?, ?)", [text, "1"].map { Array($0.utf8) })
@@ -39,7 +39,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("gives texts, whatever was put in")
+    @Test("a database gives text for any stored value")
     func values() async throws {
         try await Self.with { database, _ in
             try database.execute("INSERT INTO t VALUES (NULL, -1), (x'61', 0.5)")
@@ -47,7 +47,9 @@ struct DatabaseTests {
         }
     }
 
-    @Test("does all of a transaction, or nothing", arguments: ["INSERT INTO t VALUES (2, 0)", "nonsense", "ROLLBACK"])
+    @Test(
+        "a database does all of a transaction, or nothing",
+        arguments: ["INSERT INTO t VALUES (2, 0)", "nonsense", "ROLLBACK"])
     func transaction(last: String) async throws {
         struct Stop: Error {}
         try await Self.with { database, _ in
@@ -66,7 +68,7 @@ struct DatabaseTests {
         }
     }
 
-    @Test("tells what is wrong")
+    @Test("errors of a database say what is wrong")
     func errors() async throws {
         try await Self.with { database, path in
             #expect(throws: DatabaseError.self) { try Database(path.appending("x"), readOnly: true) }

@@ -13,7 +13,7 @@ import Testing
 @testable import SyncAgent
 
 /// Whatever is in the database: the agent starts, and no image is lost by it.
-@Suite("A state that is not to be believed")
+@Suite("A damaged state database")
 struct StateFuzzTests {
     private static let url: IconURL = "https://example.com/a.png"
     private static let retired: IconURL = "https://example.com/b.png"
@@ -98,7 +98,7 @@ struct StateFuzzTests {
             .scanned(.listed(listed, present: ["apps.plist"], changed: [:])), .resume(nil),
             .evict(isConfirmed: false),
         ]
-        for event in events + Array(repeating: .tick, count: 24) {
+        for event in events + Array(repeating: .tick, count: 4) {
             for case .start(.remove(let removal)) in plan.handle([event], now: now) {
                 let names = removal.images.map(\.sha256)
                 #expect(!names.contains(.of("x")), "\(comment): an image would be removed that a list names")
@@ -107,7 +107,7 @@ struct StateFuzzTests {
                 plan.status.json.line, plan.evictionSnapshot(now: now).report().json.line,
                 plan.report(on: url, now: now)?.json
             )
-            now = now + .seconds(3600)
+            now = now + .seconds(4 * 3600)
         }
         #expect(
             plan.report(on: url, now: now)?.path == CacheLayout.image(.of("x"), suffix: "png"),
@@ -130,7 +130,7 @@ struct StateFuzzTests {
         "",
     ]
 
-    @Test("no value in any column, or in its JSON, is fatal")
+    @Test("no value in a column of the state database, or in its JSON, is fatal")
     func values() async throws {
         try await withTemporaryFolder { folder in
             try await Self.fill(folder)
@@ -140,9 +140,10 @@ struct StateFuzzTests {
             let places = ["kind", "key", "json"].flatMap { column in
                 Self.values.map { "UPDATE OR IGNORE memos SET \(column) = \($0)" }
             }
-            // The value at each place of the JSON, in the layout that it has: most kinds have fewer places.
+            // Values at each place of the JSON, in the layout that it has: most kinds have fewer places. Each place gets
+            // a third of the values, and the next two get the others.
             let members = (0..<24).flatMap { place in
-                Self.jsonValues.map { value in
+                Self.jsonValues.enumerated().filter { ($0.offset + place) % 3 == 0 }.map { _, value in
                     """
                     UPDATE memos SET json = replace(json, (
                         SELECT iif(type IN ('true', 'false'), type, json_quote(atom)) FROM json_tree(memos.json)
@@ -163,11 +164,11 @@ struct StateFuzzTests {
                     try await Self.start(in: folder, sql)
                 }
             }
-            #expect(changed > 1000)
+            #expect(changed > 250)
         }
     }
 
-    @Test("no byte anywhere in the file is fatal")
+    @Test("no byte of the state database is fatal")
     func bytes() async throws {
         try await withTemporaryFolder { folder in
             try await Self.fill(folder)
@@ -197,7 +198,7 @@ struct StateFuzzTests {
         }
     }
 
-    @Test("a table that is gone while it is in use is damage too")
+    @Test("a table that disappears from the state database in use is damage")
     func tableGone() async throws {
         try await withTemporaryFolder { folder in
             let memo = IconMemo(

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SyncAgent
 
-@Suite("What is remembered over a restart")
+@Suite("The state over a restart")
 struct StateStoreTests {
 
     private static var trail: FetchTrail? {
@@ -45,7 +45,7 @@ struct StateStoreTests {
             failure: IconRecord.Failure(code: .url(.schemeRefused), message: "", attempts: 1, nextAttempt: nil)),
     ]
 
-    @Test("a failure whose code no version knows any more is forgotten, and all else comes back")
+    @Test("a stored failure with an unknown code is forgotten, and everything else is restored")
     func unknownCode() async throws {
         try await withTemporaryFolder { folder in
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
@@ -97,7 +97,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("what was told of lists that are not accepted comes back")
+    @Test("rejections of lists are restored")
     func rejections() async throws {
         try await withTemporaryFolder { folder in
             let memos = [true, false].map {
@@ -183,7 +183,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("graces and a held eviction come back as old as they are")
+    @Test("grace periods and a held eviction are restored with their age")
     func ages() async throws {
         try await withTemporaryFolder { folder in
             let clock = AgentClock()
@@ -198,10 +198,11 @@ struct StateStoreTests {
             let later = AgentClock()
             let store = try StateStore(folder: folder, clock: later, logger: .silent)
             let age = later.now - (try #require(store.remembered.superseded[4]))
-            #expect(age >= .seconds(300) && age < .seconds(310))
+            // The second half of each range is for a machine that is busy.
+            #expect(age >= .seconds(300) && age < .seconds(600))
             let restored = try #require(store.remembered.values.hold)
-            #expect(
-                later.now - restored.since >= .milliseconds(3_599_999) && later.now - restored.since < .seconds(3610))
+            let holdAge = later.now - restored.since
+            #expect(holdAge >= .milliseconds(3_599_999) && holdAge < .seconds(7200))
             #expect(restored.generation == 5 && restored.images == 30 && restored.total == 40 && !restored.isConfirmed)
 
             changes = MemoChanges()
@@ -214,7 +215,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("time awake between two runs counts in the same boot of the system, and not otherwise")
+    @Test("a stored age grows by the time awake since, in the same boot only")
     func boots() {
         let clock = AgentClock()
         let now = AgentClock.timeAwake.milliseconds
@@ -229,7 +230,7 @@ struct StateStoreTests {
         ]
         for (age, seconds) in cases {
             let passed = (clock.now - age.time(by: clock)).milliseconds
-            #expect((seconds * 1000 - 1...seconds * 1000 + 2000).contains(passed), "\(age): \(passed) ms")
+            #expect((seconds * 1000 - 1...seconds * 1000 + 6000).contains(passed), "\(age): \(passed) ms")
         }
     }
 
@@ -249,19 +250,24 @@ struct StateStoreTests {
         }
     }
 
+    /// Stores so many icons in a new database, with URLs that are longer than so many bytes, and closes it.
+    private func fill(_ folder: FilePath, _ count: Int, bytesEach: Int = 0) async throws -> [IconMemo] {
+        let end = String(repeating: "x", count: bytesEach)
+        let many = (0..<count).map { number in
+            var memo = memos[0]
+            memo.url = "\(memo.url)?\(number)\(end)"
+            return memo
+        }
+        let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+        #expect(try await store.apply(MemoChanges(remembered: many)) == nil)
+        try await store.close()
+        return many
+    }
+
     @Test("damage in the middle of the database is found, and it is set aside")
     func damagedPages() async throws {
         try await withTemporaryFolder { folder in
-            let many = (0..<2000).map { number in
-                var memo = memos[0]
-                memo.url = "\(memo.url)?\(number)"
-                return memo
-            }
-            do {
-                let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-                try await store.apply(MemoChanges(remembered: many))
-                try await store.close()
-            }
+            _ = try await fill(folder, 1000)
             let file = try FileDescriptor.open(folder.appending("state.sqlite"), .readWrite)
             try file.closeAfter {
                 for page in stride(from: 4, to: 60, by: 4) {
@@ -277,17 +283,8 @@ struct StateStoreTests {
     @Test("a database that is damaged while it is in use is set aside, and what it is given is stored")
     func damagedInUse() async throws {
         try await withTemporaryFolder { folder in
-            // More than SQLite keeps in memory.
-            let many = (0..<20_000).map { number in
-                var memo = memos[0]
-                memo.url = "\(memo.url)?\(number)"
-                return memo
-            }
-            do {
-                let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-                #expect(try await store.apply(MemoChanges(remembered: many)) == nil)
-                try await store.close()
-            }
+            // More than the 2 MiB that SQLite keeps in memory.
+            let many = try await fill(folder, 4000, bytesEach: 2000)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.icons.count == many.count)
             let file = try FileDescriptor.open(folder.appending("state.sqlite"), .readWrite)
@@ -297,12 +294,12 @@ struct StateStoreTests {
                     try file.writeAll(toAbsoluteOffset: offset, [UInt8](repeating: 0xA5, count: 4096))
                 }
             }
-            #expect(try await store.apply(MemoChanges(remembered: memos + many.prefix(5000))) == .damaged)
+            #expect(try await store.apply(MemoChanges(remembered: memos + many.prefix(1000))) == .damaged)
             #expect(try CacheFolder(folder).entry("state.sqlite.damaged") != nil)
             #expect(try await store.apply(MemoChanges(forgotten: [memos[0].url])) == nil)
             try await store.close()
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-            #expect(again.remembered.icons.count == memos.count - 1 + 5000)
+            #expect(again.remembered.icons.count == memos.count - 1 + 1000)
         }
     }
 
@@ -328,7 +325,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("a state that was removed is told once there is a new one, however long that took")
+    @Test("a removed state is reported once there is a new one, however long that took")
     func removedForLong() async throws {
         try await withTemporaryFolder { above in
             let folder = above.appending("state")
@@ -344,7 +341,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("a pipe in the place of the database is no database, and nobody waits for it", .timeLimit(.minutes(1)))
+    @Test("a pipe in the place of the state database is not read, and nothing waits for it", .timeLimit(.minutes(5)))
     func pipe() async throws {
         try await withTemporaryFolder { folder in
             try #require(mkfifo(folder.appending("state.sqlite").string, 0o600) == 0)
@@ -352,7 +349,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("nobody else can read the database, even one that others could")
+    @Test("the state database is private, even one that others could read")
     func isPrivate() async throws {
         try await withTemporaryFolder { folder in
             let file = try CacheFolder(folder)
@@ -368,7 +365,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("a folder that cannot hold a database is an error that names it")
+    @Test("a state folder that cannot hold a database is an error that names it")
     func unusable() async throws {
         try await withTemporaryFolder { folder in
             try makeFolder(folder.appending("state.sqlite"))
@@ -380,9 +377,9 @@ struct StateStoreTests {
     }
 }
 
-@Suite("How long the system slept")
+@Suite("The meter of sleep")
 struct SleepMeterTests {
-    @Test("it is what one clock counts and the other does not, told once, and not in pieces of less than a second")
+    @Test("sleep is the time that only one clock counts, reported once, in pieces of a second or more")
     func reads() {
         // Times since the boot and awake, in milliseconds, of one look after the other.
         let looks: [(sinceBoot: Int, awake: Int, told: Int?)] = [
@@ -399,7 +396,7 @@ struct SleepMeterTests {
         }
     }
 
-    @Test("a system that is awake did not sleep, and a meter that is new knows nothing of earlier sleep")
+    @Test("a system that is awake did not sleep, and a new meter knows nothing of earlier sleep")
     func awake() {
         var meter = SleepMeter()
         #expect(meter.read() == nil)

@@ -78,7 +78,7 @@ struct StateUpgradeTests {
         try database.close()
     }
 
-    @Test("is taken over with all that it has", arguments: [true, false])
+    @Test("an earlier state database is taken over with all of its rows", arguments: [true, false])
     func upgrade(isFirst: Bool) async throws {
         try await withTemporaryFolder { folder in
             let scripts = [Self.first, Self.icons, Self.rest]
@@ -123,14 +123,15 @@ struct StateUpgradeTests {
         let health = OriginHealth(failures: 5, waitsUntil: time(1_795_000_000_000))
         #expect(found.origins == [OriginMemo(origin: "https://a.example", health: health)])
         let ages = found.superseded.mapValues { (clock.now - $0).components.seconds }
-        #expect(ages.keys.sorted() == [4, 5] && (300..<310).contains(ages[4] ?? 0) && (0..<10).contains(ages[5] ?? 11))
+        #expect(ages.keys.sorted() == [4, 5])
+        #expect((300..<600).contains(ages[4] ?? 0) && (0..<300).contains(ages[5] ?? 300))
 
         let values = found.values
         #expect(values.isPaused && values.newestGeneration == 7)
         #expect(values.folder == FolderIdentity(fileSystem: UInt64(Int64.max), device: .max, handle: [0, 0xFF, 0x1A]))
         let hold = try #require(values.hold)
         #expect(hold.generation == 5 && hold.images == 30 && hold.total == 40 && hold.isConfirmed)
-        #expect((3600..<3610).contains((clock.now - hold.since).components.seconds))
+        #expect((3600..<7200).contains((clock.now - hold.since).components.seconds))
 
         let lists = [ListMemo(list: "a“b.plist", sha256: image, rules: "0.1.0\nicon")]
         let rejections = [
@@ -143,7 +144,7 @@ struct StateUpgradeTests {
         #expect(values.upstreams == (isFirst ? [] : [upstream]))
     }
 
-    @Test("is taken over if it has next to nothing")
+    @Test("an earlier state database with hardly a row is taken over")
     func empty() async throws {
         try await withTemporaryFolder { folder in
             try Self.write([Self.first, Self.later], to: folder)
@@ -154,7 +155,7 @@ struct StateUpgradeTests {
     }
 
     @Test(
-        "is set aside if no agent can have written it",
+        "an earlier state database that no agent wrote is set aside",
         arguments: [
             "UPDATE icon SET image = 'nothing'", "UPDATE icon SET fields = NULL",
             "UPDATE icon SET fresh_until = 'soon'", "UPDATE icon SET fields = x'ff'", "UPDATE icon SET trail = '[]'",
@@ -188,7 +189,7 @@ struct LaterStateTests {
         try database.close()
     }
 
-    @Test("version 5 has the same table, and is taken over")
+    @Test("a state database of version 5 has the same table, and is taken over")
     func fifth() async throws {
         try await withTemporaryFolder { folder in
             try await Self.write("PRAGMA user_version = 5", to: folder)
@@ -201,7 +202,7 @@ struct LaterStateTests {
         }
     }
 
-    @Test("is read as far as it is known", arguments: [0, 1])
+    @Test("a state database of a later version is read as far as it is known", arguments: [0, 1])
     func later(ahead: Int) async throws {
         try await withTemporaryFolder { folder in
             try await Self.write(

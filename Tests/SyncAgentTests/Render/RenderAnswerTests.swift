@@ -7,7 +7,7 @@ import Testing
 @testable import CacheFormat
 @testable import SyncAgent
 
-@Suite("What a renderer answers")
+@Suite("Answers of the renderer")
 struct RenderAnswerTests {
     private static let item = RenderOrder.Item(
         AppListDocument.Image(suffix: "png", sha256: .of("a"), bytes: 1, type: "image/png", width: 9, height: 9),
@@ -28,7 +28,7 @@ struct RenderAnswerTests {
         return (answer, output.count)
     }
 
-    @Test("it is read once it is whole, and what follows stays")
+    @Test("an answer of the renderer is read once it is whole, and later bytes stay")
     func whole() throws {
         let next: [UInt8] = [7, 7]
         for bytes in [Self.rendered, Self.refused] {
@@ -45,7 +45,7 @@ struct RenderAnswerTests {
     }
 
     @Test(
-        "what cannot become one is nonsense at once",
+        "bytes that cannot become an answer of the renderer are rejected at once",
         arguments: [
             numbers(0), numbers(0x4152_4E52, 4, 0), numbers(0x4152_4E52, .max, 0), numbers(0x4152_4E52, 1, 1001),
             numbers(0x4152_4E52, 0, 17, 16, 3), numbers(0x4152_4E52, 0, 16, .max, 3),
@@ -55,7 +55,7 @@ struct RenderAnswerTests {
         #expect(throws: RenderAnswer.Malformed.self) { try Self.read(bytes) }
     }
 
-    @Test("nothing that comes crashes the reader", arguments: 0..<200)
+    @Test("no answer of the renderer crashes its reader", arguments: 0..<20)
     func random(seed: UInt64) {
         var generator = SeededRandom(seed: seed)
         var output = RenderOutput()

@@ -4,6 +4,7 @@ import CacheFormat
 import Dispatch
 import Logging
 import SyncPlan
+import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
@@ -95,6 +96,11 @@ private struct ServiceWorld: Sendable {
         }
     }
 
+    /// How many statuses reported that a part does not respond.
+    func reports(of part: String) -> Int {
+        listener.statuses.count { $0.hasPrefix("not responding: ") && $0.contains(part) }
+    }
+
     /// Withholds the progress of a part for as long as the body runs.
     ///
     /// - Throws: What the body throws.
@@ -117,10 +123,11 @@ extension Publisher {
     fileprivate func pass(_ gate: ServiceWorld.Gate) { gate.pass() }
 }
 
-@Suite("The service of an agent", .timeLimit(.minutes(1)))
+@Suite("Notices of the agent to its service manager", .timeLimit(.minutes(5)))
 struct AgentServiceTests {
     @Test(
-        "it is ready when the first look has ended and clients can connect, in either order", arguments: [true, false])
+        "the agent is ready when the first scan has ended and clients can connect, in either order",
+        arguments: [true, false])
     func ready(looksFirst: Bool) async throws {
         try await ServiceWorld.with(isClosed: true) { world in
             if looksFirst {
@@ -129,7 +136,8 @@ struct AgentServiceTests {
             } else {
                 world.agent.recordListening()
             }
-            // Both have a say: one of them alone does not make it ready.
+            // One of them alone does not make it ready. To become that takes a question to the loop, not a hundred.
+            for _ in 0..<100 { _ = await world.loop.ask { _ in true } }
             #expect(world.listener.states == [])
             if looksFirst { world.agent.recordListening() } else { world.gate.open() }
             try await waitUntil { world.listener.states == ["READY"] }
@@ -138,13 +146,18 @@ struct AgentServiceTests {
 
     @Test("the watchdog is fed while nothing happens")
     func idle() async throws {
-        try await ServiceWorld.with(watchdog: .milliseconds(60)) { world in
-            try await waitUntil { world.listener.beats >= 10 }
-            #expect(world.log.messages == [])
+        // On a busy machine, an idle part may be late for a short interval.
+        try await withGrowingTime(from: .milliseconds(60)) { watchdog in
+            let messages = Mutex<[String]>([])
+            try await ServiceWorld.with(watchdog: watchdog) { world in
+                try await waitUntil { world.listener.beats >= 10 }
+                messages.withLock { $0 = world.log.messages }
+            }
+            return messages.withLock(\.isEmpty)
         }
     }
 
-    @Test("without WATCHDOG_USEC nobody is asked")
+    @Test("the watchdog is not fed without WATCHDOG_USEC")
     func noWatchdog() async throws {
         try await ServiceWorld.with { world in
             world.agent.recordListening()
@@ -154,43 +167,48 @@ struct AgentServiceTests {
     }
 
     @Test(
-        "the watchdog is not fed while a part does not respond, and again once it does",
+        "the watchdog is not fed while a part does not respond, and fed again once it does",
         arguments: ["loop", "publisher", "watcher"])
     func held(part: String) async throws {
-        try await ServiceWorld.with(watchdog: .milliseconds(60)) { world in
+        try await ServiceWorld.with(watchdog: .milliseconds(200)) { world in
             await world.lists.firstLook.wait()
-            try await waitUntil { world.listener.beats >= 3 }
+            try await waitUntil { world.listener.beats >= 1 }
+            // On a busy machine, parts may have been late before.
+            let reports = world.reports(of: part)
             try await world.hold(part) {
-                let message = "parts of the agent do not respond: the watchdog is not fed"
-                try await waitUntil { world.log.messages.contains(message) }
-                try await waitUntil { world.listener.statuses.last == "not responding: \(part)" }
+                try await waitUntil { world.reports(of: part) > reports }
+                #expect(world.log.messages.contains("parts of the agent do not respond: the watchdog is not fed"))
                 let beats = world.listener.beats
-                // That nothing happens for so long is what is measured: ten intervals.
-                try await Task.sleep(for: .milliseconds(300))
+                // Meanwhile an agent whose parts respond is fed.
+                try await ServiceWorld.with(watchdog: .milliseconds(200)) { other in
+                    try await waitUntil { other.listener.beats >= 5 }
+                }
                 #expect(world.listener.beats == beats)
             }
             let beats = world.listener.beats
             try await waitUntil { world.listener.beats > beats + 3 }
-            #expect(world.log.messages.last == "all parts of the agent respond again")
+            try await waitUntil { world.log.messages.last == "all parts of the agent respond again" }
         }
     }
 }
 
 @Suite("The socket of a service manager")
 struct NotifySocketTests {
-    @Test("an absolute path and an abstract name are its names", arguments: ["/run/systemd/notify", "@/org/systemd"])
+    @Test(
+        "NOTIFY_SOCKET may be an absolute path or an abstract name",
+        arguments: ["/run/systemd/notify", "@/org/systemd"])
     func names(name: String) {
         #expect(NotifySocket(name) != nil)
     }
 
     @Test(
-        "nothing else is",
+        "NOTIFY_SOCKET may be nothing else",
         arguments: ["", "/", "@", "notify", "vsock:2:1234", "/" + String(repeating: "x", count: 200), "/a\0b"])
     func others(name: String) {
         #expect(NotifySocket(name) == nil)
     }
 
-    @Test("what cannot be sent is an error")
+    @Test("a message to a service manager that does not listen is an error")
     func noListener() throws {
         let socket = try #require(NotifySocket("/nonexistent/notify"))
         #expect(throws: Errno.noSuchFileOrDirectory) { try socket.send("READY=1") }

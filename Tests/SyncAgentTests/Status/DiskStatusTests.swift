@@ -32,7 +32,7 @@ struct DiskStatusTests {
     }
 
     @Test(
-        "a list is not parsed that is as it was when an agent passed over nothing in it; any other is",
+        "the status without an agent parses only lists that changed since an agent read them",
         arguments: Difference.allCases)
     func known(difference: Difference) async throws {
         try await withFolders { folders in

@@ -28,7 +28,7 @@ struct CacheChecksTests {
         return checks
     }
 
-    @Test("the first look is a complete one, and only it takes what nothing names for a crash's")
+    @Test("the first look is complete, and only the first look takes unnamed files for leftovers of a crash")
     func first() {
         var checks = CacheChecks(doubtful: Self.doubtful)
         #expect(checks.isNeeded(beforePublishing: false) && checks.isInDoubt && !checks.isKnown)
@@ -44,7 +44,7 @@ struct CacheChecksTests {
     }
 
     @Test(
-        "what makes a look due, and how complete it is",
+        "an event makes a quick or a complete look due",
         arguments: [
             // What happens, whether a look is needed, whether one is before a publication, and is complete.
             ([], false, false, nil), (["publication"], false, true, false), (["quick"], true, true, false),
@@ -78,7 +78,7 @@ struct CacheChecksTests {
         #expect(checks.lastRepair == "\(Sample.start): 2 names")
     }
 
-    @Test("what is suspected during a quick look has a complete one follow, whatever that finds")
+    @Test("a suspicion during a quick look makes a complete look follow, whatever the quick look finds")
     func during() {
         var checks = Self.searched()
         checks.suspect(isComplete: false)
@@ -100,7 +100,7 @@ struct CacheChecksTests {
         #expect(checks.begin().isComplete)
     }
 
-    @Test("another folder is searched as after a start")
+    @Test("another cache folder is searched as after a start")
     func otherFolder() {
         var checks = Self.searched()
         checks.recordOtherFolder()

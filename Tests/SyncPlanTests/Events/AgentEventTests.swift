@@ -38,7 +38,7 @@ struct AgentEventTests {
         .purged, .purgeFailed(PurgeReport(.failed, reason: "it is read-only", files: 2)),
     ]
 
-    @Test("each kind is one line of JSON that reads as what it was, with a sentence", arguments: events)
+    @Test("each kind of event is one line of JSON with a sentence, and reads back unchanged", arguments: events)
     func line(event: AgentEvent) throws {
         let line = event.line(id: 42, time: "2026-11-21T02:44:52Z")
         #expect(line.last == "\n" && line.count { $0.isNewline } == 1)
@@ -84,7 +84,7 @@ struct AgentEventTests {
     }
 
     @Test(
-        "a gap says what is missing, and its number is the one to go on after",
+        "a gap event says which events are missing, and readers continue after its number",
         arguments: [
             (EventGap(from: 3, through: 9, cause: .rotated), 9, "Events 3 to 9 are missing"),
             (EventGap(from: 3, through: 3, cause: .agentKilled), 3, "Event 3 is missing"),

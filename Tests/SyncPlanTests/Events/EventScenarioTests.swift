@@ -39,8 +39,8 @@ struct EventScenarioTests {
     @Test("a list that is looked at again unchanged, and time that passes, tell nothing")
     func nothing() throws {
         var agent = try Self.published()
-        try agent.look()
-        try agent.drop(["a.plist": [Self.mail, Self.maps]])
+        try agent.scan()
+        try agent.scan(["a.plist": [Self.mail, Self.maps]])
         try agent.pass(.seconds(1))
         #expect(agent.events.isEmpty)
     }
@@ -50,9 +50,9 @@ struct EventScenarioTests {
         var agent = try Self.published()
         try agent.spoil("a.plist")
         try agent.spoil("a.plist")
-        try agent.drop([:], rejected: ["a.plist": .noKnownShape])
-        try agent.drop([:], rejected: ["b.plist": .emptyFile])
-        try agent.drop(["a.plist": [Self.mail, Self.maps]])
+        try agent.scan([:], rejected: ["a.plist": .noKnownShape])
+        try agent.scan([:], rejected: ["b.plist": .emptyFile])
+        try agent.scan(["a.plist": [Self.mail, Self.maps]])
         #expect(
             agent.events == [
                 .listKept("a.plist", .emptyFile), .listKept("a.plist", .noKnownShape),
@@ -63,7 +63,7 @@ struct EventScenarioTests {
     @Test("a failure is told once for each code, and an image after it as ready")
     func failure() throws {
         var agent = AgentScenario()
-        try agent.drop(["a.plist": [Self.mail]])
+        try agent.scan(["a.plist": [Self.mail]])
         for code in [500, 500, 404] {
             try agent.fetchAgain(Self.mail)
             try agent.finish(Self.mail, .failed(.status(code)))
@@ -90,7 +90,7 @@ struct EventScenarioTests {
         #expect(agent.events.filter { $0.url == Self.mail }.map(\.kind) == [.iconStale, .iconFresh])
     }
 
-    @Test("another image of a ready icon is told as changed")
+    @Test("another image of a ready icon emits a change event")
     func changed() throws {
         var agent = try Self.published()
         try agent.fetchAgain(Self.mail)
@@ -100,15 +100,15 @@ struct EventScenarioTests {
         #expect(agent.events.filter { $0.url == Self.mail }.map(\.kind) == [.iconChanged])
     }
 
-    @Test("what a list drops is retired, ready when it is named again, and evicted once its grace is over")
+    @Test("an icon that leaves its list is retired, ready when named again, and evicted after its grace")
     func retired() throws {
         var agent = try Self.published()
-        try agent.drop(["a.plist": [Self.mail]])
+        try agent.scan(["a.plist": [Self.mail]])
         #expect(agent.events.filter { $0.url == Self.maps }.map(\.kind) == [.iconRetired])
-        try agent.drop(["a.plist": [Self.mail, Self.maps]])
+        try agent.scan(["a.plist": [Self.mail, Self.maps]])
         #expect(agent.events.filter { $0.url == Self.maps }.map(\.kind) == [.iconRetired, .iconReady])
         agent.events = []
-        try agent.drop(["a.plist": [Self.mail]])
+        try agent.scan(["a.plist": [Self.mail]])
         while agent.isOnDisk("maps") {
             try agent.passToNextWake()
             try agent.finishJobs()
@@ -119,7 +119,7 @@ struct EventScenarioTests {
     @Test("a list that is renamed retires nothing")
     func renamed() throws {
         var agent = try Self.published()
-        try agent.drop(["a.plist": nil, "b.plist": [Self.mail, Self.maps]])
+        try agent.scan(["a.plist": nil, "b.plist": [Self.mail, Self.maps]])
         let told = agent.events.filter { $0.list != nil || $0.url != nil }
         #expect(Set(told.map(\.kind)) == [.listRemoved, .listAccepted])
         #expect(told.count == 2)
@@ -128,7 +128,7 @@ struct EventScenarioTests {
     @Test("a publication that fails is told once for each reason, and the one that works ends that")
     func publication() throws {
         var agent = AgentScenario()
-        try agent.drop(["a.plist": [Self.mail]])
+        try agent.scan(["a.plist": [Self.mail]])
         for _ in 0..<2 {
             while agent.publication == nil { try agent.passToNextWake() }
             try agent.finishPublication(fails: true)
@@ -142,7 +142,7 @@ struct EventScenarioTests {
         }
     }
 
-    @Test("what is asked for is told if it changes something")
+    @Test("a request emits an event if it changes something")
     func asked() throws {
         var agent = try Self.published()
         for isPaused in [true, true, false, false] { try agent.handle(isPaused ? .pause(Pause()) : .resume(nil)) }
@@ -152,7 +152,7 @@ struct EventScenarioTests {
         #expect(told == [.paused, .resumed, .pinned(Self.mail), .unpinned(Self.mail), .agentStopping])
     }
 
-    @Test("an eviction is suspended, held and active; each is told when it begins, and not at a restart")
+    @Test("suspended, held and active evictions emit an event when they begin, and none at a restart")
     func eviction() throws {
         var agent = AgentScenario { $0.eviction.holdAbove = HoldThreshold(percent: 50, images: 1) }
         try agent.publish(["a.plist": [Self.mail: "mail", Self.maps: "maps"]])
@@ -160,24 +160,24 @@ struct EventScenarioTests {
         agent.events = []
         for _ in 0..<2 { try agent.handle(.scanned(.unavailable(reason: "it is not mounted"))) }
         #expect(agent.events == [.evictionSuspended(reason: "it is not mounted")])
-        try agent.look()
+        try agent.scan()
         #expect(agent.events.last == .evictionActive)
-        try agent.drop(["a.plist": []])
+        try agent.scan(["a.plist": []])
         #expect(agent.events.contains { $0.kind == .evictionHeld })
         try agent.finishJobs()
         agent.events = []
         try agent.restart()
-        try agent.look()
+        try agent.scan()
         #expect(!agent.events.contains { $0.kind == .evictionHeld })
         try agent.handle(.evict(isConfirmed: true))
         #expect(agent.events.contains(.evictionActive))
     }
 
-    @Test("files that are missing and images that are damaged are told with what was lost")
+    @Test("events of missing files and damaged images say what was lost")
     func healed() throws {
         var agent = try Self.published()
         agent.answersInspections = false
-        try agent.look()
+        try agent.scan()
         var found = CacheInspection()
         found.restoredNames = 2
         try agent.finishInspection(found)
@@ -187,20 +187,20 @@ struct EventScenarioTests {
         #expect(agent.events.filter { $0.code == "damaged-images" }.count == 1)
     }
 
-    @Test("a full disk is told when it begins and when it ends")
+    @Test("a full disk emits an event when it begins and when it ends")
     func full() throws {
         var agent = try Self.published()
-        try agent.drop(["b.plist": ["https://a.example/new"]])
+        try agent.scan(["b.plist": ["https://a.example/new"]])
         let shortage = Shortage(bytes: 100, isGeneral: true, reason: "only 1 KiB is free")
         try agent.finish("https://a.example/new", .noRoom(shortage))
         try agent.handle(.tick)
         #expect(agent.events.filter { $0.kind == .downloadsBlocked }.map(\.code) == ["disk-full"])
         while agent.trial == nil { try agent.passToNextWake() }
-        try agent.finishLook(.success(DiskSpace(folder: "/cache", bytes: .init(free: .max, total: .max))))
+        try agent.finishTrial(.success(DiskSpace(folder: "/cache", bytes: .init(free: .max, total: .max))))
         #expect(agent.events.filter { $0.kind == .downloadsUnblocked }.count == 1)
     }
 
-    @Test("what nobody takes is forgotten with the next events")
+    @Test("events that nobody drains are forgotten with the next events")
     func untaken() throws {
         var plan = Reconciler(settings: Settings(), seed: 1, now: Sample.start)
         _ = plan.handle([.pause(Pause())], now: Sample.start)

@@ -13,14 +13,14 @@ struct ListEventTests {
     private static func told() throws -> AgentScenario {
         var agent = AgentScenario()
         try agent.publish(["a.plist": [mail: "mail"]])
-        try agent.drop([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
+        try agent.scan([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
         try agent.finishJobs()
         try agent.pass(.seconds(2))
         return agent
     }
 
     @Test(
-        "a restart tells only what is new of a list that is not accepted",
+        "a restart emits only new events of a list that is not accepted",
         arguments: [
             ([:], ["a.plist": .emptyFile, "b.plist": .emptyFile], []),
             (
@@ -37,10 +37,10 @@ struct ListEventTests {
         var agent = try Self.told()
         try agent.restart()
         agent.events = []
-        try agent.drop(lists, rejected: rejected)
+        try agent.scan(lists, rejected: rejected)
         // What is missing is gone at the second look.
         try agent.pass(.seconds(5))
-        try agent.look()
+        try agent.scan()
         let events = agent.events.filter { $0.list != nil }
         #expect(events.sorted { ($0.list ?? "") < ($1.list ?? "") } == told)
     }
@@ -50,11 +50,11 @@ struct ListEventTests {
         var agent = try Self.told()
         try agent.restart(on: SimulatedDisk())
         agent.events = []
-        try agent.drop([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
+        try agent.scan([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
         #expect(agent.events.filter { $0.list != nil } == [.listRejected("a.plist", .emptyFile)])
     }
 
-    @Test("what was told is stored again when the state was lost")
+    @Test("reported rejections are stored again after the state was lost")
     func stored() throws {
         var agent = try Self.told()
         agent.memory = SimulatedMemory()
@@ -62,7 +62,7 @@ struct ListEventTests {
         try agent.pass(.seconds(2))
         try agent.restart()
         agent.events = []
-        try agent.drop([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
+        try agent.scan([:], rejected: ["a.plist": .emptyFile, "b.plist": .emptyFile])
         #expect(agent.events.allSatisfy { $0.list == nil })
     }
 
@@ -83,7 +83,7 @@ struct ListEventTests {
     private static let unreadable = ListVerdict.failure(.unreadable("permission denied"))
 
     @Test(
-        "evictions rest while lists are read, and that is told only if it lasts",
+        "evictions rest while lists are read, and only a long rest emits an event",
         arguments: [
             // A new list is read at the next look.
             [Look(rests: true), Look(changed: ["b.plist": good])],

@@ -13,7 +13,7 @@ struct EvictionBrakeTests {
     }
 
     @Test(
-        "more than the share, and more than the number",
+        "an eviction is held above both the share and the number of images",
         arguments: [
             (retired: 20, total: 20, isHeld: false), (21, 21, true), (21, 41, true), (21, 42, false), (50, 100, false),
             (51, 100, true), (0, 0, false), (1000, 2001, false), (1001, 2001, true),
@@ -26,7 +26,7 @@ struct EvictionBrakeTests {
         #expect(brake.end == (isHeld ? Self.start + .seconds(86_400) : nil))
     }
 
-    @Test("it ends when it is confirmed, when it is old, and when nothing of it is left")
+    @Test("a hold ends when it is confirmed, when it is old, and when nothing of it is left")
     func end() {
         var held = Self.brake()
         held.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
@@ -64,7 +64,7 @@ struct EvictionBrakeTests {
     }
 
     @Test(
-        "a threshold as people write it",
+        "a hold threshold reads back as people write it",
         arguments: [
             ("50%", HoldThreshold(percent: 50, images: 20)), ("0%", HoldThreshold(percent: 0, images: 20)),
             ("30% and 5 images", HoldThreshold(percent: 30, images: 5)),

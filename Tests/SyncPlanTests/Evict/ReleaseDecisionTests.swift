@@ -3,7 +3,7 @@ import Testing
 
 @testable import SyncPlan
 
-@Suite("Whether a superseded generation goes")
+@Suite("Decisions to release a superseded generation")
 struct ReleaseDecisionTests {
     private typealias Row = (test: LeaseTest, byHand: ReleaseDecision, afterGrace: ReleaseDecision)
 
@@ -11,9 +11,7 @@ struct ReleaseDecisionTests {
         (.free, .remove), (.held, .removeDespiteLease), (.untestable, .remove), (.failed, .removeDespiteLease),
     ]
 
-    @Test(
-        "where every lease is seen, nothing but a lease keeps it, and an error of which it is not known whether it passes"
-    )
+    @Test("where all leases are visible, only a lease or an error that may be temporary keeps a generation")
     func seen() {
         let rows: [Row] = [
             (.free, .remove, .remove), (.held, .keep, .keep), (.untestable, .keep, .remove), (.failed, .fail, .fail),
@@ -21,7 +19,7 @@ struct ReleaseDecisionTests {
         expect(rows, seesAllLeases: true)
     }
 
-    @Test("where a lease may be unseen, it has its whole grace, and leases that are seen keep it longer")
+    @Test("where leases may be hidden, a generation has its whole grace, and visible leases keep it longer")
     func unseen() {
         let rows: [Row] = [
             (.free, .keep, .remove), (.held, .keep, .keep), (.untestable, .keep, .remove), (.failed, .fail, .fail),

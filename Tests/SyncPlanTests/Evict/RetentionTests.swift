@@ -5,7 +5,7 @@ import Testing
 @testable import AgentSettings
 @testable import SyncPlan
 
-@Suite("What is kept, and what goes")
+@Suite("Retention of generations and images")
 struct RetentionTests {
     private static let grace: Duration = .seconds(600)
 
@@ -64,7 +64,9 @@ struct RetentionTests {
         #expect(retention.nextStep == now + .seconds(60))
     }
 
-    @Test("what could not be removed is left alone for a minute, or until somebody asks", arguments: [false, true])
+    @Test(
+        "files that could not be removed are retried after a minute, or when somebody asks",
+        arguments: [false, true])
     func stuck(isAsked: Bool) throws {
         var retention = Self.retention([["a": "x"], ["a": "y"]])
         let now = Sample.start + .seconds(10) + Self.grace
@@ -96,7 +98,7 @@ struct RetentionTests {
         #expect(replaced.beginDamaged(in: Catalog(), isPublished: true)?.images.isEmpty == true)
     }
 
-    @Test("time asleep is no grace")
+    @Test("the time that the system sleeps is not part of the grace")
     func sleep() {
         var retention = Self.retention([["a": "x"], ["a": "y"]])
         retention.recordSleep(.seconds(3600))

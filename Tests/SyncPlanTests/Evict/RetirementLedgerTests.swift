@@ -3,7 +3,7 @@ import CacheFormat
 import SyncPlan
 import Testing
 
-@Suite("What no generation names any more")
+@Suite("The retirement ledger")
 struct RetirementLedgerTests {
     private static let start = Sample.start
     private static let rule = RetentionRule(grace: .seconds(600), leaseMax: .seconds(86_400))
@@ -203,7 +203,7 @@ struct RetirementLedgerTests {
         #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(awake + 600))
     }
 
-    @Test("what is on disk is counted as images come, are lost, come back and go")
+    @Test("the count of images on disk follows those that come, are lost, come back and go")
     func holdings() {
         var ledger = RetirementLedger()
         let bytes = (Sample.image("x").bytes, Sample.image("y").bytes)
@@ -227,7 +227,7 @@ struct RetirementLedgerTests {
         #expect(ledger.holdings == (0, 0))
     }
 
-    @Test("what could not be removed stays to be removed")
+    @Test("files that could not be removed remain to be removed")
     func stuck() {
         var ledger = RetirementLedger()
         Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "y"])], at: 0, in: &ledger)

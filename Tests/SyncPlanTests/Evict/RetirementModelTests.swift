@@ -4,7 +4,7 @@ import SyncPlan
 import Testing
 
 /// Random generations that come and go, beside a model that keeps for each what it names.
-@Suite("What generations name, however they come and go")
+@Suite("The retirement ledger against a model")
 struct RetirementModelTests {
     private struct Model {
         var generations: [Int: Set<String>] = [:]
@@ -20,7 +20,9 @@ struct RetirementModelTests {
         Sample.document(ListName("\(name.prefix(1)).plist"), [IconURL(name): name, "shared": "shared"])
     }
 
-    @Test("is what is not removed", arguments: UInt64(0)..<150)
+    @Test(
+        "the ledger removes exactly the files that no generation names, in any order of events",
+        arguments: UInt64(0)..<150)
     func random(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         var ledger = RetirementLedger()

@@ -6,7 +6,7 @@ import Testing
 @Suite("A sorted set")
 struct SortedSetTests {
     @Test(
-        "has each member once, in order",
+        "a sorted set has each member once, in order",
         arguments: [[], [1], [2, 1], [1, 1], [3, 1, 2, 3, 1], Array(0..<100).reversed()] as [[Int]])
     func members(members: [Int]) {
         let set = SortedSet(members)

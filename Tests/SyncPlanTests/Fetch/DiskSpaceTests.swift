@@ -33,7 +33,7 @@ struct DiskSpaceTests {
     }
 
     @Test(
-        "documents leave free what is to be, short ones half of it, and the shortest are tried in any case",
+        "documents leave the reserve free, short ones half of it, and the shortest are always tried",
         arguments: [
             // Of 100 MiB, 5 are kept.
             (50 << 20, 45 << 20), (5 << 20, 64 << 10), (3 << 20, 64 << 10), ((5 << 20) / 2 + 9000, 9000),
@@ -47,7 +47,7 @@ struct DiskSpaceTests {
         #expect(shortage?.bytes == room + 1 && shortage?.isGeneral == false)
     }
 
-    @Test("the reason says what there is, where, and which setting keeps how much")
+    @Test("the reason of a shortage says the free space, the folder and the setting of the reserve")
     func reasons() {
         let space = DiskSpace(
             folder: "/cache", bytes: .init(free: 200 << 10, total: 1 << 20), inodes: .init(free: 100, total: 1000))

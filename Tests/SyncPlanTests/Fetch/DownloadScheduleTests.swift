@@ -32,7 +32,7 @@ struct DownloadScheduleTests {
         }
     }
 
-    @Test("nothing is begun while it is paused, nor once the agent is about to end")
+    @Test("no download begins during a pause, or once the agent is stopping")
     func pause() {
         var world = World()
         world.add(["a", "b"])
@@ -45,7 +45,7 @@ struct DownloadScheduleTests {
         #expect(world.schedule.start().isEmpty && world.schedule.isStopping)
     }
 
-    @Test("what was under way when a publication failed is told when it ends, once")
+    @Test("a download under way when a publication failed is invalid once, when it ends")
     func invalidate() {
         var world = World()
         world.add(["a", "b", "c"])
@@ -116,7 +116,7 @@ struct DownloadScheduleTests {
         #expect(world.schedule.origins.isEmpty && !world.schedule.start().isEmpty)
     }
 
-    @Test("what is remembered of an origin is taken as far as it can be true")
+    @Test("the remembered health of an origin is restored as far as it can be true")
     func restore() {
         var world = World()
         let far = OriginHealth(failures: 1 << 40, waitsUntil: Sample.start + .seconds(1 << 30))

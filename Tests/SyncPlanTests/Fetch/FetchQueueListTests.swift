@@ -32,7 +32,7 @@ struct FetchQueueListTests {
         #expect(next.prefix(10).count { $0.text.hasPrefix("small") } == 5, "\(next)")
     }
 
-    @Test("what failed once of a small list does not wait for what is new of a large one")
+    @Test("a failed URL of a small list does not wait for the new URLs of a large list")
     func retry() {
         var queue = Self.queue(concurrency: 2)
         for number in 0..<1000 { queue.add("a\(number)", origin: "a", list: "large", priority: .new) }
@@ -127,11 +127,10 @@ struct FetchQueueListTests {
     }
 
     @Test(
-        "twenty thousand icons of 500 lists cost little each, whatever origins they share",
-        arguments: [1, 100, 10_000])
+        "queued icons of many lists cost constant time each, whatever origins they share",
+        arguments: [1, 100, 2_000])
     func size(origins: Int) {
-        let count = 20_000
-        let time = ContinuousClock().measure {
+        expectLinearTime(from: 500) { count in
             var queue = FetchQueue(concurrency: 32, perOrigin: 4)
             for number in 0..<count {
                 queue.add("u\(number)", origin: "o\(number % origins)", list: "\(number / 40)", priority: .new)
@@ -141,7 +140,5 @@ struct FetchQueueListTests {
             let done = queue.drain()
             #expect(done == count)
         }
-        print("\(count) icons of 500 lists and \(origins) origins: \(time)")
-        #expect(time < .seconds(30))
     }
 }

@@ -106,7 +106,7 @@ struct FetchQueueOriginTests {
         #expect(queue.start() == ["a7"])
     }
 
-    @Test("what was known of HTTP/2 is forgotten when there is nothing to do for an origin any more")
+    @Test("knowledge of HTTP/2 is forgotten once an origin has no more work")
     func multiplexedForgotten() {
         var queue = Self.queue(["a1"])
         queue.setMultiplexed("b", true)
@@ -120,7 +120,7 @@ struct FetchQueueOriginTests {
         #expect(queue.start().count == 8)
     }
 
-    @Test("what flows is what trusted origins have to do, whether it waits or is under way")
+    @Test("the flow counts the queued and running downloads of trusted origins")
     func flow() {
         var queue = Self.queue(perOrigin: 1, ["a1", "a2", "a3", "b1"])
         #expect(!queue.isFlowing && queue.start() == ["a1", "b1"] && !queue.isFlowing)
@@ -199,26 +199,24 @@ struct FetchQueueOriginTests {
         #expect(queue.queuedCount == 0)
     }
 
-    @Test("what is taken out and put back again and again takes no room")
+    @Test("a URL that is removed and added again and again takes no memory")
     func flapping() {
         var queue = Self.queue(["a0"])
         queue.restrict("a", to: 0)
-        let clock = ContinuousClock()
-        let time = clock.measure {
-            for number in 0..<30_000 {
+        expectLinearTime(from: 1000) { count in
+            for number in 0..<count {
                 queue.add("a\(number % 10 + 1)", origin: "a", priority: .new)
                 queue.remove("a\(number % 10 + 1)")
             }
         }
-        #expect(queue.heldCount == 1 && time < .seconds(20))
+        #expect(queue.heldCount == 1)
         queue.restrict("a", to: 1)
         #expect(queue.start() == ["a0"])
     }
 
-    @Test("thirty thousand held and raised URLs cost constant time each", arguments: [1, 1000, 30_000])
+    @Test("held and raised URLs cost constant time each", arguments: [1, 100, 4000])
     func size(origins: Int) {
-        let count = 30_000
-        let time = ContinuousClock().measure {
+        expectLinearTime(from: 500) { count in
             var queue = FetchQueue(concurrency: 32, perOrigin: 4)
             for number in 0..<count { queue.add("u\(number)", origin: "o\(number % origins)", priority: .retry) }
             for number in 0..<origins { queue.restrict("o\(number)", to: 0) }
@@ -230,6 +228,5 @@ struct FetchQueueOriginTests {
             let done = queue.drain()
             #expect(done == count)
         }
-        #expect(time < .seconds(20))
     }
 }

@@ -25,7 +25,7 @@ struct FetchQueueTests {
         #expect(queue.start() == ["a1"])
     }
 
-    @Test("no more run than the limits allow, and each that ends lets the next one begin")
+    @Test("downloads stay within the limits, and each end lets the next one begin")
     func limits() {
         var queue = Self.queue(concurrency: 3, perOrigin: 2, ["a1", "a2", "a3", "a4", "b1"])
         #expect(queue.start() == ["a1", "b1", "a2"])
@@ -40,7 +40,7 @@ struct FetchQueueTests {
         #expect(queue.queuedCount == 0 && queue.activeCount == 1)
     }
 
-    @Test("origins take turns, whichever came first and has most")
+    @Test("origins take turns, in any order of arrival and of any size")
     func fairTurn() {
         var queue = Self.queue(concurrency: 6, (1...9).map { "a\($0)" } + ["b1", "b2", "c1"])
         #expect(queue.start() == ["a1", "b1", "c1", "a2", "b2", "a3"])
@@ -89,7 +89,7 @@ struct FetchQueueTests {
         #expect(queue.isEmpty && queue.start().isEmpty)
     }
 
-    @Test("what is not being downloaded cannot be finished")
+    @Test("a URL that is not being downloaded cannot be finished")
     func finishUnknown() {
         var queue = Self.queue(["a1"])
         queue.finish("a1")
@@ -98,11 +98,9 @@ struct FetchQueueTests {
         #expect(queue.start() == ["a1"])
     }
 
-    @Test("thirty thousand URLs of one origin or of many cost constant time each", arguments: [1, 100, 30_000])
+    @Test("URLs of one origin or of many cost constant time each", arguments: [1, 100, 4000])
     func size(origins: Int) {
-        let count = 30_000
-        let clock = ContinuousClock()
-        let time = clock.measure {
+        expectLinearTime(from: 500) { count in
             var queue = FetchQueue(concurrency: 32, perOrigin: 4)
             for number in 0..<count {
                 queue.add("u\(number)", origin: "o\(number % origins)", priority: number % 3 == 0 ? .new : .retry)
@@ -117,7 +115,5 @@ struct FetchQueueTests {
             }
             #expect(done == count / 2)
         }
-        // Quadratic time would take more than a minute.
-        #expect(time < .seconds(20))
     }
 }

@@ -22,7 +22,7 @@ struct OriginHealthTests {
         return health
     }
 
-    @Test("each failure leaves fewer slots, and the fifth makes it wait")
+    @Test("each failure leaves an origin fewer slots, and the fifth makes it wait")
     mutating func slots() {
         let slots = (0...5).map { OriginHealth(failures: $0).slots(of: 4, at: Self.now) }
         #expect(slots == [4, 4, 3, 2, 1, 1])
@@ -51,7 +51,7 @@ struct OriginHealthTests {
         #expect(longest > .seconds(400))
     }
 
-    @Test("requests that were under way when it broke make nothing worse")
+    @Test("requests under way when an origin broke do not prolong its wait")
     mutating func stragglers() {
         var health = health(after: 5)
         let before = health
@@ -59,7 +59,7 @@ struct OriginHealthTests {
         #expect(health == before)
     }
 
-    @Test("an answer makes it well, but does not end what the server asked for")
+    @Test("an answer makes an origin healthy, but does not end a Retry-After")
     mutating func answer() {
         var health = health(after: 4)
         fail(&health, .status(429, retryAfter: .seconds(100)), at: Self.now)
@@ -69,7 +69,7 @@ struct OriginHealthTests {
         #expect(health.slots(of: 4, at: Self.now + .seconds(111)) == 4)
     }
 
-    @Test("one that throttles waits at its first failure, and a longer wish counts, but no shorter one")
+    @Test("an origin that throttles waits at its first failure; only a longer Retry-After prolongs the wait")
     mutating func throttling() {
         var health = OriginHealth()
         fail(&health, .status(429), at: Self.now)

@@ -12,7 +12,7 @@ struct PartialImagesTests {
     private static let missing = FetchOutcome.failed(.status(404))
 
     @Test(
-        "what a download leaves is kept, or removed if it is of no use",
+        "the partial image of a download is kept, or removed if it is of no use",
         arguments: [
             // Whether there was a part before, how it ended, whether it is of use; kept, removed.
             (false, .cancelled, true, true, false), (false, .cancelled, false, false, true),
@@ -35,7 +35,7 @@ struct PartialImagesTests {
         #expect(!PartialImages().mayResume(Self.url, after: failure))
     }
 
-    @Test("those of no use are forgotten, and told once")
+    @Test("useless partial images are forgotten, and reported once")
     func forget() {
         var partials = PartialImages(["a", "b"])
         #expect(partials.forget { $0 == "a" } == ["a"])

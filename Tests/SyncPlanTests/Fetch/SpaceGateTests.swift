@@ -35,7 +35,7 @@ struct SpaceGateTests {
         #expect(gate.reason == nil && gate.nextLook == nil)
     }
 
-    @Test("where nothing fits it is shut, is looked at every 5 s, and opens as soon as an image of usual size does")
+    @Test("the gate is closed if nothing fits, checks every 5 s, and opens once an image of usual size fits")
     func shut() {
         var gate = SpaceGate()
         gate.record(Self.full, of: "a", at: Self.start)
@@ -57,7 +57,7 @@ struct SpaceGateTests {
         #expect(gate.reason == nil && gate.nextLook == nil)
     }
 
-    @Test("a trial that fails keeps it shut, whatever the file system says of itself")
+    @Test("a trial that fails keeps the gate closed, whatever space the file system reports")
     func quota() {
         var gate = SpaceGate()
         gate.record(Self.full, of: "a", at: Self.start)
@@ -68,7 +68,7 @@ struct SpaceGateTests {
         #expect(!gate.isOpen && gate.reason == "quota exceeded" && gate.nextLook == now + .seconds(5))
     }
 
-    @Test("no more is let in than fits together, the smallest first")
+    @Test("the gate admits the smallest images first, and only as many as fit together")
     func together() {
         var gate = SpaceGate()
         for (url, bytes): (IconURL, Int) in [("a", 300_000), ("b", 100_000), ("c", 200_000), ("d", 0)] {
@@ -80,7 +80,7 @@ struct SpaceGateTests {
         #expect(gate.isOpen && gate.needs == ["a": 300_000] && gate.reason != nil && gate.nextLook == now + .seconds(5))
     }
 
-    @Test("what has been let in and did not fit again and again is let in more and more rarely, until it is published")
+    @Test("images that repeatedly did not fit are admitted more and more rarely, until a publication")
     func again() {
         var gate = SpaceGate()
         var now = Self.start
@@ -110,7 +110,7 @@ struct SpaceGateTests {
         #expect(gate.apply(Self.room(999_999), above: Self.reserve, at: now) == ["a"])
     }
 
-    @Test("what is not wanted any more is not waited for")
+    @Test("the gate does not wait for room for an unwanted image")
     func forget() {
         var gate = SpaceGate()
         gate.record(Self.tooLarge(100), of: "a", at: Self.start)
@@ -123,7 +123,7 @@ struct SpaceGateTests {
         #expect(!gate.isOpen && gate.needs.isEmpty)
     }
 
-    @Test("where something was removed it is looked at once; but only if somebody waits")
+    @Test("a removal makes the gate check at once, but only if something waits for room")
     func prioritize() {
         var gate = SpaceGate()
         gate.prioritize(at: Self.start)
@@ -133,7 +133,7 @@ struct SpaceGateTests {
         #expect(gate.beginTrial(at: Self.start + .seconds(1)) != nil)
     }
 
-    @Test("what does not fit while it is looked at does not begin another look")
+    @Test("an image that does not fit during a check begins no other check")
     func meanwhile() {
         var gate = SpaceGate()
         gate.record(Self.tooLarge(100), of: "a", at: Self.start)

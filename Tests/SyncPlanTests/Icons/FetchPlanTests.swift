@@ -6,7 +6,7 @@ import Testing
 
 @testable import SyncPlan
 
-@Suite("Whether an icon is asked for")
+@Suite("Fetch plans of icons")
 struct FetchPlanTests {
     private static let now = Sample.start
     private static let later = now + .seconds(1)
@@ -52,7 +52,7 @@ struct FetchPlanTests {
         (IconRecord([queued, .started]), .unreferenced),
     ]
 
-    @Test("the plan follows from what is known", arguments: table)
+    @Test("the fetch plan follows from the image, its freshness and its failure", arguments: table)
     func plan(icon: IconRecord, plan: FetchPlan) {
         #expect(FetchPlan(for: icon, now: Self.now) == plan)
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The table of icons")
 struct IconTableTests {
-    @Test("has what a dictionary with the same changes has")
+    @Test("the icon table equals a dictionary after the same changes")
     func model() {
         var generator = SeededGenerator(seed: 7)
         var table = IconTable()

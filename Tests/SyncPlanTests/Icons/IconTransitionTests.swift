@@ -7,7 +7,7 @@ import Testing
 
 @testable import SyncPlan
 
-@Suite("What events do to an icon")
+@Suite("Transitions of icons")
 struct IconTransitionTests {
     private static let answer = IconRecord.Answer(
         response: Sample.response(etag: "x"), freshUntil: Sample.start + .seconds(86_400))
@@ -94,7 +94,7 @@ struct IconTransitionTests {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    @Test("the states are what they are called")
+    @Test("the states of icons have their documented names")
     func names() {
         for (name, events) in Self.states {
             #expect(Self.name(of: IconRecord([.named(by: ["a.plist"])] + events)) == name)

@@ -9,7 +9,7 @@ struct AbsentListsTests {
     typealias Step = (at: Int, lacks: Set<ListName>, gone: Set<ListName>, due: Int?)
 
     @Test(
-        "are gone after their quiet time, together, and not before",
+        "missing lists are gone together after their quiet time, and not before",
         arguments: [
             // The shortest quiet time is half a second.
             (10, 2000, [(0, ["a"], [], 500), (10, ["a"], [], 500), (499, ["a"], [], 500), (500, ["a"], ["a"], nil)]),
@@ -36,7 +36,7 @@ struct AbsentListsTests {
         }
     }
 
-    @Test("are forgotten where the folder says nothing of them")
+    @Test("missing lists are forgotten if a scan says nothing about them")
     func reset() {
         var absent = AbsentLists(settle: .zero, settleMax: .zero)
         _ = absent.record(["a"], at: Sample.start)

@@ -4,7 +4,7 @@ import CacheFormat
 import SyncPlan
 import Testing
 
-@Suite("Which entries of two versions are the same app")
+@Suite("Matching entries of two versions of a list")
 struct AppMatchTests {
     /// An entry, written as `id/name/url` with parts left empty.
     private static func entry(_ text: String) -> AppEntry {
@@ -26,7 +26,7 @@ struct AppMatchTests {
     }
 
     @Test(
-        "by identity, else by a name that is unique, else by the URL without its query",
+        "entries match by identity, else by a unique name, else by the URL without its query",
         arguments: [
             // Nothing changes, or something comes or goes.
             Case([], ["1/A/u"], [:]), Case(["1/A/u"], [], [:], gone: [0]),
@@ -80,7 +80,7 @@ struct AppMatchTests {
     }
 
     @Test(
-        "a URL takes the place of one other at most, and only of one whose apps all have others",
+        "a URL replaces at most one other URL, whose apps must all have other URLs",
         arguments: [
             (["1/A/u", "2/B/v"], ["1/A/x", "2/B/y"], ["u", "v"]), (["1/A/u", "2/B/v"], ["1/A/x", "2/B/x"], ["u"]),
             (["1/A/u", "2/B/u"], ["1/A/x", "2/B/y"], ["u"]), (["1/A/u", "2/B/u"], ["1/A/x"], []),
@@ -91,7 +91,7 @@ struct AppMatchTests {
         #expect(AppMatch(from: old, to: new).succeeded(from: old, to: new) == urls)
     }
 
-    @Test("entries before and after what changed move with it")
+    @Test("entries around a change move with it")
     func moves() {
         let old = ["1/A/u", "2/B/v", "3/C/w"].map(Self.entry)
         let longer = AppMatch(from: old, to: ["1/A/u", "4/D/x", "5/E/y", "3/C/w"].map(Self.entry))

@@ -5,7 +5,7 @@ import HTTPRules
 import SyncPlan
 import Testing
 
-@Suite("Who names what")
+@Suite("The catalog of lists and icons")
 struct CatalogTests {
     @Test("an icon knows the lists that name it")
     func lists() {

@@ -4,10 +4,10 @@ import CacheFormat
 import SyncPlan
 import Testing
 
-@Suite("What a new version of a list changes")
+@Suite("Differences between versions of a list")
 struct IconDiffTests {
     @Test(
-        "URLs that come and go",
+        "a diff names the URLs that come and go",
         arguments: [
             ([], [], [], []), ([], ["a", "b"], ["a", "b"], []), (["a", "b"], [], [], ["a", "b"]),
             (["a", "b"], ["b", "a"], [], []), (["a", "b"], ["b", "c"], ["c"], ["a"]), (["a"], ["a", "a"], [], []),
@@ -19,7 +19,7 @@ struct IconDiffTests {
     }
 
     @Test(
-        "digests that come, go and change; the first one that a list gives for a URL counts",
+        "a diff names changed digests; the first digest that a list gives for a URL counts",
         arguments: [
             ([("a", nil)], [("a", "x")], ["a": "x"]), ([("a", "x")], [("a", nil)], ["a": nil]),
             ([("a", "x")], [("a", "y")], ["a": "y"]), ([("a", "x")], [], ["a": nil]), ([], [("a", "x")], ["a": "x"]),
@@ -35,7 +35,7 @@ struct IconDiffTests {
         #expect(diff.expected == expected.mapValues { $0.map(Digest.of) })
     }
 
-    @Test("whatever is changed where, the difference is that of the URLs and digests as a whole", arguments: 0..<200)
+    @Test("a diff of any change equals the difference of all URLs and digests", arguments: 0..<200)
     func anyLists(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
         func entry() -> AppEntry {

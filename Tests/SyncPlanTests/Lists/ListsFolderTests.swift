@@ -21,7 +21,7 @@ struct ListsFolderTests {
     }
 
     @Test(
-        "a look says which lists are gone, or nothing of them",
+        "a scan says which lists are gone, or nothing about them",
         arguments: [
             // What the look shows, whether it counts, and whether the folder is read.
             (.unavailable(reason: "gone"), false, false),
@@ -38,7 +38,7 @@ struct ListsFolderTests {
         #expect((folder.unavailable == nil) == counts)
     }
 
-    @Test("a list is gone when a later look misses it too, and that is asked for once")
+    @Test("a list is gone when a later scan misses it too, and that scan is requested once")
     func missing() {
         var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
         #expect(folder.record(Self.listed(["a.plist"]), known: ["a.plist", "b.plist"], at: Sample.start) == [])
@@ -50,7 +50,7 @@ struct ListsFolderTests {
         #expect(folder.isSettled)
     }
 
-    @Test("what was missed before the folder vanished says nothing of it")
+    @Test("a list missed before the folder vanished is not gone")
     func vanished() {
         var folder = ListsFolder(Settings().lists, identity: nil)
         _ = folder.record(Self.listed([]), known: ["a.plist"], at: Sample.start)

@@ -5,7 +5,7 @@ import SyncPlan
 import Testing
 
 /// Publications are put together in the agent's loop: what that costs is time in which it decides nothing else.
-@Suite("What a publication costs", .serialized)
+@Suite("Costs of publications", .serialized)
 struct PublicationCostTests {
     /// The time that it takes to put together a publication of new images for 2,000 icons, after one that failed.
     private func cost(lists count: Int) throws -> Duration {
@@ -17,7 +17,7 @@ struct PublicationCostTests {
         for number in 0..<2000 {
             lists["\(number % count).plist", default: []].append("https://a.example/\(number).png")
         }
-        try agent.drop(lists)
+        try agent.scan(lists)
         func finishAll(with word: String) throws {
             while let url = agent.downloads.keys.first { try agent.finish(url, with: word) }
         }
@@ -37,7 +37,7 @@ struct PublicationCostTests {
         return cost
     }
 
-    @Test("is the same for many lists as for few with as many icons")
+    @Test("a publication costs the same for many lists as for few with as many icons")
     func lists() throws {
         let costs = (try cost(lists: 20), try cost(lists: 500))
         #expect(costs.1 < costs.0 * 5, "\(costs.0) with 20 lists, \(costs.1) with 500")

@@ -6,7 +6,7 @@ import Testing
 @testable import HTTPRules
 @testable import SyncPlan
 
-@Suite("What is published next")
+@Suite("Plans of publications")
 struct PublicationPlanTests {
     /// A catalog, what its generations name, and the plan of the next one.
     private struct World {
@@ -115,7 +115,7 @@ struct PublicationPlanTests {
         #expect(both.moves.count == 1 && both.documents.count == 2)
     }
 
-    @Test("what failed is a change again, and a failure is told until there is a generation that lasts")
+    @Test("a failed publication is pending again, and is reported until a generation is durable")
     func failure() throws {
         var world = World()
         world.set("1.plist", ["a"])
@@ -130,7 +130,7 @@ struct PublicationPlanTests {
         #expect(world.plan.failure == nil && !world.plan.isInDoubt && world.plan.newest == 3)
     }
 
-    @Test("what there was no room for is a change again, without a failure")
+    @Test("a publication without room is pending again, without a failure")
     func takeBack() {
         var world = World()
         world.set("1.plist", ["a"])
@@ -159,7 +159,7 @@ struct PublicationPlanTests {
         #expect(next.ignoresRoom)
     }
 
-    @Test("numbers go on from the highest one that was ever there")
+    @Test("generation numbers continue from the highest number ever used")
     func numbers() throws {
         var world = World()
         world.plan = PublicationPlan(newest: 41, outdated: ["1.plist"], at: Sample.start)

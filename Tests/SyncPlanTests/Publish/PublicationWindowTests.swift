@@ -4,7 +4,7 @@ import Testing
 
 @testable import SyncPlan
 
-@Suite("When changes are published")
+@Suite("Times of publications")
 struct PublicationWindowTests {
     private static let start = Sample.start
     private static let mebibyte = 1 << 20
@@ -18,7 +18,7 @@ struct PublicationWindowTests {
         return window
     }
 
-    @Test("nothing is published if nothing changed")
+    @Test("a window without changes publishes nothing")
     func unchanged() {
         var window = PublicationWindow()
         #expect(PublicationWindow.Traffic.allCases.allSatisfy { window.due(during: $0) == nil } && window.isEmpty)
@@ -46,7 +46,7 @@ struct PublicationWindowTests {
     }
 
     @Test(
-        "while downloads run, at most a tenth of the time goes to publishing, and that of long documents is theirs",
+        "publishing takes at most a tenth of the time while downloads run, apart from long documents",
         arguments: [
             (.milliseconds(100), 0, .milliseconds(900), .zero), (.seconds(2), 64 << 10, .seconds(18), .zero),
             (.seconds(1), 1 << 20, .milliseconds(-375), .seconds(8)), (.zero, 0, .zero, .zero),
@@ -106,7 +106,7 @@ struct PublicationWindowTests {
                 && window.due(during: .ending).map { $0 <= now } == true)
     }
 
-    @Test("when idle, one document may come before its time, and is made up for")
+    @Test("one document may come early when idle, and is made up for")
     func idle() {
         var window = PublicationWindow()
         var now = Self.start
@@ -123,7 +123,7 @@ struct PublicationWindowTests {
         #expect((60...62).contains(count))
     }
 
-    @Test("where what is left may hang, one publication comes before its time, and is made up for")
+    @Test("one publication comes early if the last downloads may hang, and is made up for")
     func loan() {
         var window = PublicationWindow()
         var now = Self.start
@@ -145,7 +145,7 @@ struct PublicationWindowTests {
         #expect(publish(during: .none) == .zero)
     }
 
-    @Test("what failed is tried again, after longer and longer pauses")
+    @Test("a failed publication is tried again after longer and longer pauses")
     func failure() {
         var window = PublicationWindow()
         var now = Self.start

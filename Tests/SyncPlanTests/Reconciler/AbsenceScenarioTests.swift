@@ -18,29 +18,29 @@ struct AbsenceScenarioTests {
         return agent
     }
 
-    @Test("one that is back within its quiet time was never gone, however often the folder was looked at")
+    @Test("a list that is back within its quiet time was never gone, whatever the number of scans")
     func moment() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": nil], waits: false)
+        try agent.scan(["1.plist": nil], waits: false)
         for _ in 0..<4 {
             try agent.pass(.milliseconds(200))
-            try agent.look()
+            try agent.scan()
         }
         #expect(agent.publication == nil && agent.plan.status.lists.count == 2 && !agent.plan.status.inSync)
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.publication == nil && agent.plan.status.inSync)
         try agent.pass(.seconds(10))
-        #expect(agent.publication == nil && !agent.isLookWanted && agent.disk.current?.generation == 1)
+        #expect(agent.publication == nil && !agent.isScanWanted && agent.disk.current?.generation == 1)
     }
 
-    @Test("one that stays away is looked for when its quiet time is over, and is gone then")
+    @Test("a list that stays away is looked for after its quiet time, and is gone then")
     func gone() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": nil], waits: false)
+        try agent.scan(["1.plist": nil], waits: false)
         #expect(agent.plan.nextWake == agent.now + .seconds(1) && !agent.plan.isSettled)
         try agent.passToNextWake()
-        #expect(agent.isLookWanted && agent.publication == nil)
-        try agent.look()
+        #expect(agent.isScanWanted && agent.publication == nil)
+        try agent.scan()
         try agent.finishPublication()
         #expect(agent.disk.current?.lists.keys.sorted() == ["2.plist"] && agent.plan.status.inSync)
         #expect(agent.plan.isSettled)
@@ -49,80 +49,80 @@ struct AbsenceScenarioTests {
     @Test("a listing that was made before the quiet time was over says nothing, however late it is told")
     func late() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": nil], waits: false)
+        try agent.scan(["1.plist": nil], waits: false)
         let listed = agent.now + .milliseconds(900)
         agent.folder.listed = listed
         try agent.pass(.seconds(5))
-        try agent.look()
+        try agent.scan()
         #expect(agent.publication == nil && agent.plan.status.lists.count == 2)
-        #expect(agent.isLookWanted)
+        #expect(agent.isScanWanted)
         agent.folder.listed = agent.now
-        try agent.look()
+        try agent.scan()
         #expect(agent.publication?.kept.keys.sorted() == ["2.plist"])
     }
 
-    @Test("one that is renamed keeps its downloads, and is in every manifest under one of its names")
+    @Test("a renamed list keeps its downloads, and every manifest names it by one of its names")
     func renamed() throws {
         var agent = try Self.agent()
-        try agent.drop(["3.plist": ["https://h.example/c.png"]])
+        try agent.scan(["3.plist": ["https://h.example/c.png"]])
         try agent.pass(.milliseconds(300))
         while agent.publication != nil { try agent.finishPublication() }
         // The file with the new name is still being looked at.
-        try agent.drop(["3.plist": nil], waits: false)
+        try agent.scan(["3.plist": nil], waits: false)
         #expect(agent.cancelled.isEmpty)
-        try agent.drop(["4.plist": ["https://h.example/c.png"]], waits: false)
+        try agent.scan(["4.plist": ["https://h.example/c.png"]], waits: false)
         try agent.pass(.milliseconds(100))
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist", "2.plist", "3.plist", "4.plist"])
         try agent.passToNextWake()
         try agent.pass(.seconds(1))
-        try agent.look()
+        try agent.scan()
         try agent.pass(.milliseconds(100))
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist", "2.plist", "4.plist"])
         #expect(agent.cancelled.isEmpty && agent.requests.count == 3)
     }
 
-    @Test("sync --wait waits until it is decided, for the lists that it waits for")
+    @Test("sync --wait waits until its missing lists are found or gone")
     func sync() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": nil], waits: false)
+        try agent.scan(["1.plist": nil], waits: false)
         #expect(!agent.plan.syncReport(of: []).isDone && !agent.plan.syncReport(of: ["1.plist"]).isDone)
         #expect(agent.plan.syncReport(of: ["2.plist"]).isDone)
         try agent.passToNextWake()
-        try agent.look()
+        try agent.scan()
         #expect(!agent.plan.syncReport(of: []).isDone)
         try agent.finishPublication()
         #expect(agent.plan.syncReport(of: []).isDone && agent.plan.syncReport(of: ["1.plist"]).missing == ["1.plist"])
     }
 
-    @Test("a folder in doubt begins anew with what it lacks")
+    @Test("a folder in doubt restarts the quiet time of missing lists")
     func doubt() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": nil], waits: false)
+        try agent.scan(["1.plist": nil], waits: false)
         try agent.pass(.milliseconds(900))
         try agent.handle(.scanned(.unavailable(reason: "not mounted")))
-        #expect(!agent.isLookWanted)
+        #expect(!agent.isScanWanted)
         try agent.pass(.seconds(5))
-        try agent.look()
+        try agent.scan()
         #expect(agent.publication == nil && agent.plan.status.lists.count == 2)
     }
 
-    @Test("an agent that is to end does not wait for it")
+    @Test("an agent that is to end does not wait for a quiet time")
     func stopping() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": nil], waits: false)
+        try agent.scan(["1.plist": nil], waits: false)
         try agent.handle(.stopping)
         #expect(agent.plan.isSettled)
     }
 
-    @Test("with a clock that is before 1970 a list is published, and its origin asked again, as ever")
+    @Test("a list is published and its origin asked again with a clock before 1970, too")
     func early() throws {
         var agent = AgentScenario()
         try agent.restart(at: Timestamp(sinceEpoch: .seconds(-86_400 * 365)))
         try agent.publish(["1.plist": [Self.a: "x"]])
         #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist"])
-        try agent.drop(["2.plist": [Self.b]])
+        try agent.scan(["2.plist": [Self.b]])
         try agent.finish(Self.b, .failed(.timeout("the test's patience")))
         try agent.pass(.seconds(3600))
         #expect(agent.downloads[Self.b] != nil)
@@ -138,7 +138,7 @@ struct AbsenceScenarioTests {
         for _ in 0..<3 {
             try agent.handle(.scanned(.listed(folder, present: ["new.plist"], changed: [:])))
             try agent.pass(.seconds(1))
-            #expect(!agent.isLookWanted && agent.plan.nextWake.map { $0 > agent.now } ?? true)
+            #expect(!agent.isScanWanted && agent.plan.nextWake.map { $0 > agent.now } ?? true)
         }
         #expect(agent.publication == nil && agent.plan.status.lists.map(\.name) == ["old.plist"])
         folder.hasUnread = false

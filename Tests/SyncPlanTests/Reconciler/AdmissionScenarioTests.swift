@@ -39,7 +39,7 @@ struct AdmissionScenarioTests {
             $0.cache.maxBytes = ByteCount(3 * Self.size)
             $0.cache.grace = .seconds(1)
         }
-        try agent.drop(["1.plist": Array(Self.urls.prefix(5))])
+        try agent.scan(["1.plist": Array(Self.urls.prefix(5))])
         try Self.settle(&agent)
         #expect(try Self.codes(agent).count { $0 == "ready" } == 3)
         #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
@@ -47,7 +47,7 @@ struct AdmissionScenarioTests {
         let there = zip(Self.urls, try Self.codes(agent)).filter { $0.1 == "ready" }.map(\.0)
         // The image that goes stays for its grace.
         let rest = Self.urls.prefix(5).filter { $0 != there[0] }
-        try agent.drop(["1.plist": Array(rest)])
+        try agent.scan(["1.plist": Array(rest)])
         try Self.settle(&agent)
         #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
         try agent.pass(.seconds(1))
@@ -81,13 +81,13 @@ struct AdmissionScenarioTests {
             $0.lists.maxBytesPerList = ByteCount(2 * Self.size)
             $0.fetch.perHost = 1
         }
-        try agent.drop(["1.plist": Array(Self.urls.prefix(4)), "2.plist": [Self.urls[8]]])
+        try agent.scan(["1.plist": Array(Self.urls.prefix(4)), "2.plist": [Self.urls[8]]])
         try Self.settle(&agent)
         #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
         #expect(try Self.codes(agent, "2.plist") == ["ready"])
         let refused = try zip(Self.urls, Self.codes(agent)).first { $0.1 == "over-limit" }.map(\.0)
         let other = try #require(refused)
-        try agent.drop(["2.plist": [Self.urls[8], other]])
+        try agent.scan(["2.plist": [Self.urls[8], other]])
         try Self.settle(&agent)
         #expect(try Self.codes(agent, "2.plist") == ["ready", "ready"])
         #expect(try Self.codes(agent).count { $0 == "over-limit" } == 1)
@@ -102,7 +102,7 @@ struct AdmissionScenarioTests {
             $0.cache.maxBytes = ByteCount(2 * Self.size)
             $0.lists.maxBytesPerList = ByteCount(9 * Self.size)
         }
-        try agent.drop(["1.plist": Array(Self.urls.prefix(2))])
+        try agent.scan(["1.plist": Array(Self.urls.prefix(2))])
         try agent.finish(Self.urls[0], with: String(repeating: "x", count: 2 * Self.size))
         try agent.finish(Self.urls[1], with: "\(Self.urls[1])")
         try agent.finishJobs()
@@ -113,7 +113,7 @@ struct AdmissionScenarioTests {
     func many() throws {
         let urls = (0..<2000).map { IconURL("https://h.example/\($0)") }
         var agent = AgentScenario { $0.cache.maxBytes = ByteCount(100 * Self.size) }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         try Self.settle(&agent)
         #expect(agent.requests.count <= 100 + 4)
         let ready = agent.plan.status.icons.ready

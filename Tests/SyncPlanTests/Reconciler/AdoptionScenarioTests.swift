@@ -17,7 +17,7 @@ struct AdoptionScenarioTests {
     /// Lets a look find out that there is another folder, and what is in it.
     private func adopt(_ disk: SimulatedDisk, in agent: inout AgentScenario) throws {
         agent.answersInspections = false
-        try agent.look()
+        try agent.scan()
         var found = CacheInspection()
         found.isSuspicious = true
         try agent.finishInspection(found)
@@ -25,7 +25,7 @@ struct AdoptionScenarioTests {
         try agent.finishInspection(adopting: disk)
     }
 
-    @Test("an older copy: all lists are published again, what it lacks is fetched, what it names has its grace")
+    @Test("adopting an older copy publishes all lists again, fetches missing images, and gives others a grace")
     func older() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "old"]])
@@ -64,13 +64,13 @@ struct AdoptionScenarioTests {
         #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
     }
 
-    @Test("a folder that was away: its apps show their previous images again")
+    @Test("adopting a folder that was away shows the previous images of its apps again")
     func previousImages() throws {
         var agent = Self.agent()
-        try agent.drop("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
+        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
         try agent.finish(Self.a, with: "x")
         try agent.finishJobs()
-        try agent.drop("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
+        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
         try agent.finishAll(.failed(.status(503)))
         try agent.finishJobs()
         let away = agent.disk
@@ -83,7 +83,7 @@ struct AdoptionScenarioTests {
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
     }
 
-    @Test("a cache with higher numbers: the next one is above them, and what is remembered is about its generations")
+    @Test("adopting a cache with higher numbers continues above them, and remembers its generations")
     func newer() throws {
         var other = Self.agent()
         for number in 0..<5 { try other.publish(["\(number).plist": [Self.a: "z"]]) }
@@ -104,11 +104,11 @@ struct AdoptionScenarioTests {
         #expect(Set(agent.memory.superseded.keys) == superseded && superseded.contains(newest))
         #expect(agent.isOnDisk("z"))
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a], "2.plist": [Self.b]])
+        try agent.scan(["1.plist": [Self.a], "2.plist": [Self.b]])
         #expect(agent.downloads.isEmpty && agent.plan.status.inSync)
     }
 
-    @Test("the same cache, copied: everything stays as it was, in a new generation")
+    @Test("adopting a copy of the same cache keeps everything, in a new generation")
     func copied() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
@@ -120,13 +120,13 @@ struct AdoptionScenarioTests {
         #expect(agent.disk.generations.keys.sorted().suffix(2) == [number, number + 1])
     }
 
-    @Test("what was to be published was staged in the folder before: it is asked for again, and nothing fails for it")
+    @Test("adopting a folder during a publication requests its staged images again, without failures")
     func staged() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"]])
         let copy = agent.disk
         let (c, d): (IconURL, IconURL) = ("https://h.example/c.png", "https://h.example/d.png")
-        try agent.drop(["2.plist": [Self.b, c, d]])
+        try agent.scan(["2.plist": [Self.b, c, d]])
         try agent.finish(Self.b, with: "y")
         try agent.finish(c, with: "z")
         try adopt(copy, in: &agent)

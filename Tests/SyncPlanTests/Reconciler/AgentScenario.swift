@@ -1,6 +1,5 @@
-import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
+import AgentSettings
 import CacheFormat
 import Fleet
 import HTTPRules
@@ -8,11 +7,12 @@ import Reports
 import SyncPlan
 import Testing
 
-/// A reconciler whose actions are kept until the test says what comes of them.
+/// A reconciler whose actions are kept until a test says what comes of them, or until time passes (``run(for:)``).
 struct AgentScenario {
     private(set) var plan: Reconciler
     var disk = SimulatedDisk()
-    private(set) var now = Sample.start
+    var servers = SimulatedServers()
+    var now = Sample.start
     /// What the next start is with.
     var settings: Settings
 
@@ -30,9 +30,9 @@ struct AgentScenario {
     /// How many bytes are being written to see whether there is room.
     private(set) var trial: Int?
     /// The lists as they are in the folder.
-    private(set) var lists: [ListName: [IconURL]] = [:]
+    var lists: [ListName: [IconURL]] = [:]
     /// Whether the plan wants the lists folder to be listed again.
-    private(set) var isLookWanted = false
+    var isScanWanted = false
     /// Whether looks at the cache folder find everything in place, at once.
     var answersInspections = true
     /// The look at the cache folder that is under way.
@@ -41,17 +41,24 @@ struct AgentScenario {
     private(set) var inspections: [CacheExpectation] = []
     /// What was to be written ahead of its publication.
     private(set) var writtenAhead: [(staged: StagedImage, url: IconURL?)] = []
-    private var lastStaged = 0
+    /// How many images were staged.
+    var lastStaged = 0
     /// The orders that have not ended.
     var renderings: [RenderOrder] = []
     /// The names that are being set.
     var naming: RenditionNaming?
     /// The names that were set.
-    private(set) var names: [RenditionSubject: RenditionNaming.Name] = [:]
+    var names: [RenditionSubject: RenditionNaming.Name] = [:]
     /// What is at the path of the lists folder.
     var folder = Sample.folder
     /// All that was told.
     var events: [AgentEvent] = []
+    /// When what is done on disk ends by itself, while time passes.
+    var jobEnd: Timestamp?
+    /// How often the plan was woken by ``run(for:)``.
+    var wakeUps = 0
+    /// When the document of each list first had all of its images.
+    var whole: [ListName: Timestamp] = [:]
 
     init(triesOnce: Bool = false, _ change: (inout Settings) -> Void = { _ in }) {
         var settings = Settings.withoutHeartbeat
@@ -60,7 +67,7 @@ struct AgentScenario {
         plan = Reconciler(settings: settings, seed: 1, triesOnce: triesOnce, now: now)
     }
 
-    // MARK: What happens
+    // MARK: Steps
 
     mutating func handle(_ event: Reconciler.Event) throws {
         let actions = plan.handle(event, now: now)
@@ -70,6 +77,7 @@ struct AgentScenario {
             case .fetch(let request):
                 try #require(downloads.updateValue(request, forKey: request.url) == nil, "one request in flight a URL")
                 requests.append(request)
+                servers.send(request, at: now)
             case .cancel(let url): cancelled.append(url)
             case .writeAhead(let staged, let url): writtenAhead.append((staged, url))
             case .background(.discard(let names)): disk.staging.subtract(names)
@@ -81,7 +89,7 @@ struct AgentScenario {
                 try #require(trial == nil, "one look at a time")
                 trial = bytes
             case .background(.remember(let changes)): memory.store(changes)
-            case .look: isLookWanted = true
+            case .look: isScanWanted = true
             case .start(.inspect(let new)): expectation = new
             case .start(.poll(let poll)): polls.append(poll)
             case .start(.render(let order)): renderings.append(order)
@@ -102,69 +110,21 @@ struct AgentScenario {
         try handle(.inspected(found))
     }
 
-    /// Has the lists folder looked at, in which nothing changed but what is gone from it.
-    mutating func look() throws {
-        isLookWanted = false
-        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [:])))
-    }
-
-    /// Changes lists (`nil` removes one), or puts rejected files in their place, and has the folder looked at.
-    ///
-    /// What is missing from it has been for long, unless it has just vanished.
-    mutating func drop(
-        _ changes: [ListName: [IconURL]?], rejected: [ListName: ListRejection] = [:], waits: Bool = true
-    ) throws {
-        for (name, urls) in changes { lists[name] = urls }
-        for name in rejected.keys { lists[name] = [] }
-        var changed = changes.compactMapValues { $0.map(Sample.reading) }
-        changed.merge(rejected.mapValues { ListReading(source: nil, verdict: .failure($0)) }) { $1 }
-        let names = Set(lists.keys)
-        if waits, plan.status.lists.contains(where: { !names.contains($0.name) && $0.name != "pins" }) {
-            var earlier = folder
-            earlier.listed = now + .seconds(-3600)
-            try handle(.scanned(.listed(earlier, present: names, changed: [:])))
-        }
-        try handle(.scanned(.listed(folder, present: names, changed: changed)))
-    }
-
-    /// Drops a list of one URL with the digest that a word stands for, or with none.
-    mutating func drop(_ name: ListName, _ url: IconURL, expecting word: String?) throws {
-        try drop(name, apps: [AppEntry(icon: url, expected: word.map(Digest.of))])
-    }
-
-    /// Drops a list of apps.
-    mutating func drop(_ name: ListName, apps: [AppEntry]) throws {
-        lists[name] = apps.map(\.icon)
-        let text = apps.map { "\($0.id ?? "") \($0.icon) \($0.expected.map { "\($0)" } ?? "")" }
-        let source = Sample.source(text.map { IconURL($0) })
-        let reading = ListReading(source: source, verdict: .success(AppList(entries: apps)))
-        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
-    }
-
-    /// Drops a file that names the images in the folder of relative icon names.
-    mutating func drop(_ name: ListName, images: Set<IconURL>) throws {
-        lists[name] = []
-        let source = Sample.source(images.sorted())
-        let reading = ListReading(source: source, verdict: .success(AppList(images: images)))
-        try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
-    }
-
-    /// Puts a file in place of a list that is none.
-    mutating func spoil(_ name: ListName) throws {
-        try drop([:], rejected: [name: .emptyFile])
-    }
-
     /// Lets a download end with an image, which the server tags with the image's word.
     mutating func finish(_ url: IconURL, with word: String, answer: StoredResponse? = nil) throws {
-        lastStaged += 1
-        let staged = StagedImage(name: "\(lastStaged)", image: Sample.image(word))
-        disk.staging.insert(staged.name)
-        try finish(url, .image(staged, answer ?? Sample.response(etag: word, at: now)))
+        try finish(url, .image(stage(Sample.image(word)), answer ?? Sample.response(etag: word, at: now)))
     }
 
     /// The same with an image that no other URL has.
     mutating func finish(_ url: IconURL, with own: IconURL) throws {
         try finish(url, with: own.text)
+    }
+
+    /// Puts an image in `staging/`.
+    mutating func stage(_ image: AppListDocument.Image) -> StagedImage {
+        lastStaged += 1
+        disk.staging.insert("\(lastStaged)")
+        return StagedImage(name: "\(lastStaged)", image: image)
     }
 
     mutating func finish(
@@ -214,58 +174,11 @@ struct AgentScenario {
     /// Lets the system sleep; the agent runs meanwhile, or not.
     mutating func sleep(_ time: Duration, isRunning: Bool = true) throws {
         now = now + time
-        memory.noteSleep(time)
+        memory.recordSleep(time)
         if isRunning { try handle(.slept(time)) }
     }
 
-    /// Lets all that is rendered end, with an image for each size, or as it is said for the image of a word.
-    mutating func finishRendering(
-        _ results: [String: RenderReport.Result] = [:], version: Int? = 1, trouble: String? = nil
-    ) throws {
-        let order = try #require(renderings.first, "nothing is being rendered")
-        renderings.removeFirst()
-        var report = RenderReport(version: version)
-        report.trouble = trouble
-        for item in order.items where trouble == nil {
-            var staged: [Int: StagedImage] = [:]
-            for pixels in item.pixels {
-                lastStaged += 1
-                staged[pixels] = StagedImage(
-                    name: "\(lastStaged)", image: Sample.rendition(of: item.image, pixels, by: version ?? 0))
-                disk.staging.insert("\(lastStaged)")
-            }
-            report.results[item.image.sha256] = .rendered(staged)
-        }
-        for (word, result) in results {
-            let image = Sample.image(word).sha256
-            if case .rendered(let staged) = report.results.updateValue(result, forKey: image) {
-                disk.staging.subtract(staged.values.map(\.name))
-            }
-        }
-        try handle(.rendered(report))
-    }
-
-    mutating func finishNaming(trouble: String? = nil) throws {
-        let naming = try #require(self.naming, "no names are being set")
-        self.naming = nil
-        if trouble == nil {
-            if let all = naming.all { names = names.filter { all.contains($0.key) } }
-            for subject in naming.removed { names[subject] = nil }
-            names.merge(naming.names) { $1 }
-        }
-        try handle(.renditionsNamed(trouble: trouble))
-    }
-
-    /// Lets everything end that concerns renditions, and what follows from it.
-    mutating func finishRenditions() throws {
-        while !renderings.isEmpty || naming != nil || publication != nil {
-            if !renderings.isEmpty { try finishRendering() }
-            if naming != nil { try finishNaming() }
-            if publication != nil { try finishPublication() }
-        }
-    }
-
-    mutating func finishLook(_ found: Result<DiskSpace, Shortage>) throws {
+    mutating func finishTrial(_ found: Result<DiskSpace, Shortage>) throws {
         try #require(trial != nil, "nobody looks for room")
         trial = nil
         try handle(.space(found))
@@ -315,15 +228,15 @@ struct AgentScenario {
         disk = other ?? disk
         disk.images.subtract(lost)
         (downloads, publication, releases, removal, trial) = ([:], nil, nil, nil, nil)
-        (expectation, isLookWanted, renderings, naming) = (nil, false, [], nil)
+        (expectation, isScanWanted, renderings, naming, jobEnd) = (nil, false, [], nil, nil)
         var restored = disk.restore()
         memory.restore(to: &restored)
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)
     }
 
-    /// Drops lists, downloads each URL's image, and publishes.
+    /// Adds lists, downloads each URL's image, and publishes.
     mutating func publish(_ new: [ListName: [IconURL: String]]) throws {
-        try drop(new.mapValues { $0.keys.sorted() })
+        try scan(new.mapValues { $0.keys.sorted() })
         let words = new.values.reduce(into: [:]) { $0.merge($1) { a, _ in a } }
         for url in downloads.keys.sorted() { try finish(url, with: try #require(words[url])) }
         while publication != nil { try finishPublication() }
@@ -332,7 +245,7 @@ struct AgentScenario {
     /// Takes images away that nobody knows to be gone.
     mutating func lose(_ words: [String]) {
         disk.images.subtract(words.map { Sample.image($0).sha256 })
-        excuse(words)
+        allowLoss(of: words)
     }
 
     /// Lets a complete look at the cache folder end that finds another one at its path.
@@ -355,12 +268,17 @@ struct AgentScenario {
     }
 
     /// Takes it as given that images are missing that generations on disk name.
-    mutating func excuse(_ words: [String]) {
+    mutating func allowLoss(of words: [String]) {
         let images = Set(words.map { Sample.image($0).sha256 })
         for generation in disk.generations.keys { disk.damaged[generation] = images }
     }
 
-    // MARK: What is seen
+    /// Forgets what only tests look at, so that a long run needs no more and more memory.
+    mutating func clearHistory() {
+        (requests, cancelled, inspections, writtenAhead, events) = ([], [], [], [], [])
+    }
+
+    // MARK: State
 
     /// The generations that are being released.
     var release: [Int]? { releases?.map(\.generation) }

@@ -17,7 +17,7 @@ struct DamageScenarioTests {
         return agent
     }
 
-    @Test("it is fetched again without conditions, and put back in its place")
+    @Test("a damaged image is fetched again without conditions, and put back in its place")
     func repaired() throws {
         var agent = try Self.agent()
         try agent.handle(.damaged([Sample.image("x").sha256]))
@@ -29,14 +29,14 @@ struct DamageScenarioTests {
         #expect(agent.isOnDisk("x") && agent.disk.names[Self.a] == Sample.image("x").sha256)
     }
 
-    @Test("while it cannot be fetched, no manifest names it, and its files are gone")
+    @Test("a damaged image that cannot be fetched is in no manifest, and its files are gone")
     func offline() throws {
         var agent = try Self.agent()
         try agent.handle(.damaged([Sample.image("x").sha256]))
         try agent.finish(Self.a, .failed(.timeout("the test's patience")))
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [.failed(error: "timeout"), .ready(Sample.image("y"))])
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         try agent.finishJobs()
         #expect(!agent.isOnDisk("x") && agent.disk.names[Self.a] == nil && agent.isOnDisk("y"))
         try agent.pass(.seconds(600))
@@ -49,7 +49,7 @@ struct DamageScenarioTests {
     func whilePublished() throws {
         var agent = try Self.agent()
         let c: IconURL = "https://h.example/c.png"
-        try agent.drop(["2.plist": [c]])
+        try agent.scan(["2.plist": [c]])
         // The same bytes as those of another icon, which are on disk and good as far as anybody knows.
         try agent.finish(c, with: "x")
         #expect(agent.publication?.moves.isEmpty ?? false)
@@ -58,7 +58,7 @@ struct DamageScenarioTests {
         try agent.finishPublication()
         #expect(agent.downloads[c]?.reason == .missingOnDisk && agent.downloads[c]?.condition == nil)
         try agent.finish(c, .failed(.timeout("the test's patience")))
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         try agent.finishJobs()
         #expect(try agent.published("2.plist") == [.failed(error: "timeout")])
         #expect(!agent.isOnDisk("x"))
@@ -69,22 +69,22 @@ struct DamageScenarioTests {
         #expect(agent.isOnDisk("x") && agent.disk.names[c] == Sample.image("x").sha256)
     }
 
-    @Test("what is found damaged while its list is being published makes the next document one that needs no room")
+    @Test("damage found while a list is being published makes its next document ignore the room")
     func precedence() throws {
         var agent = try Self.agent()
-        try agent.drop(["1.plist": [Self.a, Self.b, "ftp://h.example/c.png"]])
+        try agent.scan(["1.plist": [Self.a, Self.b, "ftp://h.example/c.png"]])
         #expect(agent.publication?.ignoresRoom == false)
         try agent.handle(.damaged([Sample.image("x").sha256]))
         try agent.finish(Self.a, .failed(.timeout("the test's patience")))
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         try agent.finishPublication()
         #expect(agent.publication?.ignoresRoom == true)
         try agent.finishPublication(fails: true)
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.ignoresRoom == true)
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         try agent.finishJobs()
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.ignoresRoom == false)
     }
@@ -92,7 +92,7 @@ struct DamageScenarioTests {
     @Test("the new file of a damaged image stays, however often damage is told while other lists are changed")
     func toldAgain() throws {
         var agent = try Self.agent()
-        try agent.drop(["large.plist": (0..<500).map { IconURL("ftp://h.example/\($0)") }])
+        try agent.scan(["large.plist": (0..<500).map { IconURL("ftp://h.example/\($0)") }])
         // There is no room for its document: it stays changed.
         try agent.refusePublication(room: 4096)
         try agent.handle(.damaged([Sample.image("x").sha256]))
@@ -104,7 +104,7 @@ struct DamageScenarioTests {
         try agent.finish(Self.b, with: "y")
         try agent.finishPublication()
         while agent.trial == nil { try agent.passToNextWake() }
-        try agent.finishLook(.success(SimulatedDisk.space(free: 1 << 20)))
+        try agent.finishTrial(.success(SimulatedDisk.space(free: 1 << 20)))
         try agent.finishJobs()
         #expect(agent.plan.status.inSync && agent.isOnDisk("x") && agent.isOnDisk("y"))
         #expect(agent.disk.names[Self.a] == Sample.image("x").sha256)
@@ -116,9 +116,9 @@ struct DamageScenarioTests {
             var agent = try Self.agent()
             try agent.handle(.damaged([Sample.image("x").sha256]))
             try agent.finish(Self.a, .failed(.timeout("the test's patience")))
-            agent.excuse(["x"])
+            agent.allowLoss(of: ["x"])
             while agent.publication != nil { try agent.finishPublication() }
-            agent.excuse(["x"])
+            agent.allowLoss(of: ["x"])
             let plan = try #require(agent.removal)
             try agent.finishRemoval(failed: plan)
             #expect(agent.removal == nil && agent.isOnDisk("x"))
@@ -134,14 +134,14 @@ struct DamageScenarioTests {
         }
     }
 
-    @Test("what no icon shows, and what is unknown, changes nothing")
+    @Test("damage of an unknown image, or of one that no icon shows, changes nothing")
     func unknown() throws {
         var agent = try Self.agent()
         try agent.handle(.damaged([Sample.image("z").sha256]))
         #expect(agent.downloads.isEmpty && agent.publication == nil && agent.removal == nil)
     }
 
-    @Test("what is told too late is fetched again, and the file that is whole by then stays: a generation names it")
+    @Test("damage reported too late makes the image fetched again; the file, whole by then, stays")
     func late() throws {
         var agent = try Self.agent()
         try agent.handle(.damaged([Sample.image("x").sha256]))
@@ -163,11 +163,11 @@ struct DamageScenarioTests {
     func waitingForRoom() throws {
         var agent = try Self.agent()
         // The new version does not name what is lost.
-        try agent.drop(["1.plist": [Self.b, "ftp://h.example/c.png"]])
+        try agent.scan(["1.plist": [Self.b, "ftp://h.example/c.png"]])
         try agent.refusePublication(room: 0)
         #expect(agent.publication == nil)
         try agent.handle(.damaged([Sample.image("x").sha256]))
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         let publication = try #require(agent.publication)
         #expect(publication.documents.map(\.list) == ["1.plist"] && publication.ignoresRoom)
     }
@@ -182,7 +182,7 @@ struct DamageScenarioTests {
             let icons = 6000
             for list in 0..<lists {
                 let urls = (0..<icons / lists).map { IconURL("https://h.example/\(list)/\($0)") }
-                try agent.drop(["\(list).plist": urls])
+                try agent.scan(["\(list).plist": urls])
             }
             for url in agent.downloads.keys { try agent.finish(url, with: "x") }
             while agent.publication != nil { try agent.finishPublication() }
@@ -203,9 +203,9 @@ struct DamageScenarioTests {
         agent.answersInspections = false
         try agent.restart()
         #expect(agent.plan.icon(Self.a)?.image != nil)
-        try agent.look()
+        try agent.scan()
         #expect(agent.expectation?.doubtful == [Sample.image("x").sha256])
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         var found = CacheInspection()
         found.lostImages = [Sample.image("x").sha256]
         agent.answersInspections = true

@@ -14,7 +14,7 @@ struct DigestScenarioTests {
     @Test("an image with the digest is published, and the document tells the digest")
     func match() throws {
         var agent = AgentScenario()
-        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "x")
         try agent.finish(Self.url, with: "x")
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [Self.ready("x")])
@@ -22,10 +22,10 @@ struct DigestScenarioTests {
         #expect(agent.disk.documents[list.sha256]?.apps.map(\.expected) == [.of("x")])
     }
 
-    @Test("another image is a failure, and is not published; it is asked for again after an hour")
+    @Test("an image with another digest is a failure, is not published, and is requested again after an hour")
     func mismatch() throws {
         var agent = AgentScenario()
-        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "x")
         try agent.finish(Self.url, with: "y")
         #expect(agent.disk.staging.isEmpty)
         try agent.finishPublication()
@@ -40,10 +40,10 @@ struct DigestScenarioTests {
     @Test("a list that gives another digest has the icon asked for at once, and the old image stays until it comes")
     func changed() throws {
         var agent = AgentScenario()
-        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "x")
         try agent.finish(Self.url, with: "x")
         try agent.finishPublication()
-        try agent.drop("1.plist", Self.url, expecting: "y")
+        try agent.scan("1.plist", Self.url, expecting: "y")
         #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "x"))
         try agent.finish(Self.url, .notModified(Sample.response(etag: "x", at: agent.now)))
         #expect(agent.plan.icon(Self.url)?.failure?.code == .fetch(.digestMismatch))
@@ -56,13 +56,13 @@ struct DigestScenarioTests {
         #expect(try agent.published("1.plist") == [Self.ready("y")])
     }
 
-    @Test("a list that is put right has what failed for its digest asked for at once")
+    @Test("a corrected digest in a list makes its failed icon requested at once")
     func corrected() throws {
         var agent = AgentScenario()
-        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "x")
         try agent.finish(Self.url, with: "y")
         #expect(agent.downloads.isEmpty)
-        try agent.drop("1.plist", Self.url, expecting: "y")
+        try agent.scan("1.plist", Self.url, expecting: "y")
         try agent.finish(Self.url, with: "y")
         try agent.finishJobs()
         #expect(try agent.published("1.plist") == [Self.ready("y")])
@@ -71,8 +71,8 @@ struct DigestScenarioTests {
     @Test("a list that changes during the download is the one that counts")
     func meanwhile() throws {
         var agent = AgentScenario()
-        try agent.drop("1.plist", Self.url, expecting: "x")
-        try agent.drop("1.plist", Self.url, expecting: "y")
+        try agent.scan("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "y")
         try agent.finish(Self.url, with: "y")
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [Self.ready("y")])
@@ -81,11 +81,11 @@ struct DigestScenarioTests {
     @Test("a restart forgets no digest, and publishes nothing anew")
     func restart() throws {
         var agent = AgentScenario()
-        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "x")
         try agent.finish(Self.url, with: "x")
         try agent.finishPublication()
         try agent.restart()
-        try agent.drop("1.plist", Self.url, expecting: "x")
+        try agent.scan("1.plist", Self.url, expecting: "x")
         #expect(agent.publication == nil && agent.downloads.isEmpty)
         try agent.restart()
         try agent.spoil("1.plist")

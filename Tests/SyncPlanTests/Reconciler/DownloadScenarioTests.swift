@@ -7,17 +7,17 @@ import Reports
 import SyncPlan
 import Testing
 
-@Suite("From a dropped list to published icons")
+@Suite("From a new list to published icons")
 struct DownloadScenarioTests {
     private static let a: IconURL = "https://h.example/a.png"
     private static let b: IconURL = "https://h.example/b.png"
 
     private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
 
-    @Test("a dropped list is fetched and published")
+    @Test("a new list is fetched and published")
     func drop() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         #expect(Set(agent.downloads.keys) == [Self.a, Self.b])
         #expect(agent.requests.allSatisfy { $0.reason == .notCached && $0.condition?.validators == nil })
         try agent.finish(Self.a, with: "x")
@@ -30,10 +30,10 @@ struct DownloadScenarioTests {
         #expect(agent.publication == nil)
     }
 
-    @Test("what is known is published while downloads run, after a moment")
+    @Test("finished icons are published a moment later, while downloads run")
     func gathering() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.publication == nil)
         try agent.pass(.milliseconds(300))
         try agent.finishPublication()
@@ -43,10 +43,10 @@ struct DownloadScenarioTests {
     @Test("an empty folder is published too, and an empty list is a list")
     func empty() throws {
         var agent = AgentScenario()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishPublication()
         #expect(agent.disk.current?.lists == [:])
-        try agent.drop(["1.plist": []])
+        try agent.scan(["1.plist": []])
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [])
     }
@@ -54,8 +54,8 @@ struct DownloadScenarioTests {
     @Test("a URL that several lists name is fetched once, and an image that several URLs have is stored once")
     func shared() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a, Self.a], "2.plist": [Self.a, Self.b]])
-        try agent.drop(["3.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a, Self.a], "2.plist": [Self.a, Self.b]])
+        try agent.scan(["3.plist": [Self.a]])
         #expect(agent.requests.count == 2)
         try agent.finish(Self.a, with: "x")
         try agent.finish(Self.b, with: "x")
@@ -67,11 +67,11 @@ struct DownloadScenarioTests {
         #expect(agent.disk.staging.isEmpty)
     }
 
-    @Test("a list that comes later is served from what is there")
+    @Test("a later list is served from the images on disk")
     func alreadyThere() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["2.plist": [Self.a]])
+        try agent.scan(["2.plist": [Self.a]])
         #expect(agent.requests.count == 1)
         let publication = try #require(agent.publication)
         #expect(publication.documents.map(\.list) == ["2.plist"] && Array(publication.kept.keys) == ["1.plist"])
@@ -83,7 +83,7 @@ struct DownloadScenarioTests {
     func unchanged() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.publication == nil && agent.downloads.isEmpty)
     }
 
@@ -91,10 +91,10 @@ struct DownloadScenarioTests {
     func renamed() throws {
         var agent = AgentScenario { $0.fetch.perHost = 2 }
         let c: IconURL = "https://h.example/c.png"
-        try agent.drop(["1.plist": [Self.a, Self.b, c]])
+        try agent.scan(["1.plist": [Self.a, Self.b, c]])
         let first = try #require(agent.requests.first?.url)
         try agent.finish(first, with: "x")
-        try agent.drop(["1.plist": nil, "2.plist": [Self.a, Self.b, c]])
+        try agent.scan(["1.plist": nil, "2.plist": [Self.a, Self.b, c]])
         #expect(agent.cancelled.isEmpty)
         for url in agent.downloads.keys.sorted() { try agent.finish(url, with: "y") }
         #expect(agent.requests.count == 3)
@@ -143,14 +143,14 @@ struct DownloadScenarioTests {
     }
 
     @Test(
-        "how soon an icon is asked for again is what its server says, within bounds",
+        "the server says how soon an icon is requested again, within bounds",
         arguments: [
             ("max-age=7200", 7200), ("max-age=1", 3600), ("no-store", 3600),
             ("max-age=31536000, immutable", 31_536_000),
         ])
     func lifetime(cacheControl: String, seconds: Int) throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         let answer = StoredResponse(
             fields: HTTPFields([("Cache-Control", cacheControl)]), requestTime: agent.now, responseTime: agent.now)
         try agent.finish(Self.a, with: "x", answer: answer)
@@ -184,7 +184,7 @@ struct DownloadScenarioTests {
     @Test("a failure is published, and asked again after its delay until it succeeds")
     func failure() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         for attempt in 1...5 {
             try agent.finish(Self.a, .failed(.timeout("10 s")))
             if attempt == 1 { try agent.finishPublication() }
@@ -226,7 +226,7 @@ struct DownloadScenarioTests {
     func refused() throws {
         let denied = try #require(HostPattern(".denied"))
         var agent = AgentScenario { $0.network.denyHosts = [denied] }
-        try agent.drop(["1.plist": ["ftp://h/a", "http://h:65536/", "http://h.denied/"]])
+        try agent.scan(["1.plist": ["ftp://h/a", "http://h:65536/", "http://h.denied/"]])
         try agent.finishPublication()
         let codes = ["scheme-refused", "port-refused", "host-refused"]
         #expect(try agent.published("1.plist") == codes.map { .failed(error: $0) })
@@ -238,7 +238,7 @@ struct DownloadScenarioTests {
     func inline() throws {
         let url: IconURL = "data:image/png;base64,iVBO"
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [url]])
+        try agent.scan(["1.plist": [url]])
         #expect(agent.requests.map(\.source.origin) == ["data:"])
         try agent.finish(
             url, with: "x",
@@ -248,11 +248,11 @@ struct DownloadScenarioTests {
         for _ in 0..<3 {
             try agent.pass(.seconds(400 * 86_400))
             try agent.restart()
-            try agent.drop(["1.plist": [url]])
+            try agent.scan(["1.plist": [url]])
         }
         #expect(agent.requests.count == 1)
         try agent.restart(losing: [Sample.image("x").sha256])
-        try agent.drop(["1.plist": [url]])
+        try agent.scan(["1.plist": [url]])
         #expect(agent.requests.map(\.reason) == [.notCached, .missingOnDisk])
     }
 
@@ -260,7 +260,7 @@ struct DownloadScenarioTests {
     func failedPublication() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["2.plist": [Self.b]])
+        try agent.scan(["2.plist": [Self.b]])
         try agent.finish(Self.b, with: "y")
         try agent.finishPublication(fails: true)
         #expect(agent.disk.staging.isEmpty)
@@ -281,7 +281,7 @@ struct DownloadScenarioTests {
     func publicationBesideHangingHost() throws {
         var agent = AgentScenario()
         let hanging = (1...9).map { IconURL("https://hangs.example/\($0).png") }
-        try agent.drop(["1.plist": [Self.a, Self.b], "2.plist": hanging])
+        try agent.scan(["1.plist": [Self.a, Self.b], "2.plist": hanging])
         try agent.pass(.milliseconds(50))
         try agent.finish(Self.a, with: "x")
         // It takes its time: what follows is not to be published for a while.
@@ -298,13 +298,13 @@ struct DownloadScenarioTests {
         #expect(agent.publication == nil)
     }
 
-    @Test("what was downloaded before a publication failed is downloaded anew, whether it was in it or not")
+    @Test("images downloaded before a publication failed are downloaded again, in it or not")
     func invalidatedDownloads() throws {
         var agent = AgentScenario()
         let urls = ["c", "d", "e"].map { IconURL("https://h.example/\($0).png") }
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
-        try agent.drop(["2.plist": urls])
+        try agent.scan(["2.plist": urls])
         try agent.finish(urls[0], with: "y")
         try agent.finishPublication(fails: true)
         #expect(agent.disk.staging.isEmpty)
@@ -321,13 +321,13 @@ struct DownloadScenarioTests {
         #expect(agent.disk.images.count == 3 && agent.plan.status.inSync)
     }
 
-    @Test("where a generation may not be durable, nothing is removed, and what is not in it is downloaded anew")
+    @Test("a generation that may not be durable removes nothing, and images not in it are downloaded again")
     func doubt() throws {
         var agent = AgentScenario { $0.cache.grace = .zero }
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": [Self.b]])
+        try agent.scan(["1.plist": [Self.b]])
         try agent.finish(Self.b, with: "y")
-        try agent.drop(["2.plist": [IconURL("\(Self.a)?2")]])
+        try agent.scan(["2.plist": [IconURL("\(Self.a)?2")]])
         try agent.finish(IconURL("\(Self.a)?2"), with: "z")
         try agent.finishPublication(doubt: "fsync failed")
         #expect(agent.release == nil && agent.isOnDisk("x") && agent.isOnDisk("y"))
@@ -344,7 +344,7 @@ struct DownloadScenarioTests {
         #expect(agent.plan.status.inSync && !agent.isOnDisk("x") && agent.isOnDisk("y") && agent.isOnDisk("z"))
     }
 
-    @Test("after a refresh that could not be published, the server is asked with what is on disk")
+    @Test("a refresh after a failed publication sends the validator of the image on disk")
     func validatorsAfterFailedPublication() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
@@ -358,7 +358,7 @@ struct DownloadScenarioTests {
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
-    @Test("no more downloads run than the limits allow")
+    @Test("running downloads stay within the limits")
     func limits() throws {
         var agent = AgentScenario {
             $0.fetch.concurrency = 3
@@ -366,7 +366,7 @@ struct DownloadScenarioTests {
         }
         let urls =
             (1...5).map { IconURL("https://h.example/\($0)") } + (1...5).map { IconURL("https://i.example/\($0)") }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         while !agent.downloads.isEmpty {
             #expect(agent.downloads.count <= 3)
             #expect(agent.downloads.values.count { $0.source.origin == "https://h.example:443" } <= 2)
@@ -378,11 +378,11 @@ struct DownloadScenarioTests {
     @Test("an image is written ahead of its publication, unless a generation names it")
     func ahead() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         #expect(agent.writtenAhead.map(\.staged.image) == [Sample.image("x")] && agent.writtenAhead[0].url == Self.a)
         try agent.finishPublication()
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         try agent.finish(Self.b, with: "x")
         #expect(agent.writtenAhead.count == 1)
     }
@@ -391,7 +391,7 @@ struct DownloadScenarioTests {
     func aheadOfTheLook() throws {
         var agent = AgentScenario()
         agent.answersInspections = false
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         #expect(agent.writtenAhead.isEmpty)
     }

@@ -18,7 +18,7 @@ struct EvictionScenarioTests {
             $0.fetch.perHost = 32
             $0.refresh.default = .seconds(1000 * 86_400)
         }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         while let url = agent.downloads.keys.first { try agent.finish(url, with: "image of \(url)") }
         while agent.publication != nil { try agent.finishPublication() }
         return agent
@@ -27,13 +27,13 @@ struct EvictionScenarioTests {
     /// The same with the list removed, and the grace of its images over.
     private static func held() throws -> AgentScenario {
         var agent = try agent()
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(601))
         return agent
     }
 
-    @Test("what a change retires too much of stays until somebody confirms it")
+    @Test("an eviction of too many images is held until somebody confirms it")
     func confirmed() throws {
         var agent = try Self.held()
         #expect(agent.release == nil && agent.plan.status.eviction.state == "held")
@@ -46,7 +46,7 @@ struct EvictionScenarioTests {
         #expect(agent.disk.images.isEmpty && agent.plan.status.eviction == .active)
     }
 
-    @Test("or until it is a day old")
+    @Test("an eviction of too many images is held for a day at most")
     func old() throws {
         var agent = try Self.held()
         try agent.pass(.seconds(86_400 - 602))
@@ -59,17 +59,17 @@ struct EvictionScenarioTests {
     @Test("lists that come back find their images, and nothing is held any more")
     func back() throws {
         var agent = try Self.held()
-        try agent.drop(["2.plist": Self.urls])
+        try agent.scan(["2.plist": Self.urls])
         try agent.finishJobs()
         #expect(agent.requests.count == 30 && agent.plan.status.eviction == .active)
         #expect(agent.plan.status.icons.ready == 30 && agent.memory.values.hold == nil)
     }
 
-    @Test("while it is held, what other changes retire goes after its grace")
+    @Test("images retired by other changes go after their grace during a hold")
     func others() throws {
         var agent = try Self.held()
         try agent.publish(["2.plist": ["https://h.example/new.png": "new"]])
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -81,12 +81,12 @@ struct EvictionScenarioTests {
     func restart() throws {
         var agent = try Self.held()
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.pass(.seconds(601))
         #expect(agent.release == nil && agent.plan.status.eviction.state == "held")
         try agent.handle(.evict(isConfirmed: true))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         #expect(agent.plan.status.eviction == .active)
         try agent.finishJobs()
         #expect(agent.disk.images.isEmpty)
@@ -97,7 +97,7 @@ struct EvictionScenarioTests {
         var agent = try Self.held()
         agent.memory = SimulatedMemory()
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.pass(.seconds(601))
         #expect(agent.release == nil && agent.plan.status.eviction.state == "held")
     }
@@ -107,12 +107,12 @@ struct EvictionScenarioTests {
         for isRemembered in [true, false] {
             var agent = AgentScenario { $0.cache.grace = .seconds(600) }
             try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
-            try agent.drop(["1.plist": nil])
+            try agent.scan(["1.plist": nil])
             try agent.finishPublication()
             try agent.pass(.seconds(300))
             if !isRemembered { agent.memory = SimulatedMemory() }
             try agent.restart()
-            try agent.drop([:])
+            try agent.scan([:])
             try agent.pass(.seconds(299))
             #expect(agent.release == nil)
             try agent.pass(.seconds(1))
@@ -122,7 +122,7 @@ struct EvictionScenarioTests {
         }
     }
 
-    @Test("nothing is removed while a list cannot be read, for a reason that is not its own")
+    @Test("no image is removed while a list cannot be read, for a reason that is not its own")
     func unreadable() throws {
         let reasons: [(ListRejection, isDoubt: Bool)] = [
             (.unreadable("permission denied"), true), (.parserUnavailable("no such file"), true),
@@ -132,22 +132,22 @@ struct EvictionScenarioTests {
             var agent = AgentScenario { $0.cache.grace = .seconds(600) }
             try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
             // It may be the same list under another name.
-            try agent.drop(["1.plist": nil], rejected: ["2.plist": rejection])
+            try agent.scan(["1.plist": nil], rejected: ["2.plist": rejection])
             try agent.finishPublication()
             try agent.pass(.seconds(601))
             #expect((agent.release == nil) == isDoubt, "\(rejection.code)")
             #expect((agent.plan.status.eviction.state == "suspended") == isDoubt, "\(rejection.code)")
             guard isDoubt else { continue }
-            try agent.drop(["2.plist": nil])
+            try agent.scan(["2.plist": nil])
             #expect(agent.release == [1])
         }
     }
 
-    @Test("what is retired can be removed at once, but for what a reader holds")
+    @Test("evict removes retired images at once, apart from leased ones")
     func now() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(5))
         try agent.handle(.evict(isConfirmed: false))
@@ -170,11 +170,11 @@ struct EvictionScenarioTests {
             $0.fetch.concurrency = 100
             $0.refresh.default = .seconds(1000 * 86_400)
         }
-        try agent.drop(["lost.plist": lost, "gone.plist": gone, "kept.plist": kept])
+        try agent.scan(["lost.plist": lost, "gone.plist": gone, "kept.plist": kept])
         while let url = agent.downloads.keys.first { try agent.finish(url, with: url) }
         while agent.publication != nil { try agent.finishPublication() }
         try agent.restart(losing: Set(lost.map { Sample.image($0.text).sha256 }))
-        try agent.drop([:])
+        try agent.scan([:])
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
         try agent.finishJobs()
         // The generations that named what was lost go.
@@ -182,7 +182,7 @@ struct EvictionScenarioTests {
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
         try agent.finishJobs()
         #expect(agent.plan.status.cache.images == 50 && agent.plan.status.eviction == .active)
-        try agent.drop(["gone.plist": nil])
+        try agent.scan(["gone.plist": nil])
         try agent.finishJobs()
         return agent
     }
@@ -192,14 +192,14 @@ struct EvictionScenarioTests {
         var agent = try Self.lostAndHeld()
         #expect(agent.plan.status.eviction.reason?.contains("40 of 50 images") ?? false)
         for _ in 0..<3 {
-            try agent.drop([:])
+            try agent.scan([:])
             try agent.pass(.seconds(601))
             while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
             try agent.finishJobs()
             #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 50)
         }
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.pass(.seconds(601))
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
         try agent.finishJobs()
@@ -209,16 +209,16 @@ struct EvictionScenarioTests {
         #expect(agent.disk.images.count == 10 && agent.plan.status.eviction == .active)
     }
 
-    @Test("what is held stays held when some of it is lost")
+    @Test("a held eviction stays held when some of its images are lost")
     func lostWhileHeld() throws {
         var agent = try Self.held()
         try agent.restart(losing: Set(Self.urls.prefix(15).map { Sample.image("image of \($0)").sha256 }))
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.pass(.seconds(601))
         try agent.finishJobs()
         #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 15)
         // The others come back, and so does the list.
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
     }
 
@@ -238,7 +238,7 @@ struct EvictionScenarioTests {
     func waivesNotAtOnce() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.handle(.evict(isConfirmed: false))
         #expect(agent.release == nil && !agent.plan.isEvictionSettled(at: agent.now))
@@ -250,18 +250,18 @@ struct EvictionScenarioTests {
         #expect(!agent.isOnDisk("x") && agent.plan.isEvictionSettled(at: agent.now))
     }
 
-    @Test("what was retired before the system slept has the rest of its grace after, and so has what is held")
+    @Test("the grace and the hold of retired images do not pass while the system sleeps")
     func sleep() throws {
         for isRunning in [true, false] {
             var agent = AgentScenario { $0.cache.grace = .seconds(600) }
             try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
-            try agent.drop(["1.plist": nil])
+            try agent.scan(["1.plist": nil])
             try agent.finishPublication()
             try agent.pass(.seconds(300))
             try agent.sleep(.seconds(8 * 3600), isRunning: isRunning)
             if !isRunning {
                 try agent.restart()
-                try agent.drop([:])
+                try agent.scan([:])
             }
             #expect(agent.release == nil && agent.plan.nextWake == agent.now + .seconds(300))
             try agent.pass(.seconds(299))
@@ -276,11 +276,11 @@ struct EvictionScenarioTests {
         #expect(agent.release == nil && agent.plan.nextWake == agent.now + .seconds(1))
     }
 
-    @Test("what cannot be removed is tried again a minute later, and at once when somebody asks")
+    @Test("files that cannot be removed are retried a minute later, or at once when somebody asks")
     func stuck() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": ["https://h.example/a.png": "x", "https://h.example/b.png": "y"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         try agent.finishRelease()
@@ -301,7 +301,7 @@ struct EvictionScenarioTests {
         #expect(agent.isOnDisk("x") && agent.disk.staging.isEmpty)
         try agent.pass(.seconds(60))
         #expect(agent.removal == nil)
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(5))
         try agent.handle(.evict(isConfirmed: false))
@@ -319,7 +319,7 @@ struct EvictionScenarioTests {
             $0.cache.leaseMax = .seconds(3600)
         }
         try agent.publish(["1.plist": ["https://h.example/a.png": "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(3599))
         try agent.finishRelease(leases: [1])

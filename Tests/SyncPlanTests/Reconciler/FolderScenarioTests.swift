@@ -22,7 +22,7 @@ struct FolderScenarioTests {
         var agent = agent()
         try agent.publish(["1.plist": [url: "x"]])
         agent.folder = other
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         return agent
     }
 
@@ -35,23 +35,23 @@ struct FolderScenarioTests {
         #expect(agent.plan.status.lists.map(\.name) == ["1.plist"] && !agent.plan.status.inSync)
     }
 
-    @Test("an empty one is in doubt until the old one is back, also over a restart", arguments: [false, true])
+    @Test("an empty lists folder is in doubt until the old one is back, over a restart too", arguments: [false, true])
     func back(isRestarted: Bool) throws {
         var agent = try Self.agentInDoubt()
         try Self.expectDoubt(agent)
         if isRestarted {
             try agent.restart()
-            try agent.drop([:])
+            try agent.scan([:])
             try Self.expectDoubt(agent)
         }
         try agent.pass(.seconds(3600))
         try Self.expectDoubt(agent)
         agent.folder = Sample.folder
-        try agent.drop(["1.plist": [Self.url]])
+        try agent.scan(["1.plist": [Self.url]])
         #expect(agent.plan.status.eviction == .active && agent.plan.status.inSync && agent.downloads.isEmpty)
     }
 
-    @Test("one that has a folder in the place of a list, and no list, is in doubt as well")
+    @Test("a lists folder with only a folder in the place of a list is in doubt")
     func folders() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.url: "x"]])
@@ -61,7 +61,7 @@ struct FolderScenarioTests {
         try Self.expectDoubt(agent)
     }
 
-    @Test("a restart finds an empty one in the place of the lists folder, and one that it knows nothing of")
+    @Test("a restart doubts an empty folder in the place of the lists folder, known or unknown")
     func start() throws {
         for forgets in [false, true] {
             var agent = Self.agent()
@@ -70,40 +70,40 @@ struct FolderScenarioTests {
             if forgets { agent.memory = SimulatedMemory() }
             agent.folder = Self.other
             try agent.restart()
-            try agent.drop(["1.plist": nil])
+            try agent.scan(["1.plist": nil])
             try Self.expectDoubt(agent)
         }
     }
 
-    @Test("one with a list is the lists folder from then on")
+    @Test("a folder with a list is trusted as the lists folder from then on")
     func taken() throws {
         var agent = try Self.agentInDoubt()
-        try agent.drop(["2.plist": []])
+        try agent.scan(["2.plist": []])
         #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.map(\.name) == ["2.plist"])
         try agent.finishJobs()
         #expect(!agent.isOnDisk("x"))
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.isEmpty)
     }
 
-    @Test("the old one is empty when its lists were removed, mounted anew or not")
+    @Test("the lists folder without its lists is not in doubt, mounted anew or not")
     func emptied() throws {
         for device: UInt64 in [1, 7] {
             var agent = Self.agent()
             try agent.publish(["1.plist": [Self.url: "x"]])
             agent.folder.identity.device = device
-            try agent.drop(["1.plist": nil])
+            try agent.scan(["1.plist": nil])
             #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.isEmpty)
         }
     }
 
-    @Test("pins are in no folder")
+    @Test("pins alone put no other folder in doubt")
     func pins() throws {
         var agent = Self.agent()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.handle(.pin(url: Self.url, isPinned: true))
         agent.folder = Self.other
-        try agent.drop([:])
+        try agent.scan([:])
         #expect(agent.plan.status.eviction == .active)
     }
 

@@ -31,7 +31,7 @@ struct InspectionScenarioTests {
     /// An agent of which a quick look at the cache found something amiss.
     private static func suspiciousAgent() throws -> AgentScenario {
         var agent = try agent()
-        try agent.look()
+        try agent.scan()
         #expect(agent.expectation?.images == nil && agent.expectation?.documents.count == 2)
         var found = CacheInspection()
         found.isSuspicious = true
@@ -39,15 +39,15 @@ struct InspectionScenarioTests {
         return agent
     }
 
-    @Test("it is looked at after each look at the lists, and before each publication")
+    @Test("the cache is checked after each scan of the lists, and before each publication")
     func when() throws {
         var agent = try Self.agent()
-        try agent.look()
+        try agent.scan()
         #expect(agent.expectation?.generation == 1)
         try agent.finishInspection(CacheInspection())
         try agent.pass(.seconds(60))
         #expect(agent.expectation == nil)
-        try agent.drop(["3.plist": []])
+        try agent.scan(["3.plist": []])
         #expect(agent.expectation != nil && agent.publication == nil && !agent.plan.isSettled)
         try agent.finishInspection(CacheInspection())
         try agent.finishPublication()
@@ -57,13 +57,13 @@ struct InspectionScenarioTests {
         #expect(agent.publication != nil)
     }
 
-    @Test("what is amiss has all of it looked at, and nothing is published before that is known")
+    @Test("a fault found makes the whole cache checked, and publications wait for the result")
     func complete() throws {
         var agent = try Self.suspiciousAgent()
         let expected = try #require(agent.expectation)
         #expect(Self.urls(of: expected.images) == ["x": [Self.a], "y": [Self.b]])
         #expect(!agent.plan.status.inSync && !agent.plan.isSettled)
-        try agent.drop(["3.plist": []])
+        try agent.scan(["3.plist": []])
         #expect(agent.publication == nil)
         try agent.finishInspection(CacheInspection())
         // The lists were looked at meanwhile.
@@ -86,7 +86,7 @@ struct InspectionScenarioTests {
         let publication = try #require(agent.publication)
         #expect(publication.documents.map(\.list).sorted() == ["1.plist", "2.plist"] && publication.generation == 42)
         #expect(agent.downloads[Self.b]?.reason == .missingOnDisk && agent.downloads.count == 1)
-        agent.excuse(["y"])
+        agent.allowLoss(of: ["y"])
         try agent.finishPublication()
         #expect(try agent.published("2.plist") == [.pending])
         try agent.finish(Self.b, with: "y")
@@ -113,19 +113,19 @@ struct InspectionScenarioTests {
         #expect(agent.plan.status.inSync)
     }
 
-    @Test("a look that reports a suspicion has all of it looked at")
+    @Test("a suspicion makes the whole cache checked")
     func suspicion() throws {
         var agent = try Self.agent()
         try agent.handle(.suspected)
         #expect(agent.expectation?.images?.count == 2)
     }
 
-    @Test("a publication that fails has all of it looked at: an image that it was to name may be gone")
+    @Test("a failed publication makes the whole cache checked: an image that it was to name may be gone")
     func failedPublication() throws {
         var agent = try Self.agent()
         let c: IconURL = "https://h.example/c.png"
         agent.answersInspections = true
-        try agent.drop(["3.plist": [c]])
+        try agent.scan(["3.plist": [c]])
         agent.answersInspections = false
         try agent.finish(c, with: "x")
         try agent.finishPublication(fails: true)
@@ -135,7 +135,7 @@ struct InspectionScenarioTests {
         agent.answersInspections = true
         try agent.finishInspection(found)
         #expect(agent.downloads[Self.a]?.reason == .missingOnDisk)
-        agent.excuse(["x"])
+        agent.allowLoss(of: ["x"])
         try agent.finish(Self.a, with: "x")
         try agent.finishJobs()
         while agent.downloads[c] == nil { try agent.passToNextWake() }
@@ -145,20 +145,20 @@ struct InspectionScenarioTests {
         #expect(try agent.published("3.plist") == [.ready(Sample.image("x"))] && agent.plan.status.inSync)
     }
 
-    @Test("of many documents a quick look takes a few")
+    @Test("a quick look checks a few of many documents")
     func sample() throws {
         var agent = AgentScenario()
         try agent.publish(Dictionary(uniqueKeysWithValues: (0..<300).map { ("\($0).plist", [:]) }))
         agent.answersInspections = false
-        try agent.look()
+        try agent.scan()
         let expected = try #require(agent.expectation)
         #expect((1...64).contains(expected.documents.count) && expected.images == nil)
     }
 
-    @Test("a look after one at the lists takes some images too: all of a small cache, a few of a large one")
+    @Test("a look after a scan checks all images of a small cache, and a few of a large one")
     func images() throws {
         var agent = try Self.agent()
-        try agent.look()
+        try agent.scan()
         #expect(Self.urls(of: agent.expectation?.sample) == ["x": [Self.a], "y": [Self.b]])
         try agent.finishInspection(CacheInspection())
         for isPinned in [true, false] {
@@ -181,7 +181,7 @@ struct InspectionScenarioTests {
         large.answersInspections = false
         var seen: Set<IconURL> = []
         for _ in 0..<4 {
-            try large.look()
+            try large.scan()
             let sample = try #require(large.expectation?.sample)
             #expect((100...256).contains(sample.count))
             for naming in sample {
@@ -199,7 +199,7 @@ struct InspectionScenarioTests {
         var agent = try Self.agent()
         agent.lose(["x"])
         agent.answersInspections = true
-        try agent.drop(["3.plist": [Self.a, Self.b]])
+        try agent.scan(["3.plist": [Self.a, Self.b]])
         agent.answersInspections = false
         #expect(agent.publication?.checks == [Sample.image("x"), Sample.image("y")])
         try agent.finishPublication()
@@ -213,7 +213,7 @@ struct InspectionScenarioTests {
         try agent.finishJobs()
         #expect(try agent.published("3.plist") == ["x", "y"].map { .ready(Sample.image($0)) })
         // What its list named before is not looked at again.
-        try agent.drop(["3.plist": [Self.b, Self.a, Self.b]])
+        try agent.scan(["3.plist": [Self.b, Self.a, Self.b]])
         #expect(agent.publication?.checks == [])
     }
 
@@ -223,7 +223,7 @@ struct InspectionScenarioTests {
         let c: IconURL = "https://h.example/c.png"
         agent.lose(["x"])
         agent.answersInspections = true
-        try agent.drop(["3.plist": [c]])
+        try agent.scan(["3.plist": [c]])
         try agent.finish(c, with: "x")
         #expect(agent.publication?.discards.map(\.image) == [Sample.image("x")] && agent.publication?.checks == [])
         agent.answersInspections = false
@@ -232,17 +232,17 @@ struct InspectionScenarioTests {
         #expect(agent.downloads.isEmpty)
     }
 
-    @Test("before the first look has ended, nothing is in sync, and nothing is removed")
+    @Test("an agent is not in sync and removes nothing before the first look has ended")
     func first() throws {
         var agent = try Self.agent()
         try agent.restart()
-        try agent.look()
+        try agent.scan()
         #expect(agent.expectation?.removesOthers == true && !agent.plan.status.inSync && !agent.plan.isSettled)
         try agent.finishInspection(CacheInspection())
         #expect(agent.plan.status.inSync)
     }
 
-    @Test("who waits for a list is told that the folder cannot be looked at, and not that all is done")
+    @Test("a sync ends with an error if the cache folder cannot be checked")
     func troubleForLists() throws {
         var agent = try Self.suspiciousAgent()
         #expect(!agent.plan.syncReport(of: ["1.plist"]).isDone)

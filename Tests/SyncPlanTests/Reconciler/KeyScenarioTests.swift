@@ -36,11 +36,11 @@ struct KeyScenarioTests {
     @Test("a new signature costs no request and no eviction, and a refresh sends the validators to the newest URL")
     func rotation() throws {
         var agent = try Self.scenario()
-        try agent.drop(["1.plist": (1...5).map { Self.url($0, 0) }])
+        try agent.scan(["1.plist": (1...5).map { Self.url($0, 0) }])
         try Self.settle(&agent)
         #expect(agent.requests.count == 5)
         for signature in 1...20 {
-            try agent.drop(["1.plist": (1...5).map { Self.url($0, signature) }])
+            try agent.scan(["1.plist": (1...5).map { Self.url($0, signature) }])
             try agent.finishJobs()
             #expect(agent.downloads.isEmpty && agent.plan.status.icons.ready == 5)
             #expect(try agent.published("1.plist").allSatisfy { if case .ready = $0 { true } else { false } })
@@ -48,7 +48,7 @@ struct KeyScenarioTests {
             try agent.finishJobs()
             if signature == 10 {
                 try agent.restart()
-                try agent.drop(["1.plist": (1...5).map { Self.url($0, signature) }])
+                try agent.scan(["1.plist": (1...5).map { Self.url($0, signature) }])
                 try agent.finishJobs()
             }
         }
@@ -59,11 +59,11 @@ struct KeyScenarioTests {
         #expect(request.condition?.url == "\(Self.url(1, 0))")
     }
 
-    @Test("of several spellings the newest is requested, once, and all have the image; a failure is theirs too")
+    @Test("the newest of several spellings is requested once; all share its image or failure")
     func spellings() throws {
         var agent = try Self.scenario()
-        try agent.drop(["1.plist": [Self.url(1, 1)]])
-        try agent.drop(["2.plist": [Self.url(1, 2)], "3.plist": [Self.url(2, 1)]])
+        try agent.scan(["1.plist": [Self.url(1, 1)]])
+        try agent.scan(["2.plist": [Self.url(1, 2)], "3.plist": [Self.url(2, 1)]])
         // The first one is under way, and its image is that of both.
         #expect(agent.downloads[Self.url(1, 1)] != nil)
         try Self.settle(&agent)
@@ -71,19 +71,19 @@ struct KeyScenarioTests {
         let names = agent.requests.map(\.url)
         #expect(names.filter { $0 == Self.url(1, 1) || $0 == Self.url(1, 2) }.count <= 2)
 
-        try agent.drop(["4.plist": [Self.url(3, 1)]])
+        try agent.scan(["4.plist": [Self.url(3, 1)]])
         try agent.finish(Self.url(3, 1), .failed(.status(404)))
-        try agent.drop(["5.plist": [Self.url(3, 2)]])
+        try agent.scan(["5.plist": [Self.url(3, 2)]])
         try agent.finish(Self.url(3, 2), .failed(.status(404)))
         try agent.finishJobs()
         #expect(agent.plan.status.icons.failed == 2)
         #expect(agent.plan.report(on: Self.url(3, 2), now: agent.now)?.failure?.nextAttempt != nil)
         #expect(agent.plan.report(on: Self.url(3, 1), now: agent.now)?.failure?.nextAttempt == nil)
         // The newest goes: the one that remains is requested.
-        try agent.drop(["5.plist": nil])
+        try agent.scan(["5.plist": nil])
         while agent.plan.status.lists.contains(where: { $0.name == "5.plist" }) {
             try agent.passToNextWake()
-            try agent.look()
+            try agent.scan()
             try agent.finishJobs()
         }
         #expect(agent.downloads[Self.url(3, 1)] != nil)
@@ -94,7 +94,7 @@ struct KeyScenarioTests {
     @Test("a changed image is shown by all spellings, and a rule that is taken back loses no icon")
     func changes() throws {
         var agent = try Self.scenario()
-        try agent.drop(["1.plist": [Self.url(1, 1)], "2.plist": [Self.url(1, 2)]])
+        try agent.scan(["1.plist": [Self.url(1, 1)], "2.plist": [Self.url(1, 2)]])
         try Self.settle(&agent)
         let newest = try #require(
             [Self.url(1, 1), Self.url(1, 2)].first {

@@ -16,11 +16,11 @@ struct ListScenarioTests {
 
     private static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
 
-    @Test("what a removed list alone named goes after the grace, and not before a manifest without it is there")
+    @Test("the images of a removed list go after the grace, and after a manifest without them")
     func removed() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.pass(.seconds(86_400 / 2))
         // The manifest without it is still on its way: nothing is superseded yet.
         #expect(agent.release == nil)
@@ -57,7 +57,7 @@ struct ListScenarioTests {
             #expect(try agent.published("1.plist") == [Self.ready("x")] && agent.isOnDisk("x"))
             try agent.restart()
         }
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishJobs()
         #expect(agent.disk.current?.lists.keys.sorted() == ["2.plist"])
     }
@@ -66,10 +66,10 @@ struct ListScenarioTests {
     func comesBack() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(300))
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finishPublication()
         #expect(agent.requests.count == 1)
         try agent.pass(.seconds(600))
@@ -82,11 +82,11 @@ struct ListScenarioTests {
     func comesBackDuringRemoval() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         try agent.finishRelease()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finishRemoval()
         if agent.publication != nil { try agent.finishPublication() }
         try agent.finish(Self.a, with: "x")
@@ -99,12 +99,12 @@ struct ListScenarioTests {
     func nameComesBack() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         try agent.finishRelease()
         #expect(agent.removal?.urls == [Self.a] && agent.removal?.images.isEmpty == true)
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finishRemoval()
         if !agent.downloads.isEmpty { try agent.finish(Self.a, with: "x") }
         while agent.publication != nil { try agent.finishPublication() }
@@ -115,10 +115,10 @@ struct ListScenarioTests {
     @Test("a removed list cancels its downloads, and leaves nothing in staging")
     func cancelled() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         try agent.finish(Self.a, with: "x")
         #expect(agent.disk.staging.count == 1)
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         #expect(agent.disk.staging.isEmpty && agent.cancelled == [Self.b])
         try agent.finish(Self.b, .cancelled)
         while agent.publication != nil { try agent.finishPublication() }
@@ -130,8 +130,8 @@ struct ListScenarioTests {
     @Test("the image of a download that came too late to be cancelled is thrown away")
     func lateResult() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": nil])
         try agent.finish(Self.a, with: "x")
         #expect(agent.disk.staging.isEmpty && agent.plan.icon(Self.a) == nil)
     }
@@ -139,9 +139,9 @@ struct ListScenarioTests {
     @Test("a list that comes back before its cancelled download has ended gets its icon")
     func cancelledAndWanted() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a]])
-        try agent.drop(["1.plist": nil])
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": nil])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.requests.count == 1)
         try agent.finish(Self.a, .cancelled)
         #expect(agent.requests.count == 2)
@@ -156,11 +156,11 @@ struct ListScenarioTests {
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "z"]])
         try agent.pass(.seconds(2 * 86_400))
         if isStaged { try agent.finish(Self.a, with: "y") }
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         if !isStaged { try agent.finish(Self.a, with: "y") }
         #expect(agent.disk.staging.isEmpty)
         try agent.finish(Self.b, .notModified(Sample.response(etag: "x", at: agent.now)))
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         while agent.publication != nil { try agent.finishPublication() }
         // It is asked for now or later, but with what the server said of the image on disk.
         if agent.downloads.isEmpty { try agent.pass(.seconds(2 * 86_400)) }
@@ -180,7 +180,7 @@ struct ListScenarioTests {
         try agent.spoil("1.plist")
         #expect(agent.publication == nil && agent.downloads.isEmpty)
         #expect(agent.plan.status.lists.map(\.state) == ["last-good"])
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.plan.status.lists.map(\.state) == ["ok"] && agent.publication == nil)
     }
 
@@ -200,51 +200,51 @@ struct ListScenarioTests {
     func unavailable() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         try agent.finishPublication()
         try agent.handle(.scanned(.unavailable(reason: "not mounted")))
         #expect(agent.plan.status.eviction == .suspended("not mounted") && !agent.plan.status.inSync)
         try agent.pass(.seconds(3600))
         #expect(agent.publication == nil && agent.release == nil && agent.plan.nextWake.map { $0 > agent.now } ?? true)
         #expect(try agent.published("1.plist") == [Self.ready("x")])
-        try agent.drop([:])
+        try agent.scan([:])
         #expect(agent.plan.status.eviction == .active && agent.release == [1])
     }
 
-    @Test("what was retired is not removed after the folder became unavailable")
+    @Test("retired images are not removed after the lists folder became unavailable")
     func unavailableDuringRelease() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         try agent.handle(.scanned(.unavailable(reason: "not mounted")))
         try agent.finishRelease()
         #expect(agent.removal == nil && agent.isOnDisk("x"))
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishRemoval()
         #expect(!agent.isOnDisk("x"))
     }
 
-    @Test("nothing is published or removed before the folder was looked at")
+    @Test("no file is published or removed before the first scan of the lists")
     func beforeFirstScan() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         try agent.finishPublication()
         try agent.restart()
         try agent.pass(.seconds(3600))
         #expect(agent.publication == nil && agent.release == nil && agent.downloads.isEmpty)
-        try agent.drop([:])
+        try agent.scan([:])
         #expect(agent.release == [1])
     }
 
     @Test("a list that is removed while its first version is being published is in no later manifest")
     func removedDuringPublication() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.disk.current?.lists == [:])
@@ -257,9 +257,9 @@ struct ListScenarioTests {
     @Test("a list that breaks and comes back broken while it is being published is in no later manifest")
     func brokenDuringPublication() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.spoil("1.plist")
         while agent.publication != nil { try agent.finishPublication() }
         #expect(agent.disk.current?.lists == [:])
@@ -270,7 +270,7 @@ struct ListScenarioTests {
     func leased() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         for delay in [2, 4, 8, 16, 30, 30] {
@@ -288,7 +288,7 @@ struct ListScenarioTests {
     func unremovable() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(30))
         try agent.publish(["2.plist": [Self.b: "y"]])
@@ -317,13 +317,13 @@ struct ListScenarioTests {
         try agent.pass(.seconds(2 * 86_400))
         try agent.finish(Self.a, with: "y")
         try agent.finishPublication()
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         try agent.finishRelease(leases: [1])
         try agent.finishRemoval()
         #expect(!agent.isOnDisk("y") && agent.isOnDisk("x"))
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         if agent.publication != nil { try agent.finishPublication() }
         try agent.finish(Self.a, with: "y")
         while agent.publication != nil { try agent.finishPublication() }
@@ -334,12 +334,12 @@ struct ListScenarioTests {
     func inSync() throws {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(600))
         // While generations are being released, nothing is published.
         #expect(agent.release == [1])
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         #expect(agent.publication == nil && !agent.plan.status.inSync)
     }
 
@@ -350,25 +350,25 @@ struct ListScenarioTests {
         )
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["2.plist": [b, c]])
+        try agent.scan(["2.plist": [b, c]])
         try agent.pass(.milliseconds(200))
         #expect(agent.publication == nil)
         try agent.finish(b, with: "y")
         try agent.pass(.milliseconds(50))
         try agent.finishPublication()
         #expect(try agent.published("2.plist") == [.ready(Sample.image("y")), .pending])
-        try agent.drop(["3.plist": [d]])
+        try agent.scan(["3.plist": [d]])
         try agent.pass(.milliseconds(300))
         try agent.finishPublication()
         #expect(try agent.published("3.plist") == [.pending])
         // A long list takes some of the time itself.
-        try agent.drop(["5.plist": (0..<5000).map { IconURL("https://j.example/\($0)") }])
+        try agent.scan(["5.plist": (0..<5000).map { IconURL("https://j.example/\($0)") }])
         try agent.pass(.milliseconds(300))
         #expect(agent.publication == nil)
         try agent.pass(.milliseconds(100))
         try agent.finishPublication()
         // Nothing is to come for a list of icons that are there.
-        try agent.drop(["4.plist": [Self.a]])
+        try agent.scan(["4.plist": [Self.a]])
         try agent.pass(.milliseconds(50))
         try agent.finishPublication()
         #expect(try agent.published("4.plist") == [.ready(Sample.image("x"))])

@@ -30,127 +30,132 @@ struct ListShareTests {
         }
     }
 
-    private static func world(_ time: Duration = .seconds(1)) -> TimedWorld {
-        var servers: [String: TimedWorld.Server] = [:]
-        for host in hosts + ["other"] { servers[host] = TimedWorld.healthy(time) }
-        return TimedWorld(servers)
+    /// An agent whose servers answer after this time.
+    private static func agent(_ time: Duration = .seconds(1)) -> AgentScenario {
+        var servers: [String: SimulatedServers.Server] = [:]
+        for host in hosts + ["other"] { servers[host] = SimulatedServers.healthy(time) }
+        return AgentScenario(servers: servers)
     }
 
-    /// A world in which a large list is being downloaded.
-    private static func busyWorld(_ urls: [IconURL] = large) -> TimedWorld {
-        var world = world()
-        world.drop("large.plist", urls)
-        world.run(for: .seconds(3))
-        return world
+    /// An agent that is downloading a large list.
+    private static func busyAgent(_ urls: [IconURL] = large) throws -> AgentScenario {
+        var agent = Self.agent()
+        try agent.scan(["large.plist": urls])
+        try agent.run(for: .seconds(3))
+        return agent
     }
 
     /// How long a small list takes alone.
-    private static func alone(_ urls: [IconURL]) -> Duration {
-        var world = world()
-        world.drop("small.plist", urls)
-        world.run()
-        return world.whole["small.plist"] ?? .zero
+    private static func alone(_ urls: [IconURL]) throws -> Duration {
+        var agent = Self.agent()
+        try agent.scan(["small.plist": urls])
+        try agent.run()
+        return try #require(agent.whole["small.plist"]) - Sample.start
     }
 
-    @Test("five icons behind 20,000 take twice the time that they take alone, and a second", arguments: Place.allCases)
-    func small(place: Place) {
-        var world = Self.busyWorld()
-        let dropped = world.elapsed
-        world.drop("small.plist", place.urls, beside: ["large.plist"])
-        world.run(for: .seconds(20))
-        let alone = Self.alone(place.urls)
-        let time = world.whole["small.plist"].map { $0 - dropped }
+    @Test(
+        "five icons behind 20,000 take at most a second more than twice the time that they take alone",
+        arguments: Place.allCases)
+    func small(place: Place) throws {
+        var agent = try Self.busyAgent()
+        let added = agent.now
+        try agent.scan(["small.plist": place.urls])
+        try agent.run(for: .seconds(20))
+        let alone = try Self.alone(place.urls)
+        let time = agent.whole["small.plist"].map { $0 - added }
         print("five icons, \(place): alone \(alone), behind 20,000 \(time.map { "\($0)" } ?? "not within 20 s")")
         #expect(time ?? .seconds(1000) <= alone * 2 + .seconds(1))
     }
 
-    @Test("an icon of a small list that failed once does not wait for those of a large one that are new")
-    func retry() {
-        var servers: [String: TimedWorld.Server] = [:]
-        for host in Self.hosts { servers[host] = TimedWorld.healthy(.seconds(1)) }
+    @Test("a failed icon of a small list does not wait for the new icons of a large list")
+    func retry() throws {
+        var servers: [String: SimulatedServers.Server] = [:]
+        for host in Self.hosts { servers[host] = SimulatedServers.healthy(.seconds(1)) }
         var asked = 0
-        servers["h3"] = { request in
+        servers["h3"] = { request, now in
             asked += request.url.text.contains("small") ? 1 : 0
             return request.url.text.contains("small") && asked == 1
-                ? (.milliseconds(100), .failed(.timeout("100 ms"))) : TimedWorld.healthy(.seconds(1))(request)
+                ? (.milliseconds(100), .failed(.timeout("100 ms")))
+                : SimulatedServers.healthy(.seconds(1))(request, now)
         }
-        var world = TimedWorld(servers)
-        world.drop("large.plist", Self.large)
-        world.run(for: .seconds(3))
-        world.drop("small.plist", ["https://h3/small.png"], beside: ["large.plist"])
-        world.run(for: .seconds(10))
-        let time = world.whole["small.plist"].map { $0 - .seconds(3) }
+        var agent = AgentScenario(servers: servers)
+        try agent.scan(["large.plist": Self.large])
+        try agent.run(for: .seconds(3))
+        let added = agent.now
+        try agent.scan(["small.plist": ["https://h3/small.png"]])
+        try agent.run(for: .seconds(10))
+        let time = agent.whole["small.plist"].map { $0 - added }
         print("one icon that fails once, behind 20,000: \(time.map { "\($0)" } ?? "not within 10 s")")
         // A slot, the failure, at most a second until the retry, a slot, the image, and the publication.
         #expect(time ?? .seconds(1000) <= .seconds(5))
     }
 
-    @Test("who waits for a small list does not wait for a large one")
-    func syncReport() {
-        var world = Self.busyWorld()
-        world.drop("small.plist", Place.oneHost.urls, beside: ["large.plist"])
-        #expect(!world.syncReport(of: ["small.plist"]).isDone)
-        world.run(for: .seconds(5))
+    @Test("a sync that waits for a small list does not wait for a large list")
+    func syncReport() throws {
+        var agent = try Self.busyAgent()
+        try agent.scan(["small.plist": Place.oneHost.urls])
+        #expect(!agent.plan.syncReport(of: ["small.plist"]).isDone)
+        try agent.run(for: .seconds(5))
         // What is being published, or waits for it, is of the large list.
         for _ in 0..<50 {
-            world.run(for: .milliseconds(30))
-            #expect(world.syncReport(of: ["small.plist"]).isWhole)
+            try agent.run(for: .milliseconds(30))
+            #expect(agent.plan.syncReport(of: ["small.plist"]).isWhole)
         }
-        #expect(!world.syncReport(of: ["large.plist"]).isDone && !world.syncReport(of: []).isDone)
-        world.remove("small.plist", beside: ["large.plist", "small.plist"])
-        #expect(!world.syncReport(of: ["small.plist"]).isDone)
-        world.run(for: .seconds(1))
-        let report = world.syncReport(of: ["small.plist"])
+        #expect(!agent.plan.syncReport(of: ["large.plist"]).isDone && !agent.plan.syncReport(of: []).isDone)
+        try agent.scan(["small.plist": nil])
+        #expect(!agent.plan.syncReport(of: ["small.plist"]).isDone)
+        try agent.run(for: .seconds(1))
+        let report = agent.plan.syncReport(of: ["small.plist"])
         #expect(report.isDone && report.missing == ["small.plist"])
     }
 
     @Test("a document of 15 MB holds back neither a small list, nor its removal, nor a pin")
-    func publications() {
-        var world = Self.busyWorld(Self.urls(50_000))
-        world.run(for: .seconds(30))
-        let generations = world.generations.count
-        var time = world.elapsed
+    func publications() throws {
+        var agent = try Self.busyAgent(Self.urls(50_000))
+        try agent.run(for: .seconds(30))
+        let generations = agent.disk.generations.count
+        var time = agent.now
         func isNamed(_ list: ListName, _ isNamed: Bool) -> Bool {
-            world.generations.contains {
-                (time...time + .seconds(1)).contains($0.time) && $0.lists.contains(list) == isNamed
+            agent.disk.generations.values.contains {
+                (time...time + .seconds(1)).contains($0.published) && ($0.lists[list] != nil) == isNamed
             }
         }
-        world.drop("small.plist", [], beside: ["large.plist"])
-        world.run(for: .seconds(1))
+        try agent.scan(["small.plist": []])
+        try agent.run(for: .seconds(1))
         #expect(isNamed("small.plist", true))
-        time = world.elapsed
-        world.pin("https://other/pinned.png")
-        world.run(for: .seconds(1))
+        time = agent.now
+        try agent.handle(.pin(url: "https://other/pinned.png", isPinned: true))
+        try agent.run(for: .seconds(1))
         #expect(isNamed("pins", true))
-        time = world.elapsed
-        world.remove("small.plist", beside: ["large.plist", "small.plist"])
-        world.run(for: .seconds(1))
+        time = agent.now
+        try agent.scan(["small.plist": nil])
+        try agent.run(for: .seconds(1))
         #expect(isNamed("small.plist", false))
-        #expect(world.generations.count > generations)
-        let bytes = world.documentBytes["large.plist"] ?? 0
-        print("documents of the large list in \(world.elapsed): \(bytes >> 20) MiB")
+        #expect(agent.disk.generations.count > generations)
+        let bytes = agent.disk.documentBytes["large.plist"] ?? 0
+        print("documents of the large list in \(agent.elapsed): \(bytes >> 20) MiB")
         #expect(bytes <= (33 + 3 * 16) << 20)
     }
 
-    @Test("a large list that is touched every second writes no more than a megabyte a second, and all is told at last")
-    func touched() {
-        var world = Self.world(.milliseconds(20))
+    @Test("a list that changes every second writes at most a megabyte a second, and is in sync in the end")
+    func touched() throws {
+        var agent = Self.agent(.milliseconds(20))
         var urls = (0..<10_000).map { IconURL("https://h0/\($0 % 10).png") }
-        world.drop("large.plist", urls)
-        world.run()
-        for _ in 0..<60 {
+        try agent.scan(["large.plist": urls])
+        try agent.run()
+        for _ in 0..<20 {
             urls.append(urls.removeFirst())
-            world.drop("large.plist", urls)
-            world.run(for: .seconds(1))
+            try agent.scan(["large.plist": urls])
+            try agent.run(for: .seconds(1))
         }
-        let bytes = world.documentBytes["large.plist"] ?? 0
-        print("a list of 10,000 entries changed every second: \(bytes >> 20) MiB in \(world.elapsed)")
-        #expect(bytes <= (60 + 3 * 3) << 20)
-        world.run()
-        #expect(world.status.inSync)
+        let bytes = agent.disk.documentBytes["large.plist"] ?? 0
+        print("a list of 10,000 entries changed every second: \(bytes >> 20) MiB in \(agent.elapsed)")
+        #expect(bytes <= (20 + 3 * 3) << 20)
+        try agent.run()
+        #expect(agent.plan.status.inSync)
     }
 
-    @Test("a list of which only the time is another publishes nothing")
+    @Test("a list whose modification time alone changes publishes nothing")
     func touchedOnly() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": ["https://h/1": "x"]])

@@ -14,10 +14,10 @@ struct OnceScenarioTests {
 
     private static func agent() -> AgentScenario { AgentScenario(triesOnce: true) { $0.fetch.perHost = 1 } }
 
-    @Test("what is downloaded after a publication failed is published a second later")
+    @Test("an image downloaded after a failed publication is published a second later")
     func failedPublication() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a, Self.b, Self.c]])
+        try agent.scan(["1.plist": [Self.a, Self.b, Self.c]])
         let urls = [Self.a, Self.b, Self.c]
         try agent.finish(try #require(agent.downloads.keys.first), with: "x")
         while agent.publication == nil { try agent.passToNextWake() }
@@ -36,11 +36,11 @@ struct OnceScenarioTests {
 
     enum Trouble: CaseIterable { case fault, space, doubt, look }
 
-    @Test("it ends after the third publication that fails, whyever", arguments: Trouble.allCases)
+    @Test("a single run ends after the third publication that fails, whatever the trouble", arguments: Trouble.allCases)
     func failures(trouble: Trouble) throws {
         var agent = Self.agent()
         agent.answersInspections = trouble != .look
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         if trouble != .look { try agent.finish(Self.a, with: "x") }
         var failures: [Timestamp] = []
         while !agent.plan.isSettled {
@@ -62,10 +62,10 @@ struct OnceScenarioTests {
         #expect(agent.plan.status.publication.error != nil && agent.plan.status.needsAttention)
     }
 
-    @Test("it ends at once when it is stopped after a publication failed")
+    @Test("a single run that is stopped after a failed publication ends at once")
     func stop() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         try agent.finishPublication(fails: true)
         #expect(!agent.plan.isSettled)
@@ -73,10 +73,10 @@ struct OnceScenarioTests {
         #expect(agent.plan.isSettled)
     }
 
-    @Test("it does not wait for room")
+    @Test("a single run does not wait for room")
     func room() throws {
         var agent = Self.agent()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .noRoom(Shortage(bytes: 100, isGeneral: true, reason: "only 1 KiB is free")))
         try agent.finishPublication()
         #expect(agent.plan.isSettled && agent.plan.status.needsAttention)

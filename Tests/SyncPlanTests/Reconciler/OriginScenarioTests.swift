@@ -20,12 +20,12 @@ struct OriginScenarioTests {
         _ urls: [IconURL] = Self.urls, _ outcome: FetchOutcome = timeout
     ) throws -> AgentScenario {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         while let url = agent.downloads.keys.min() { try agent.finish(url, outcome) }
         return agent
     }
 
-    @Test("after five failures in a row nothing more is asked, and all that can be done now is done")
+    @Test("an origin that failed five times in a row gets no more requests, and the agent is settled")
     func breaks() throws {
         var agent = try Self.broken()
         #expect(agent.requests.count == 5)
@@ -51,10 +51,10 @@ struct OriginScenarioTests {
         #expect(agent.plan.status.downloads.counts == [0, 0, 20, 0])
     }
 
-    @Test("one answer in between, and the count begins anew")
+    @Test("one answer between failures of an origin restarts the count")
     func inARow() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         for outcome in Array(repeating: Self.timeout, count: 4) + [.failed(.status(404))] {
             try agent.finishAll(outcome)
         }
@@ -69,7 +69,7 @@ struct OriginScenarioTests {
     func multiplexed() throws {
         var agent = AgentScenario()
         let urls = (1...100).map { IconURL("https://h.example/\($0)") }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         /// Lets the first download end, and tells how many are under way then.
         func end(_ outcome: FetchOutcome, isMultiplexed: Bool?) throws -> Int {
             try agent.finish(try #require(agent.downloads.keys.min()), outcome, isMultiplexed: isMultiplexed)
@@ -84,7 +84,7 @@ struct OriginScenarioTests {
         #expect(try end(missing, isMultiplexed: nil) == 4)
     }
 
-    @Test("it is probed by one request at a time, each after a wait, and each wait is one wake-up")
+    @Test("a broken origin is probed by one request at a time, each after a wait of one wake-up")
     func probes() throws {
         var agent = try Self.broken()
         try agent.finishJobs()
@@ -106,7 +106,7 @@ struct OriginScenarioTests {
         }
     }
 
-    @Test("the first answer opens it again for all")
+    @Test("the first answer of a broken origin opens it for all icons")
     func opens() throws {
         var agent = try Self.broken()
         while agent.downloads.isEmpty {
@@ -125,7 +125,7 @@ struct OriginScenarioTests {
     @Test("an icon that is ready stays so while its origin waits, and that needs nobody's attention")
     func stale() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
         try agent.finishJobs()
         try agent.pass(.seconds(2 * 86_400))
@@ -135,17 +135,17 @@ struct OriginScenarioTests {
         let status = agent.plan.status
         #expect(status.icons.ready == 20 && status.icons.stale == 5 && status.downloads.waiting == 20)
         #expect(!status.needsAttention)
-        try agent.drop(["2.plist": ["https://h.example/new"]])
+        try agent.scan(["2.plist": ["https://h.example/new"]])
         #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 1 && agent.plan.status.needsAttention)
     }
 
-    @Test("what a server asks to wait holds for its whole origin, and for no other")
+    @Test("a Retry-After holds for the whole origin, and for no other origin")
     func retryAfter() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         try agent.finishAll(.failed(.status(429, retryAfter: .seconds(100))))
         #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 19)
-        try agent.drop(["2.plist": [Self.other, "https://h.example/late"]])
+        try agent.scan(["2.plist": [Self.other, "https://h.example/late"]])
         #expect(Array(agent.downloads.keys) == [Self.other])
         try agent.finish(Self.other, with: "x")
         try agent.finishJobs()
@@ -157,10 +157,10 @@ struct OriginScenarioTests {
         #expect(agent.downloads.count == 1)
     }
 
-    @Test("what is asked for behind a redirect holds for the origin there, and for that URL")
+    @Test("a Retry-After behind a redirect holds for the target's origin, and for the URL")
     func redirected() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
-        try agent.drop(["1.plist": Self.urls + [Self.other, "https://i.example/2"]])
+        try agent.scan(["1.plist": Self.urls + [Self.other, "https://i.example/2"]])
         let url = try #require(agent.downloads.keys.first { $0.text.hasPrefix("https://h.") })
         let direct = try #require(agent.downloads.keys.first { $0.text.hasPrefix("https://i.") })
         var failure = FetchFailure.status(503, retryAfter: .seconds(500))
@@ -177,7 +177,7 @@ struct OriginScenarioTests {
         #expect(agent.plan.book.downloads.origins["https://unknown.example:443"] == nil)
     }
 
-    @Test("broken origins and what they asked for outlive the agent")
+    @Test("broken origins and their Retry-After survive restarts")
     func restart() throws {
         var agent = try Self.broken()
         try agent.finishJobs()
@@ -186,14 +186,14 @@ struct OriginScenarioTests {
         for url in agent.downloads.keys.sorted() {
             try agent.finish(url, .failed(.status(503, retryAfter: .seconds(300))))
         }
-        try agent.drop(["2.plist": [Self.other]])
+        try agent.scan(["2.plist": [Self.other]])
         try agent.finish(Self.other, .failed(.status(503, retryAfter: .seconds(300))))
         try agent.finishJobs()
         try agent.pass(.seconds(1))
         let before = try #require(agent.plan.book.downloads.origins[Self.origin])
         try agent.restart()
         #expect(agent.plan.book.downloads.origins[Self.origin] == before && before.isBroken)
-        try agent.drop(["1.plist": Self.urls, "2.plist": [Self.other, "https://i.example/2"]])
+        try agent.scan(["1.plist": Self.urls, "2.plist": [Self.other, "https://i.example/2"]])
         #expect(agent.downloads.isEmpty || !before.isWaiting(at: agent.now) && agent.downloads.count == 1)
         try agent.pass(max(.zero, before.waitsUntil - agent.now))
         #expect(agent.downloads.keys.count { $0.text.hasPrefix("https://h.") } == 1)
@@ -203,19 +203,19 @@ struct OriginScenarioTests {
     @Test("a list that goes takes its held icons along, and the wait of their origin goes on")
     func dereferenced() throws {
         var agent = try Self.broken()
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishJobs()
         let status = agent.plan.status
         #expect(status.downloads.counts == [0, 0, 0, 0] && !status.needsAttention && status.icons.referenced == 0)
         #expect(agent.cancelled.isEmpty && agent.plan.icon(Self.urls[19]) == nil)
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         #expect(agent.downloads.isEmpty)
     }
 
     @Test("an icon that somebody waits for is the first to be asked for")
     func awaited() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         let last = try #require(Self.urls.last { agent.downloads[$0] == nil })
         try agent.handle(.awaited([last, "https://unknown.example/"]))
         try agent.finishAll(.failed(.status(404)))
@@ -225,7 +225,7 @@ struct OriginScenarioTests {
     @Test("the hours after a 404 are counted from the first 404, whatever happened before")
     func lastingAnew() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.other]])
+        try agent.scan(["1.plist": [Self.other]])
         for _ in 0..<4 {
             try agent.finishAll(Self.timeout)
             while agent.downloads.isEmpty {
@@ -244,7 +244,7 @@ struct OriginScenarioTests {
         }
     }
 
-    @Test("what a clock that was years ahead has put off comes within the longest delay of the rules")
+    @Test("requests put off by a clock years ahead come within the longest delay of the rules")
     func clockWasAhead() throws {
         var agent = AgentScenario()
         let (ready, missing, gone, held): (IconURL, IconURL, IconURL, IconURL) = (
@@ -252,14 +252,14 @@ struct OriginScenarioTests {
         )
         try agent.pass(.seconds(10 * 365 * 86_400))
         try agent.publish(["1.plist": [ready: "x"]])
-        try agent.drop(["2.plist": [missing, gone, held]])
+        try agent.scan(["2.plist": [missing, gone, held]])
         try agent.finish(missing, .failed(.status(404)))
         try agent.finish(gone, .failed(.status(410)))
         try agent.finish(held, .failed(.status(503, retryAfter: .seconds(86_400))))
         try agent.finishJobs()
         try agent.pass(.seconds(1))
         try agent.restart(at: Sample.start)
-        try agent.drop(["1.plist": [ready], "2.plist": [missing, gone, held]])
+        try agent.scan(["1.plist": [ready], "2.plist": [missing, gone, held]])
         // What was received in the future is asked for at once.
         #expect(Set(agent.downloads.keys) == [ready])
         try agent.finish(ready, .notModified(Sample.response(etag: "x", at: agent.now)))

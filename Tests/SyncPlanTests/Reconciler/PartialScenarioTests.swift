@@ -14,18 +14,18 @@ struct PartialScenarioTests {
     /// An agent whose download of `a` ended, and left the beginning of the image.
     private static func cut(_ outcome: FetchOutcome = .failed(.timeout("x"))) throws -> AgentScenario {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [a]])
+        try agent.scan(["1.plist": [a]])
         try agent.finish(a, outcome, leavingPart: true)
         return agent
     }
 
-    @Test("it is kept while a list names the URL, over a restart too, and goes with the image")
+    @Test("a partial image is kept while a list names its URL, over restarts too, and goes with the image")
     func kept() throws {
         var agent = try Self.cut()
         try agent.pass(.seconds(2))
         try agent.restart()
         #expect(agent.disk.partials == [Self.a])
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.passToNextWake()
         #expect(agent.disk.partials == [Self.a])
         try agent.finish(Self.a, with: "x")
@@ -33,7 +33,7 @@ struct PartialScenarioTests {
     }
 
     @Test(
-        "it goes when the next attempt ends for good",
+        "a partial image goes when the next attempt ends for good",
         arguments: [
             .failed(.status(404)), .failed(.tooLarge(limit: ByteCount(1))), .notModified(Sample.response(etag: "x")),
         ] as [FetchOutcome])
@@ -47,46 +47,46 @@ struct PartialScenarioTests {
         #expect(agent.disk.partials.isEmpty)
     }
 
-    @Test("it goes when the last list drops the URL that waits for its next attempt")
+    @Test("a partial image goes when the last list drops its waiting URL")
     func droppedWhileWaiting() throws {
         var agent = try Self.cut()
-        try agent.drop(["2.plist": [Self.a], "1.plist": [Self.b]])
+        try agent.scan(["2.plist": [Self.a], "1.plist": [Self.b]])
         #expect(agent.disk.partials == [Self.a])
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         #expect(agent.disk.partials.isEmpty)
     }
 
-    @Test("it goes when the last list drops the URL while it is downloaded, once that has ended")
+    @Test("a partial image goes after the running download of a URL that the last list dropped")
     func droppedWhileFetching() throws {
         var agent = try Self.cut()
         try agent.pass(.seconds(2))
-        try agent.drop(["1.plist": []])
+        try agent.scan(["1.plist": []])
         #expect(agent.cancelled == [Self.a] && agent.disk.partials == [Self.a])
         try agent.finish(Self.a, .cancelled, leavingPart: true)
         #expect(agent.disk.partials.isEmpty)
     }
 
-    @Test("a list that comes back before the download has ended keeps it")
+    @Test("a list that comes back before the download has ended keeps the partial image")
     func namedAgain() throws {
         var agent = try Self.cut()
         try agent.pass(.seconds(2))
-        try agent.drop(["1.plist": []])
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": []])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .cancelled, leavingPart: true)
         #expect(agent.disk.partials == [Self.a])
     }
 
-    @Test("one that an earlier run left of a URL that no list names any more goes once the lists have been seen")
+    @Test("a partial image of an earlier run goes once the scanned lists do not name its URL")
     func droppedWhileStopped() throws {
         var agent = try Self.cut()
         try agent.restart()
         try agent.handle(.scanned(.unavailable(reason: "it is not mounted")))
         #expect(agent.disk.partials == [Self.a])
-        try agent.drop(["1.plist": [Self.b]])
+        try agent.scan(["1.plist": [Self.b]])
         #expect(agent.disk.partials.isEmpty)
     }
 
-    @Test("the end of the agent keeps it")
+    @Test("a partial image survives the end of the agent")
     func stopping() throws {
         var agent = try Self.cut()
         try agent.pass(.seconds(2))
@@ -95,10 +95,10 @@ struct PartialScenarioTests {
         #expect(agent.disk.partials == [Self.a])
     }
 
-    @Test("the first attempt and every eighth one ask for the whole image, and so does a refresh")
+    @Test("the first attempt, every eighth attempt and a refresh request the whole image")
     func mayResume() throws {
         var agent = AgentScenario { $0.fetch.retryMax = .seconds(1) }
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         for _ in 1...24 {
             try agent.finish(Self.a, .failed(.timeout("x")))
             while agent.downloads.isEmpty { try agent.passToNextWake() }

@@ -10,10 +10,10 @@ import Testing
 struct PauseScenarioTests {
     private static let urls = (1...6).map { IconURL("https://h.example/\($0)") }
 
-    @Test("what is under way ends and is published, nothing is begun, and that is all there is to do")
+    @Test("a pause lets running downloads end and be published, begins none, and is settled")
     func pause() throws {
         var agent = AgentScenario { $0.fetch.perHost = 2 }
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         try agent.handle(.pause(Pause()))
         #expect(agent.cancelled.isEmpty && agent.downloads.count == 2 && !agent.plan.isSettled)
         for url in agent.downloads.keys.sorted() { try agent.finish(url, with: url) }
@@ -25,10 +25,10 @@ struct PauseScenarioTests {
         #expect(status.needsAttention)
     }
 
-    @Test("time that passes begins nothing, and asks for no more wake-ups than there are things due")
+    @Test("time that passes in a pause begins nothing, and only due icons cause wake-ups")
     func quiet() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(.timeout("60 s"))) }
         try agent.handle(.pause(Pause()))
         var wakes = 0
@@ -49,7 +49,7 @@ struct PauseScenarioTests {
         try agent.handle(.pause(Pause()))
         #expect(agent.memory.values.isPaused)
         try agent.restart()
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         #expect(agent.downloads.isEmpty && agent.plan.status.state == .paused)
         try agent.handle(.resume(nil))
         #expect(!agent.memory.values.isPaused && agent.downloads.count == 4)
@@ -82,7 +82,7 @@ struct PauseScenarioTests {
             try agent.finishJobs()
         }
         #expect(agent.now < end && reasons().isEmpty)
-        try agent.drop(["1.plist": Self.urls])
+        try agent.scan(["1.plist": Self.urls])
         #expect(!agent.downloads.isEmpty)
         try agent.handle(.pause(Pause(reason: "a")))
         try agent.handle(.pause(Pause(reason: "b")))
@@ -90,7 +90,7 @@ struct PauseScenarioTests {
         #expect(reasons().isEmpty && !agent.memory.values.isPaused)
     }
 
-    @Test("paused twice is paused once")
+    @Test("a second pause changes nothing")
     func twice() throws {
         var agent = AgentScenario()
         try agent.handle(.pause(Pause()))
@@ -102,8 +102,8 @@ struct PauseScenarioTests {
     func dereferenced() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         try agent.handle(.pause(Pause()))
-        try agent.drop(["1.plist": Self.urls])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": Self.urls])
+        try agent.scan(["1.plist": nil])
         #expect(agent.plan.status.downloads.queued == 0)
         try agent.handle(.resume(nil))
         #expect(agent.requests.isEmpty)

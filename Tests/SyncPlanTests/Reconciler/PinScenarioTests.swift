@@ -13,7 +13,7 @@ struct PinScenarioTests {
     @Test("a pinned icon is downloaded, published, and kept over a restart")
     func pinned() throws {
         var agent = AgentScenario()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishPublication()
         try agent.handle(.pin(url: Self.a, isPinned: true))
         #expect(!agent.plan.arePinsPublished)
@@ -23,7 +23,7 @@ struct PinScenarioTests {
         #expect(try agent.published("pins") == [.ready(Sample.image("x"))])
         agent.memory = SimulatedMemory()
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.pass(.seconds(3600))
         #expect(agent.plan.pins == [Self.a] && agent.isOnDisk("x") && agent.requests.count == 1)
     }
@@ -34,7 +34,7 @@ struct PinScenarioTests {
         try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
         try agent.handle(.pin(url: Self.a, isPinned: true))
         try agent.finishJobs()
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishJobs()
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -49,7 +49,7 @@ struct PinScenarioTests {
     }
 
     @Test(
-        "what is no icon's URL cannot be pinned",
+        "a text that is not an icon's URL cannot be pinned",
         arguments: [
             ("https://h.example/a.png", nil), ("data:image/png;base64,AAAA", nil), ("http://10.0.0.1/a.png", nil),
             ("", "empty"), ("a b", "has a space or a control character in it"),
@@ -63,10 +63,10 @@ struct PinScenarioTests {
         #expect(AgentScenario().plan.flaw(inPin: url) == flaw)
     }
 
-    @Test("no more icons are pinned than a list may have entries")
+    @Test("pins are limited to the number of entries of a list")
     func limit() throws {
         var agent = AgentScenario { $0.lists.maxEntries = 1 }
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishPublication()
         try agent.handle(.pin(url: Self.a, isPinned: true))
         #expect(agent.plan.flaw(inPin: Self.a) == nil)
@@ -76,7 +76,7 @@ struct PinScenarioTests {
     @Test("a pinned icon is on its way until it is published, or has failed")
     func coming() throws {
         var agent = AgentScenario()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishPublication()
         try agent.handle(.pin(url: Self.a, isPinned: true))
         #expect(agent.plan.isComing(Self.a) && !agent.plan.isComing(Self.b))
@@ -91,7 +91,7 @@ struct PinScenarioTests {
         #expect(!agent.plan.isComing(Self.b))
     }
 
-    @Test("what is pinned already, or was not, changes nothing")
+    @Test("pinning a pinned icon, or unpinning another one, changes nothing")
     func again() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])

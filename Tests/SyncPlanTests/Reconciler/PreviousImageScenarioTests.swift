@@ -23,7 +23,7 @@ struct PreviousImageScenarioTests {
             $0.fetch.perHost = 100
             $0.refresh.default = .seconds(1000 * 86_400)
         }
-        try agent.drop("1.plist", apps: apps)
+        try agent.scan("1.plist", apps: apps)
         try download(&agent)
         return agent
     }
@@ -52,15 +52,15 @@ struct PreviousImageScenarioTests {
         try fail(&agent)
     }
 
-    @Test("no image goes that an entry shows, though no name leads to it", arguments: [false, true])
+    @Test("an image that an entry shows stays, although no name leads to it", arguments: [false, true])
     func withoutName(isCopied: Bool) throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { _ in "new.png" })
+        try agent.scan("1.plist", apps: Self.apps { _ in "new.png" })
         try Self.fail(&agent)
         try Self.passGrace(&agent)
         #expect(agent.disk.images.count == Self.count)
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try Self.fail(&agent)
         try Self.passGrace(&agent)
         #expect(agent.disk.images.count == Self.count)
@@ -73,7 +73,7 @@ struct PreviousImageScenarioTests {
         arguments: [false, true])
     func shared(isLate: Bool) throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { _ in "new.png" })
+        try agent.scan("1.plist", apps: Self.apps { _ in "new.png" })
         if isLate {
             try Self.fail(&agent)
             try Self.passGrace(&agent)
@@ -86,7 +86,7 @@ struct PreviousImageScenarioTests {
         #expect(agent.disk.images.count == Self.count + 1)
         // Another change does not lift it.
         try agent.publish(["2.plist": ["https://h.example/other.png": "other"]])
-        try agent.drop(["2.plist": nil])
+        try agent.scan(["2.plist": nil])
         try agent.finishJobs()
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -96,7 +96,7 @@ struct PreviousImageScenarioTests {
     @Test("a rotation retires nothing that is held")
     func rotated() throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try agent.scan("1.plist", apps: Self.apps { "\($0).png?2" })
         try Self.download(&agent)
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -106,7 +106,7 @@ struct PreviousImageScenarioTests {
     @Test("entries with one identity are apps of their own: those that go count")
     func sameIdentity() throws {
         var agent = try Self.agent(Self.apps({ _ in "vendor" }) { "\($0).png" })
-        try agent.drop("1.plist", apps: [AppEntry(id: "vendor", icon: "https://h.example/new.png")])
+        try agent.scan("1.plist", apps: [AppEntry(id: "vendor", icon: "https://h.example/new.png")])
         try Self.download(&agent)
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -116,9 +116,9 @@ struct PreviousImageScenarioTests {
     @Test("other identities of unchanged URLs take no image away")
     func otherIdentities() throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try agent.scan("1.plist", apps: Self.apps { "\($0).png?2" })
         try Self.fail(&agent)
-        try agent.drop("1.plist", apps: Self.apps({ "other \($0)" }) { "\($0).png?2" })
+        try agent.scan("1.plist", apps: Self.apps({ "other \($0)" }) { "\($0).png?2" })
         try Self.fail(&agent)
         #expect(Self.showsPrevious(agent))
         #expect(agent.plan.status.eviction == .active)
@@ -127,18 +127,18 @@ struct PreviousImageScenarioTests {
     @Test("a list that is emptied after a rotation is held, over a lost state too", arguments: [false, true])
     func emptied(losesState: Bool) throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try agent.scan("1.plist", apps: Self.apps { "\($0).png?2" })
         if losesState {
             try Self.fail(&agent)
             try Self.passGrace(&agent)
         }
-        try agent.drop("1.plist", apps: [])
+        try agent.scan("1.plist", apps: [])
         try agent.finishJobs()
         #expect(agent.plan.status.eviction.state == "held")
         if losesState {
             agent.memory = AgentScenario().memory
             try agent.restart()
-            try agent.drop([:])
+            try agent.scan([:])
         }
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -149,12 +149,12 @@ struct PreviousImageScenarioTests {
     func returned() throws {
         let entry = { (text: String) in [AppEntry(id: "1", icon: IconURL("https://h.example/\(text)"))] }
         var agent = try Self.agent(entry("1.png"))
-        try agent.drop("1.plist", apps: entry("2.png"))
+        try agent.scan("1.plist", apps: entry("2.png"))
         try Self.fail(&agent)
         try Self.passGrace(&agent)
         // The publication of the first change is under way when the next one comes.
-        try agent.drop("1.plist", apps: entry("1.png"))
-        try agent.drop("1.plist", apps: [])
+        try agent.scan("1.plist", apps: entry("1.png"))
+        try agent.scan("1.plist", apps: [])
         try agent.finishJobs()
         try Self.passGrace(&agent)
         try Self.passGrace(&agent)
@@ -162,22 +162,22 @@ struct PreviousImageScenarioTests {
         #expect(agent.plan.book.catalog.icons["https://h.example/1.png"]?.hasImage != true)
     }
 
-    @Test("Whoever names the last URL of an app gets the image that the app keeps, unless it is not the one expected")
+    @Test("an entry with the last URL of an app gets the image that the app keeps, unless its digest differs")
     func named() throws {
         let last: IconURL = "https://h.example/1.png"
         var agent = try Self.agent([AppEntry(id: "1", icon: last)])
         let image = try #require(agent.plan.book.catalog.icons[last]?.image)
-        try agent.drop("1.plist", apps: [AppEntry(id: "1", icon: "https://h.example/2.png")])
+        try agent.scan("1.plist", apps: [AppEntry(id: "1", icon: "https://h.example/2.png")])
         try Self.fail(&agent)
         try Self.passGrace(&agent)
-        try agent.drop("other.plist", apps: [AppEntry(icon: last, expected: .of("another"))])
+        try agent.scan("other.plist", apps: [AppEntry(icon: last, expected: .of("another"))])
         #expect(agent.plan.book.catalog.icons[last]?.hasImage == false)
-        try agent.drop("other.plist", apps: [])
+        try agent.scan("other.plist", apps: [])
         try Self.fail(&agent)
         try agent.handle(.pin(url: last, isPinned: true))
         #expect(agent.plan.book.catalog.icons[last]?.image == image)
         try agent.handle(.pin(url: last, isPinned: false))
-        try agent.drop("new.plist", apps: [AppEntry(icon: last)])
+        try agent.scan("new.plist", apps: [AppEntry(icon: last)])
         #expect(agent.plan.book.catalog.icons[last]?.image == image)
         try Self.passGrace(&agent)
         #expect(agent.disk.images.count == 1)
@@ -187,14 +187,14 @@ struct PreviousImageScenarioTests {
     func putBack(isRemoved: Bool) throws {
         var agent = try Self.agent()
         let rotated = Self.apps { "\($0).png?2" }
-        try agent.drop("1.plist", apps: rotated)
+        try agent.scan("1.plist", apps: rotated)
         try Self.fail(&agent)
         try Self.passGrace(&agent)
-        if isRemoved { try agent.drop(["1.plist": nil]) } else { try agent.drop("1.plist", apps: []) }
+        if isRemoved { try agent.scan(["1.plist": nil]) } else { try agent.scan("1.plist", apps: []) }
         try agent.finishJobs()
         #expect(agent.plan.status.eviction.state == "held")
         try Self.passGrace(&agent)
-        try agent.drop("1.plist", apps: rotated)
+        try agent.scan("1.plist", apps: rotated)
         try Self.fail(&agent)
         #expect(Self.showsPrevious(agent))
         try Self.passGrace(&agent)
@@ -204,9 +204,9 @@ struct PreviousImageScenarioTests {
     @Test("a name is set with the publication that brings its image, and with no other one")
     func namedOnce() throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try agent.scan("1.plist", apps: Self.apps { "\($0).png?2" })
         try Self.download(&agent)
-        try agent.drop("2.plist", apps: [AppEntry(icon: "https://h.example/other.png")])
+        try agent.scan("2.plist", apps: [AppEntry(icon: "https://h.example/other.png")])
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.documents.map(\.list) == ["2.plist"] && agent.publication?.links.isEmpty == true)
     }
@@ -218,7 +218,7 @@ struct PreviousImageScenarioTests {
         )
         var agent = try Self.agent([old])
         for apps in [[new, old], [new]] {
-            try agent.drop("1.plist", apps: apps)
+            try agent.scan("1.plist", apps: apps)
             try Self.fail(&agent)
             try Self.passGrace(&agent)
             let list = agent.disk.current?.lists["1.plist"]
@@ -244,7 +244,7 @@ struct PreviousImageScenarioTests {
         }
         var agent = try Self.agent(apps(["a", "b", "c"]))
         for entries in [apps(last), [], apps(next)] {
-            try agent.drop("1.plist", apps: entries)
+            try agent.scan("1.plist", apps: entries)
             try Self.fail(&agent)
         }
         #expect(
@@ -255,7 +255,7 @@ struct PreviousImageScenarioTests {
     func putBackOther() throws {
         var agent = try Self.agent([AppEntry(id: "m", icon: "https://h.example/a.png")])
         for id in ["m", nil, "n"] {
-            try agent.drop("1.plist", apps: id.map { [AppEntry(id: $0, icon: "https://h.example/b.png")] } ?? [])
+            try agent.scan("1.plist", apps: id.map { [AppEntry(id: $0, icon: "https://h.example/b.png")] } ?? [])
             try Self.fail(&agent)
         }
         #expect(Self.previous(agent) == [nil])
@@ -266,7 +266,7 @@ struct PreviousImageScenarioTests {
     }
 
     @Test(
-        "who is put back beside others of its identity, or of its URL, has its own image",
+        "an app put back beside others of its identity or URL has its own image",
         arguments: [
             (
                 [app("m", "c", name: "light"), app("m", "d", name: "dark")], [],
@@ -287,7 +287,7 @@ struct PreviousImageScenarioTests {
                 AppEntry(name: $0.name, id: $0.id, icon: IconURL("https://h.example/\($1).png"))
             })
         for apps in [last, meanwhile, next] {
-            try agent.drop("1.plist", apps: apps)
+            try agent.scan("1.plist", apps: apps)
             try Self.fail(&agent)
         }
         #expect(Self.previous(agent) == previous)
@@ -296,14 +296,14 @@ struct PreviousImageScenarioTests {
     @Test("a URL that is named again has the image that an app kept of it")
     func namedAgain() throws {
         var agent = try Self.agent([Self.app("m", "1")])
-        try agent.drop("1.plist", apps: [Self.app("m", "2")])
+        try agent.scan("1.plist", apps: [Self.app("m", "2")])
         try Self.fail(&agent)
         try Self.passGrace(&agent)
-        try agent.drop("1.plist", apps: [])
+        try agent.scan("1.plist", apps: [])
         try agent.finishJobs()
         #expect(agent.plan.status.icons.retired == 1)
         agent.events = []
-        try agent.drop("1.plist", apps: [Self.app("m", "1")])
+        try agent.scan("1.plist", apps: [Self.app("m", "1")])
         try Self.fail(&agent)
         #expect(agent.disk.current?.lists["1.plist"]?.ready == 1 && agent.plan.status.icons.retired == 0)
         #expect(agent.events.contains { if case .iconReady = $0 { true } else { false } })
@@ -312,31 +312,31 @@ struct PreviousImageScenarioTests {
     @Test("an image that an app kept is retired when the app gets a URL that has an image")
     func otherImage() throws {
         var agent = try Self.agent([Self.app("m", "1"), Self.app("n", "3")])
-        try agent.drop("1.plist", apps: [Self.app("m", "2"), Self.app("n", "3")])
+        try agent.scan("1.plist", apps: [Self.app("m", "2"), Self.app("n", "3")])
         try Self.fail(&agent)
         try Self.passGrace(&agent)
         agent.events = []
-        try agent.drop("1.plist", apps: [Self.app("m", "3"), Self.app("n", "3")])
+        try agent.scan("1.plist", apps: [Self.app("m", "3"), Self.app("n", "3")])
         try agent.finishJobs()
         #expect(agent.plan.status.icons.retired == 1)
         #expect(agent.events.contains { if case .iconRetired("https://h.example/1.png") = $0 { true } else { false } })
     }
 
-    @Test("images that apps showed are retired, told of and evicted like others", arguments: [false, true])
+    @Test("previous images of apps are retired, reported and evicted like others", arguments: [false, true])
     func retired(isRestarted: Bool) throws {
         var agent = try Self.agent()
-        try agent.drop("1.plist", apps: Self.apps { "\($0).png?2" })
+        try agent.scan("1.plist", apps: Self.apps { "\($0).png?2" })
         try Self.fail(&agent)
         try Self.passGrace(&agent)
         #expect(agent.plan.status.icons.retired == 0 && agent.plan.evictionReport(now: agent.now).icons.isEmpty)
         let url: IconURL = "https://h.example/0.png"
         #expect(agent.plan.evictionReport(on: url, now: agent.now).icons.isEmpty)
         #expect(agent.plan.evictionReport(on: "https://h.example/0.png?2", now: agent.now).icons.count == 1)
-        try agent.drop("1.plist", apps: [])
+        try agent.scan("1.plist", apps: [])
         try agent.finishJobs()
         if isRestarted {
             try agent.restart()
-            try agent.drop([:])
+            try agent.scan([:])
             try agent.finishJobs()
         }
         #expect(agent.plan.status.icons.retired == Self.count)
@@ -362,11 +362,11 @@ struct PreviousImageScenarioTests {
         }
         var agent = try Self.agent(apps("https://h.example/1.png"))
         let image = try #require(agent.plan.icon("https://h.example/1.png")?.image)
-        try agent.drop("1.plist", apps: apps("https://h.example/2.png"))
+        try agent.scan("1.plist", apps: apps("https://h.example/2.png"))
         try Self.fail(&agent)
         if isRestarted {
             try agent.restart(losing: [image.sha256])
-            try agent.drop([:])
+            try agent.scan([:])
         } else {
             try agent.handle(.damaged([image.sha256]))
         }
@@ -384,11 +384,11 @@ struct PreviousImageScenarioTests {
         #expect(Self.previous(agent) == ["https://h.example/1.png", nil])
     }
 
-    @Test("each other URL that an app gets is told with the image that stays")
+    @Test("each new URL of an app emits an event with the image that stays")
     func told() throws {
         var agent = try Self.agent([AppEntry(id: "m", icon: "https://h.example/1.png")])
         for number in 2...3 {
-            try agent.drop("1.plist", apps: [AppEntry(id: "m", icon: IconURL("https://h.example/\(number).png"))])
+            try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: IconURL("https://h.example/\(number).png"))])
             try Self.fail(&agent)
         }
         let kept = agent.events.compactMap { event -> [IconURL]? in
@@ -402,11 +402,11 @@ struct PreviousImageScenarioTests {
         arguments: [false, true])
     func standIn(changesAgain: Bool) throws {
         var agent = try Self.agent([Self.app("1", "old")])
-        try agent.drop("1.plist", apps: [Self.app("1", "new")])
+        try agent.scan("1.plist", apps: [Self.app("1", "new")])
         try Self.download(&agent)
         // The image of the first URL is retired, and not removed yet.
-        try agent.drop("1.plist", apps: [Self.app("1", "old")])
-        if changesAgain { try agent.drop("1.plist", apps: [Self.app("1", "other")]) }
+        try agent.scan("1.plist", apps: [Self.app("1", "old")])
+        if changesAgain { try agent.scan("1.plist", apps: [Self.app("1", "other")]) }
         try agent.handle(.damaged([Sample.image("https://h.example/old.png").sha256]))
         try Self.fail(&agent)
         #expect(Self.previous(agent) == ["https://h.example/new.png"])

@@ -8,7 +8,7 @@ import Testing
 @testable import Reports
 @testable import SyncPlan
 
-@Suite("Everything is purged, and downloaded anew")
+@Suite("A purge, and the downloads after it")
 struct PurgeScenarioTests {
     private static let (a, b): (IconURL, IconURL) = ("https://h.example/a", "https://h.example/b")
     private static let pinned: IconURL = "https://i.example/p"
@@ -17,7 +17,7 @@ struct PurgeScenarioTests {
     private static func full() throws -> AgentScenario {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": [a: "x", b: "y"]])
-        try agent.drop(["2.plist": ["https://j.example/f"]])
+        try agent.scan(["2.plist": ["https://j.example/f"]])
         try agent.finishAll(.failed(.status(404)))
         try agent.handle(.pin(url: pinned, isPinned: true))
         try agent.finish(pinned, with: "p")
@@ -26,7 +26,7 @@ struct PurgeScenarioTests {
         return agent
     }
 
-    @Test("first a generation has nothing ready, then the images go, then all is downloaded without validators")
+    @Test("a purge publishes a generation with nothing ready, removes the images, and downloads all anew")
     func order() throws {
         var agent = try Self.full()
         let requests = agent.requests.count
@@ -50,7 +50,7 @@ struct PurgeScenarioTests {
         #expect(agent.isOnDisk("x") && agent.isOnDisk("y") && agent.plan.status.icons.ready == 2)
     }
 
-    @Test("what a reader holds a lease on stays, and nothing waits for it")
+    @Test("leased images survive a purge, which does not wait for them")
     func lease() throws {
         var agent = try Self.full()
         let old = try #require(agent.disk.current?.generation)
@@ -67,7 +67,7 @@ struct PurgeScenarioTests {
         #expect(agent.isOnDisk("x") && !agent.isOnDisk("y"))
     }
 
-    @Test("while nothing may be evicted, nothing is forgotten")
+    @Test("a purge forgets nothing while evictions are suspended")
     func doubt() throws {
         var agent = try Self.full()
         try agent.handle(.scanned(.unavailable(reason: "not mounted")))
@@ -129,7 +129,7 @@ struct PurgeScenarioTests {
         #expect(agent.events.contains(.purgeFailed(report)))
     }
 
-    @Test("the pause and the pins are forgotten, also over a restart")
+    @Test("a purge forgets the pause and the pins, also over a restart")
     func restart() throws {
         var agent = try Self.full()
         try agent.handle(.pause(Pause()))
@@ -143,7 +143,7 @@ struct PurgeScenarioTests {
         #expect(agent.plan.report(on: Self.a, now: agent.now)?.response == nil)
     }
 
-    @Test("what is being downloaded meanwhile ends well, be it that nothing has changed")
+    @Test("a download during a purge ends well, even with a 304")
     func underWay() throws {
         var agent = try Self.full()
         try agent.handle(.request([Self.a, Self.b], isRefresh: true))

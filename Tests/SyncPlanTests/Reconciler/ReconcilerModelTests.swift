@@ -7,14 +7,16 @@ import Testing
 /// What happens also depends on the order of hashed collections, which is another one in each run.
 @Suite("The reconciler in a world in which anything happens")
 struct ReconcilerModelTests {
-    private static let worlds = ProcessInfo.processInfo.environment["MODEL_WORLDS"].flatMap { Int($0) } ?? 200
+    private static let worlds = ProcessInfo.processInfo.environment["MODEL_WORLDS"].flatMap { Int($0) } ?? 64
 
     @Test("every promise is kept after every step, and all comes to rest", arguments: 0..<worlds)
     func anythingHappens(seed: Int) {
         live(SimulatedWorld(seed: UInt64(seed)), seed)
     }
 
-    @Test("the same where images are rendered in other sizes", arguments: 0..<worlds / 2)
+    @Test(
+        "every promise is kept after every step where images are rendered, and all comes to rest",
+        arguments: 0..<worlds / 2)
     func anythingIsRendered(seed: Int) {
         live(SimulatedWorld(seed: UInt64(seed), renders: true), seed)
     }

@@ -22,7 +22,7 @@ struct ReloadScenarioTests {
     }
 
     @Test(
-        "what failed by the old settings is asked for at once, and nothing else is",
+        "a reload makes icons that failed by the old settings requested at once, and no others",
         arguments: [
             (FetchFailure(.image(.notAnImage), "it is SVG"), true), (FetchFailure(.tooLarge, "large"), true),
             (FetchFailure(.addressRefused, "private"), true), (FetchFailure.status(404), false),
@@ -30,7 +30,7 @@ struct ReloadScenarioTests {
         ])
     func failures(failure: FetchFailure, isAskedAgain: Bool) throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(failure))
         try agent.finishPublication()
         // Of another kind than any download depends on.
@@ -43,7 +43,7 @@ struct ReloadScenarioTests {
     @Test("a host that is denied now is not asked for what waits; one that is allowed again is")
     func hosts() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         #expect(agent.downloads.count == 1)
         let first = try #require(agent.downloads.keys.first)
         try Self.configured(&agent) { $0.network.denyHosts = [HostPattern("h.example")].compactMap(\.self) }
@@ -54,11 +54,11 @@ struct ReloadScenarioTests {
         #expect(Set(agent.downloads.keys) == [first == Self.a ? Self.b : Self.a])
     }
 
-    @Test("a higher limit has more downloads begin, and a lower one lets those go on that are under way")
+    @Test("a higher limit begins more downloads, and a lower limit lets running downloads go on")
     func limits() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         let urls = (0..<6).map { IconURL("https://h.example/\($0).png") }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         #expect(agent.downloads.count == 1)
         try Self.configured(&agent) { $0.fetch.perHost = 4 }
         #expect(agent.downloads.count == 4)
@@ -70,23 +70,23 @@ struct ReloadScenarioTests {
         #expect(agent.downloads.count == 2)
     }
 
-    @Test("more downloads begin at once")
+    @Test("a reload with higher limits begins more downloads at once")
     func concurrency() throws {
         var agent = AgentScenario { $0.fetch.concurrency = 1 }
-        try agent.drop(["1.plist": (0..<3).map { IconURL("https://\($0).example/a.png") }])
+        try agent.scan(["1.plist": (0..<3).map { IconURL("https://\($0).example/a.png") }])
         #expect(agent.downloads.count == 1)
         try Self.configured(&agent) { $0.fetch.concurrency = 32 }
         #expect(agent.downloads.count == 3)
     }
 
-    @Test("delays and freshness lifetimes are those of the new settings, for what comes after")
+    @Test("delays and freshness lifetimes after a reload follow the new settings")
     func times() throws {
         var agent = AgentScenario()
         try Self.configured(&agent) {
             ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(7200), .seconds(14_400))
             ($0.refresh.minimum, $0.refresh.default) = (.seconds(7200), .seconds(7 * 86_400))
         }
-        try agent.drop(["1.plist": [Self.a, Self.b, "https://h.example/c.png"]])
+        try agent.scan(["1.plist": [Self.a, Self.b, "https://h.example/c.png"]])
         try agent.finish(Self.a, with: "a", answer: Sample.response([]))
         try agent.finish(Self.b, with: "b", answer: Sample.response([(name: "Cache-Control", value: "max-age=60")]))
         try agent.finish("https://h.example/c.png", .failed(.status(500)))
@@ -102,17 +102,17 @@ struct ReloadScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
         try Self.configured(&agent) { $0.eviction.holdAbove = HoldThreshold(percent: 10, images: 1) }
-        try agent.drop(["1.plist": []])
+        try agent.scan(["1.plist": []])
         #expect(agent.plan.status.eviction.state == "held")
         try Self.configured(&agent) { $0.eviction.holdFor = .zero }
         #expect(agent.plan.status.eviction.state == "active")
     }
 
-    @Test("a shorter grace ends that of what is retired already, and a longer one keeps it")
+    @Test("a changed grace applies to icons that are retired already")
     func grace() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"]])
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finishPublication()
         try agent.pass(.seconds(60))
         #expect(agent.releases == nil)
@@ -121,7 +121,7 @@ struct ReloadScenarioTests {
         #expect(agent.releases != nil)
     }
 
-    @Test("a configuration that was rejected is told until one is taken")
+    @Test("a rejected configuration is reported until one is accepted")
     func rejected() throws {
         var agent = AgentScenario()
         #expect(agent.plan.status.configuration.error == nil)

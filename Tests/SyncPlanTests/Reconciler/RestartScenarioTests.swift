@@ -24,11 +24,11 @@ struct RestartScenarioTests {
         return agent
     }
 
-    @Test("nothing is fetched or published again")
+    @Test("a restart fetches and publishes nothing again")
     func nothingToDo() throws {
         var agent = try Self.restarted()
         #expect(!agent.plan.status.inSync)
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         #expect(agent.requests.count == 2 && agent.publication == nil)
         #expect(agent.plan.status.inSync && agent.plan.isSettled)
         try agent.pass(.seconds(2 * 86_400))
@@ -38,10 +38,10 @@ struct RestartScenarioTests {
     @Test("a generation number is never used again")
     func numbers() throws {
         var agent = try Self.restarted()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.publication?.generation == 2)
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finishPublication()
         // Perhaps the first one came about, although nobody was told.
         #expect(agent.disk.current?.generation == 3)
@@ -51,12 +51,12 @@ struct RestartScenarioTests {
     func trail() throws {
         let hops = [FetchTrail.Hop(try FetchTarget(Self.a.text)), FetchTrail.Hop(try FetchTarget(Self.b.text))]
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(.status(404)), trail: FetchTrail(hops))
         try agent.finishPublication()
         try agent.passToNextWake()
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.plan.report(on: Self.a, now: agent.now)?.trail == hops)
         while agent.downloads.isEmpty { try agent.passToNextWake() }
         try agent.finish(Self.a, .cancelled)
@@ -68,7 +68,7 @@ struct RestartScenarioTests {
     @Test("an image that is missing is fetched again, and put back")
     func missing() throws {
         var agent = try Self.restarted(losing: ["x"])
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         let request = try #require(agent.downloads[Self.a])
         #expect(agent.downloads.count == 1 && request.reason == .missingOnDisk && request.condition?.validators == nil)
         try agent.finish(Self.a, with: "x")
@@ -78,24 +78,24 @@ struct RestartScenarioTests {
         #expect(agent.plan.status.publication.error == nil)
     }
 
-    @Test("until then the manifest does not name it")
+    @Test("a lost image is in no manifest until it is fetched again")
     func missingMeanwhile() throws {
         var agent = try Self.restarted(losing: ["x"])
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         try agent.pass(.milliseconds(50))
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [.pending, Self.ready("y")])
     }
 
-    @Test("the grace of what was retired before goes on, and what is retired is removed")
+    @Test("the grace of retired images goes on over a restart, and then their files are removed")
     func grace() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": [Self.a: "x"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         try agent.pass(.seconds(300))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.pass(.seconds(299))
         #expect(agent.release == nil)
         try agent.pass(.seconds(2))
@@ -108,7 +108,7 @@ struct RestartScenarioTests {
     @Test("a list that was removed meanwhile is retired")
     func removedMeanwhile() throws {
         var agent = try Self.restarted()
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishPublication()
         #expect(agent.disk.current?.lists == [:] && agent.isOnDisk("x"))
     }
@@ -116,12 +116,12 @@ struct RestartScenarioTests {
     @Test("a failure's delay goes on, and a refused URL is judged anew")
     func failures() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a, "ftp://h/b"]])
+        try agent.scan(["1.plist": [Self.a, "ftp://h/b"]])
         try agent.finish(Self.a, .failed(.status(404)))
         try agent.finishPublication()
         try agent.pass(.seconds(1))
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a, "ftp://h/b"]])
+        try agent.scan(["1.plist": [Self.a, "ftp://h/b"]])
         #expect(agent.downloads.isEmpty)
         #expect(agent.plan.icon(Self.a)?.failure?.attempts == 1)
         #expect(agent.plan.icon("ftp://h/b")?.failure?.code == .url(.schemeRefused))
@@ -139,33 +139,33 @@ struct RestartScenarioTests {
         try agent.finish(Self.a, with: "y")
         #expect(agent.publication != nil)
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         if agent.downloads.isEmpty { try agent.pass(.seconds(2 * 86_400)) }
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
-    @Test("what the server said of a first image is remembered when its publication begins")
+    @Test("the response of a first image is remembered when its publication begins")
     func crashDuringPublication() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         let publication = try #require(agent.publication)
         // The manifest is the last that the agent writes.
         _ = try agent.disk.publish(publication)
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.pass(.seconds(2 * 86_400))
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
-    @Test("what is remembered of a first image that was not published does not vouch for anything")
+    @Test("the remembered response of an unpublished first image vouches for nothing")
     func crashBeforeFirstPublication() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         #expect(agent.publication != nil)
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.downloads[Self.a] != nil && agent.downloads[Self.a]?.condition == nil)
     }
 
@@ -173,7 +173,7 @@ struct RestartScenarioTests {
     func stop() throws {
         var agent = AgentScenario { $0.fetch.perHost = 2 }
         let c: IconURL = "https://h.example/c.png"
-        try agent.drop(["1.plist": [Self.a, Self.b, c]])
+        try agent.scan(["1.plist": [Self.a, Self.b, c]])
         let (first, second) = (try #require(agent.requests.first?.url), try #require(agent.requests.last?.url))
         try agent.finish(first, with: "x")
         let begun = Set(agent.downloads.keys)
@@ -186,14 +186,14 @@ struct RestartScenarioTests {
         #expect(agent.plan.isSettled && agent.downloads.isEmpty && agent.disk.staging.isEmpty)
         #expect(try agent.published("1.plist").count { $0 == Self.ready("x") } == 1)
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a, Self.b, c]])
+        try agent.scan(["1.plist": [Self.a, Self.b, c]])
         #expect(!agent.requests.dropFirst(3).contains { $0.url == first } && agent.downloads.count == 2)
     }
 
     @Test("a stop ends although publishing fails, and with nothing to do it ends at once")
     func stopWithoutDisk() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         try agent.handle(.stopping)
         #expect(!agent.plan.isSettled)
@@ -205,7 +205,7 @@ struct RestartScenarioTests {
         #expect(idle.plan.isSettled)
     }
 
-    @Test("what is still to be remembered at the end is what was not remembered before")
+    @Test("the changes drained at the end are those not stored before")
     func drainMemoChanges() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
@@ -218,16 +218,16 @@ struct RestartScenarioTests {
         #expect(plan.drainMemoChanges().isEmpty)
     }
 
-    @Test("what was remembered and is lost is remembered again")
+    @Test("memos that were lost are stored again")
     func memoryLost() throws {
         var agent = AgentScenario {
             $0.cache.grace = .seconds(600)
             $0.eviction.holdAbove = HoldThreshold(percent: 50, images: 0)
         }
         try agent.publish(["1.plist": [Self.a: "x", Self.b: "y"], "2.plist": ["https://i.example/": "z"]])
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishJobs()
-        try agent.drop(["3.plist": ["https://j.example/"]])
+        try agent.scan(["3.plist": ["https://j.example/"]])
         try agent.finish("https://j.example/", .failed(.timeout("the test's patience")))
         try agent.handle(.pause(Pause()))
         try agent.finishJobs()
@@ -246,11 +246,11 @@ struct RestartScenarioTests {
 
     // MARK: Lists that need not be parsed again
 
-    @Test("what was read and published is known, once it is")
+    @Test("a list is known after a restart once it was read and published")
     func knownLists() throws {
         var agent = try Self.restarted()
         #expect(agent.plan.knownLists == ["1.plist": Self.known([Self.a, Self.b])])
-        try agent.drop(["1.plist": [Self.a], "2.plist": [Self.b]])
+        try agent.scan(["1.plist": [Self.a], "2.plist": [Self.b]])
         try agent.pass(.seconds(1))
         var early = agent
         try early.restart()
@@ -259,7 +259,7 @@ struct RestartScenarioTests {
         try agent.pass(.seconds(1))
         try agent.restart()
         #expect(agent.plan.knownLists == ["1.plist": Self.known([Self.a]), "2.plist": Self.known([Self.b])])
-        try agent.drop(["1.plist": nil, "2.plist": [Self.b]])
+        try agent.scan(["1.plist": nil, "2.plist": [Self.b]])
         try agent.finishPublication()
         try agent.pass(.seconds(1))
         #expect(agent.memory.lists.keys.sorted() == ["2.plist"])
@@ -269,7 +269,7 @@ struct RestartScenarioTests {
         KnownList(sha256: Sample.source(urls).sha256, list: AppList(entries: Sample.entries(urls)))
     }
 
-    @Test("a list with a flaw is not: its document does not tell it")
+    @Test("a list with a flaw is not known after a restart: its document does not tell the flaw")
     func flawedList() throws {
         var agent = try Self.restarted()
         var reading = Sample.reading([Self.a, Self.b])
@@ -284,7 +284,7 @@ struct RestartScenarioTests {
         #expect(agent.plan.knownLists.isEmpty)
     }
 
-    @Test("under other rules all lists are read again, also after a start that did not come to that")
+    @Test("all lists are read again under other rules, also after a start that did not read them")
     func otherRules() throws {
         var agent = try Self.restarted()
         agent.settings.lists.maxEntries -= 1
@@ -294,7 +294,7 @@ struct RestartScenarioTests {
             try agent.pass(.seconds(1))
             #expect(agent.memory.lists.isEmpty)
         }
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         try agent.pass(.seconds(1))
         try agent.restart()
         #expect(agent.plan.knownLists.keys.sorted() == ["1.plist"])
@@ -309,12 +309,12 @@ struct RestartScenarioTests {
                 since: agent.now, generation: 1 << 53, images: 1_000_000_000, total: 1_000_000_000))
         agent.memory.store(changes)
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
     }
 
     @Test(
-        "what settings had a say in is asked for again at once, and what a server said is not",
+        "failures that settings decided are requested again at a restart, those of servers are not",
         arguments: [
             ("address-refused", true), ("host-refused", true), ("downgrade-refused", true), ("too-large", true),
             ("too-many-redirects", true), ("image-too-large", true), ("tls", true), ("http-404", false),
@@ -323,12 +323,12 @@ struct RestartScenarioTests {
     func settings(code: String, isAskedAgain: Bool) throws {
         let code = try #require(FetchFailure.Code(rawValue: code))
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(FetchFailure(code, "", .lasting)))
         try agent.finishPublication()
         try agent.pass(.seconds(2))
         try agent.restart()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         #expect(agent.requests.count == (isAskedAgain ? 2 : 1))
         #expect(agent.plan.icon(Self.a)?.failure?.code == code)
     }
@@ -351,19 +351,19 @@ struct RestartScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         let copy = agent.disk
-        for number in 2..<6 { try agent.drop(["\(number).plist": []]); try agent.finishJobs() }
+        for number in 2..<6 { try agent.scan(["\(number).plist": []]); try agent.finishJobs() }
         let newest = try #require(agent.disk.current?.generation)
         #expect(newest >= 5)
         for disk in [copy, SimulatedDisk()] {
             var later = agent
             try later.restart(on: disk)
-            try later.drop(["1.plist": [Self.a]])
+            try later.scan(["1.plist": [Self.a]])
             if later.publication == nil { try later.pass(.seconds(1)) }
-            if later.publication == nil { try later.drop(["2.plist": []]) }
+            if later.publication == nil { try later.scan(["2.plist": []]) }
             #expect(later.publication?.generation == newest + 1)
         }
         // What was given to a publication that came to nothing is not remembered as less.
-        try agent.drop(["9.plist": []])
+        try agent.scan(["9.plist": []])
         try agent.finishPublication(fails: true)
         #expect(agent.memory.values.newestGeneration == newest + 1)
         try agent.handle(.memoryLost(.removed))

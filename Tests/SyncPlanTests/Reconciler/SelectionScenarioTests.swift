@@ -14,7 +14,7 @@ struct SelectionScenarioTests {
     /// An agent of two lists, all of whose downloads failed for good or for a while.
     private static func failed(_ outcome: FetchOutcome) throws -> AgentScenario {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": urls, "2.plist": [other]])
+        try agent.scan(["1.plist": urls, "2.plist": [other]])
         while !agent.downloads.isEmpty { try agent.finishAll(outcome) }
         try agent.finishJobs()
         #expect(agent.downloads.isEmpty)
@@ -22,7 +22,7 @@ struct SelectionScenarioTests {
     }
 
     @Test(
-        "a retry requests what failed, be it for good",
+        "a retry requests failed icons, also those that failed for good",
         arguments: [
             (IconSelection(urls: [urls[0]]), [urls[0]]), (IconSelection(lists: ["2.plist"]), [other]),
             (IconSelection(urls: [urls[1]], lists: ["2.plist"]), [urls[1], other]),
@@ -62,12 +62,12 @@ struct SelectionScenarioTests {
     }
 
     @Test(
-        "the backoff of an origin is over for what is retried, and what waits for it goes on",
+        "a retry ends the backoff of an origin, and its waiting icons go on",
         arguments: [IconSelection(lists: ["1.plist"]), IconSelection(failed: true)])
     func origin(selection: IconSelection) throws {
         var agent = AgentScenario()
         let urls = (1...20).map { IconURL("https://h.example/\($0)") }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         while let url = agent.downloads.keys.min() { try agent.finish(url, .failed(.timeout("60 s"))) }
         #expect(agent.requests.count == 5 && agent.plan.status.downloads.waiting == 20)
         #expect(agent.countDue(selection, isRefresh: false) == 20)
@@ -78,7 +78,7 @@ struct SelectionScenarioTests {
         #expect(agent.plan.status.icons.ready == 20)
     }
 
-    @Test("nothing that is ready is requested by a retry; a refresh asks for it with its validator")
+    @Test("a retry requests no ready icon; a refresh requests it with its validator")
     func refresh() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.urls[0]: "x", Self.urls[1]: "y"]])
@@ -95,7 +95,7 @@ struct SelectionScenarioTests {
         #expect(agent.isOnDisk("z") && agent.plan.status.icons.ready == 2)
     }
 
-    @Test("what is paused stays so")
+    @Test("a retry or refresh does not end a pause")
     func paused() throws {
         var agent = try Self.failed(.failed(.status(404)))
         try agent.handle(.pause(Pause()))

@@ -29,7 +29,7 @@ struct SimulatedMemory {
     }
 
     /// Ages that are stored do not grow while the system sleeps.
-    mutating func noteSleep(_ time: Duration) {
+    mutating func recordSleep(_ time: Duration) {
         superseded = superseded.mapValues { $0 + time }
         if let hold = values.hold { values.hold?.since = hold.since + time }
     }

@@ -4,8 +4,28 @@ import CacheFormat
 import HTTPRules
 import SyncPlan
 
-/// Servers that die, come back and ask to be left alone, and what the agent owes them.
+/// Servers that die, come back and ask to be left alone, and what the agent owes them; some answer by themselves.
 struct SimulatedServers {
+    /// What a server answers to a request that is sent at a time, and how long that takes.
+    typealias Server = (FetchRequest, Timestamp) -> (after: Duration, outcome: FetchOutcome)
+
+    /// An answer on its way.
+    private struct Answer {
+        var time: Timestamp
+        var url: IconURL
+        var outcome: FetchOutcome
+    }
+
+    /// The requests to a host that answers by itself.
+    struct Traffic {
+        var requests = 0
+        var inFlight = 0
+        /// How many were in flight at once, at most.
+        var most = 0
+        /// How long after the start the last image came.
+        var lastImage: Duration = .zero
+    }
+
     private struct Memory {
         var failures = 0
         var failedAt: Timestamp
@@ -15,6 +35,15 @@ struct SimulatedServers {
     /// The hosts that fail whatever they are asked.
     var dead: Set<String> = []
     private var memories: [String: Memory] = [:]
+    /// The hosts that answer by themselves, as time passes.
+    var hosts: [String: Server] = [:]
+    /// What answers for all other hosts; `nil` if a test ends their downloads.
+    var anyHost: Server?
+    /// Whether they speak HTTP/2; `nil` if that is unknown.
+    var isMultiplexed: Bool?
+    private var traffic: [String: Traffic] = [:]
+    /// No more than the downloads that may run at once.
+    private var answers: [Answer] = []
 
     /// How a dead server fails.
     static func failure(using generator: inout some RandomNumberGenerator) -> FetchFailure {
@@ -28,8 +57,8 @@ struct SimulatedServers {
         return failure
     }
 
-    /// Notes what a server did, and what it may ask for in doing so.
-    mutating func note(_ outcome: FetchOutcome, of request: FetchRequest, at now: Timestamp) {
+    /// Records what a server did, and what it asked for in doing so.
+    mutating func record(_ outcome: FetchOutcome, of request: FetchRequest, at now: Timestamp) {
         let origin = request.source.origin
         switch outcome {
         case .cancelled, .noRoom: break
@@ -61,5 +90,55 @@ struct SimulatedServers {
     /// Expects nothing of an agent that died before it could store what it knew.
     mutating func forget() {
         memories = [:]
+    }
+}
+
+extension SimulatedServers {
+    /// A server that has every image, and sends it after the given time.
+    static func healthy(_ time: Duration) -> Server {
+        { request, _ in
+            let image = StagedImage(name: request.url.text, image: Sample.image(request.url.text))
+            return (time, .image(image, Sample.response(etag: request.url.text)))
+        }
+    }
+
+    /// A server that does not answer before the agent loses patience.
+    static let silent: @Sendable (FetchRequest, Timestamp) -> (after: Duration, outcome: FetchOutcome) = { _, _ in
+        (.seconds(60), .failed(.timeout("60 s")))
+    }
+
+    static func host(of url: IconURL) -> String { (try? FetchTarget(url.text).host) ?? "" }
+
+    /// The requests to a host that answers by itself.
+    subscript(host: String) -> Traffic { traffic[host] ?? Traffic() }
+
+    /// How many requests are in flight.
+    var inFlight: Int { answers.count }
+
+    /// When the next answer comes.
+    var nextAnswer: Timestamp? { answers.lazy.map(\.time).min() }
+
+    /// Sends a request, if its server answers by itself.
+    mutating func send(_ request: FetchRequest, at now: Timestamp) {
+        guard anyHost != nil || !hosts.isEmpty else { return }
+        let host = Self.host(of: request.url)
+        guard let server = hosts[host] ?? anyHost else { return }
+        var counts = self[host]
+        counts.requests += 1
+        counts.inFlight += 1
+        counts.most = max(counts.most, counts.inFlight)
+        traffic[host] = counts
+        let (time, outcome) = server(request, now)
+        answers.append(Answer(time: now + time, url: request.url, outcome: outcome))
+    }
+
+    /// Takes the next answer: of those that come at one time, the one whose request was sent first.
+    mutating func receive() -> (url: IconURL, outcome: FetchOutcome)? {
+        guard let next = answers.indices.min(by: { answers[$0].time < answers[$1].time }) else { return nil }
+        let answer = answers.remove(at: next)
+        let host = Self.host(of: answer.url)
+        traffic[host]?.inFlight -= 1
+        if case .image = answer.outcome { traffic[host]?.lastImage = answer.time - Sample.start }
+        return (answer.url, answer.outcome)
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 // SPDX-License-Identifier: Apache-2.0
 
-@Suite("What status tells")
+@Suite("Status reports")
 struct StatusReportTests {
     @Test("the JSON document has the contract's keys, in the contract's order")
     func keys() throws {
@@ -43,7 +43,7 @@ struct StatusReportTests {
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
 
-    @Test("a report without an agent is one of nothing")
+    @Test("a status report without an agent is empty")
     func empty() {
         #expect(
             StatusReport(state: .stopped).json.line.hasPrefix(
@@ -55,7 +55,7 @@ struct StatusReportTests {
     func counts() throws {
         var agent = AgentScenario()
         let (a, b, c): (IconURL, IconURL, IconURL) = ("https://h/a", "https://h/b", "https://h/c")
-        try agent.drop(["b.plist": [a, b, a], "a.plist": [a, c]])
+        try agent.scan(["b.plist": [a, b, a], "a.plist": [a, c]])
         try agent.finish(a, with: "x")
         try agent.finish(b, .failed(.status(404)))
         let report = agent.plan.status
@@ -70,7 +70,7 @@ struct StatusReportTests {
         #expect(agent.plan.status.needsAttention)
     }
 
-    @Test("what a sync could not do: not an eviction that is held, suspended or unknown, but all else")
+    @Test("hasFailures counts all that a sync could not do, but no held, suspended or unknown eviction")
     func failures() {
         func hasFailures(_ change: (inout StatusReport) -> Void) -> Bool {
             var report = StatusReport(state: .running)
@@ -92,7 +92,7 @@ struct StatusReportTests {
     func rejections() throws {
         var agent = AgentScenario()
         try agent.publish(["a.plist": ["https://h/a": "x"]])
-        try agent.drop([:], rejected: ["a.plist": .emptyFile, "b.plist": .noKnownShape])
+        try agent.scan([:], rejected: ["a.plist": .emptyFile, "b.plist": .noKnownShape])
         let all = agent.plan.syncReport(of: [])
         #expect(all.rejected.map(\.list) == ["a.plist", "b.plist"] && all.isDone && !all.isWhole && all.error == nil)
         #expect(all.rejected.map(\.message) == [ListRejection.emptyFile.message, ListRejection.noKnownShape.message])

@@ -4,7 +4,7 @@ import Reports
 import SyncPlan
 import Testing
 
-@Suite("Somebody waits for lists")
+@Suite("Commands that wait for lists")
 struct SyncScenarioTests {
     private static let a: IconURL = "https://h.example/a.png"
 
@@ -12,7 +12,7 @@ struct SyncScenarioTests {
     private static func failingAgent() throws -> AgentScenario {
         var agent = AgentScenario()
         try agent.publish(["good.plist": [a: "x"]])
-        try agent.drop(["new.plist": [a]])
+        try agent.scan(["new.plist": [a]])
         for _ in 1...3 {
             while agent.publication == nil { try agent.passToNextWake() }
             try agent.finishPublication(fails: true)
@@ -20,7 +20,7 @@ struct SyncScenarioTests {
         return agent
     }
 
-    @Test("after a failed publication another one is tried at once for them, and what it comes to is told")
+    @Test("a sync after a failed publication tries another one at once, and reports its result")
     func retry() throws {
         var agent = try Self.failingAgent()
         #expect(agent.publication == nil)
@@ -48,7 +48,7 @@ struct SyncScenarioTests {
     @Test("a list whose publication a power failure may lose is told so until one is durable")
     func doubt() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "x")
         while agent.publication == nil { try agent.passToNextWake() }
         while agent.publication != nil { try agent.finishPublication(doubt: "cannot flush the disk") }
@@ -67,11 +67,11 @@ struct SyncScenarioTests {
     func slowPublication(sleeps: Bool) throws {
         var agent = AgentScenario()
         let many = (0..<2000).map { IconURL("ftp://h.example/\($0)") }
-        try agent.drop(["1.plist": many])
+        try agent.scan(["1.plist": many])
         for change in 1...3 {
             if sleeps { try agent.sleep(.seconds(8 * 3600)) } else { try agent.pass(.seconds(8 * 3600)) }
             try agent.finishPublication()
-            try agent.drop(["1.plist": Array(many.dropFirst(change))])
+            try agent.scan(["1.plist": Array(many.dropFirst(change))])
             let changed = agent.now
             while agent.publication == nil {
                 if agent.releases != nil { try agent.finishRelease() } else { try agent.passToNextWake() }

@@ -36,13 +36,13 @@ struct IconMemosTests {
             failure: failure, trail: nil),
     ]
 
-    @Test("are what was appended, in this order")
+    @Test("icon memos are returned in the order in which they were appended")
     func same() {
         #expect(Array(IconMemos(Self.memos)) == Self.memos)
         #expect(IconMemos().isEmpty)
     }
 
-    @Test("lose their failures, and nothing else")
+    @Test("icon memos lose their failures, and nothing else")
     func removeFailures() {
         var memos = IconMemos(Self.memos)
         memos.removeFailures()

@@ -4,7 +4,7 @@ import HTTPRules
 import SyncPlan
 import Testing
 
-@Suite("What is to be stored")
+@Suite("Changes of memos to be stored")
 struct MemoChangesTests {
     private func memo(_ url: IconURL, _ failures: Int) -> IconMemo {
         IconMemo(
@@ -12,7 +12,7 @@ struct MemoChangesTests {
             failure: .init(code: .http(404), message: "", attempts: failures, nextAttempt: nil))
     }
 
-    @Test("of each icon and origin the later change counts, the others stay")
+    @Test("the later change of each icon and origin counts, and the others stay")
     func append() {
         var changes = MemoChanges(remembered: [memo("a", 1), memo("b", 1)], forgotten: ["c", "d"])
         changes.origins = [OriginMemo(origin: "o", health: OriginHealth(failures: 1))]
@@ -41,7 +41,7 @@ struct MemoChangesTests {
         #expect(changes.remembered.count == 2)
     }
 
-    @Test("of generations and of the hold the later change counts too")
+    @Test("the later change of generations and of the hold counts")
     func evictions() {
         let hold = EvictionBrake.Hold(since: Sample.start, generation: 1, images: 30, total: 40)
         var changes = MemoChanges()

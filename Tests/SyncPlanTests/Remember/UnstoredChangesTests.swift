@@ -5,7 +5,7 @@ import Testing
 @testable import AgentSettings
 @testable import SyncPlan
 
-@Suite("What is to be stored")
+@Suite("Changes that are not stored yet")
 struct UnstoredChangesTests {
     private static let plan = Reconciler(settings: Settings(), seed: 1, now: Sample.start)
 

@@ -21,7 +21,7 @@ struct RenditionScenarioTests {
             settings.render.sizes = sizes.compactMap { RenditionSize($0) }
             change(&settings)
         }
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishRendering(trouble: trouble)
         try agent.finishRenditions()
         return agent
@@ -49,7 +49,7 @@ struct RenditionScenarioTests {
         #expect(agent.names[.icon(Self.mail)]?.paths.count == 2)
         #expect(agent.plan.status.renditions?.ready == 1 && agent.plan.isSettled)
         // Another list that shows the same image has them at once.
-        try agent.drop(["2.plist": [Self.mail]])
+        try agent.scan(["2.plist": [Self.mail]])
         try agent.finishPublication()
         #expect(try Self.sizes(agent, of: "2.plist") == [["48", "64@2"]])
         #expect(agent.renderings.isEmpty)
@@ -60,7 +60,7 @@ struct RenditionScenarioTests {
         var agent = try Self.agent()
         try agent.publish(["1.plist": [Self.mail: "mail"]])
         try agent.finishNaming()
-        try agent.drop(["2.plist": [Self.maps]])
+        try agent.scan(["2.plist": [Self.maps]])
         try agent.finish(Self.maps, with: "mail")
         while agent.publication == nil { try agent.passToNextWake() }
         try #require(agent.renderings.count == 1)
@@ -71,14 +71,14 @@ struct RenditionScenarioTests {
         #expect(agent.plan.isSettled)
     }
 
-    @Test("nothing is rendered unless sizes are set")
+    @Test("images are rendered only if sizes are set")
     func off() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.mail: "mail"]])
         #expect(agent.renderings.isEmpty && agent.naming == nil && agent.plan.status.renditions == nil)
     }
 
-    @Test("the same pixels are rendered once, whatever the size is called")
+    @Test("a size with two names is rendered once")
     func samePixels() throws {
         var agent = try Self.agent(["64@2", "128", "128"])
         try agent.publish(["1.plist": [Self.mail: "mail"]])
@@ -100,7 +100,7 @@ struct RenditionScenarioTests {
         #expect(agent.plan.report(on: Self.mail, now: agent.now)?.renderFailure?.code == .unsupported)
         try agent.pass(.seconds(5))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishRendering()
         #expect(agent.renderings.isEmpty)
         #expect(agent.plan.report(on: Self.mail, now: agent.now)?.renderFailure?.code == .unsupported)
@@ -123,7 +123,7 @@ struct RenditionScenarioTests {
         case .reload: try agent.handle(.configured(agent.settings))
         case .restart:
             try agent.restart()
-            try agent.drop([:])
+            try agent.scan([:])
         case .request:
             #expect(agent.plan.countDue([Self.mail], isRefresh: false) == 1)
             try agent.handle(.request([Self.mail], isRefresh: false))
@@ -134,7 +134,7 @@ struct RenditionScenarioTests {
         #expect(try Self.sizes(agent) == [["48"]])
     }
 
-    @Test("that rendering works again is told when an image was rendered, and not at a reload")
+    @Test("recovered rendering is reported when an image was rendered, and not at a reload")
     func reloadWithoutRenderer() throws {
         var agent = try Self.agent(trouble: "it is not installed")
         try agent.publish(["1.plist": [Self.mail: "mail"]])
@@ -172,7 +172,7 @@ struct RenditionScenarioTests {
         try agent.finishRenditions()
         try agent.pass(.seconds(5))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         // The question which one there is.
         #expect(agent.renderings.first?.items.isEmpty == true)
         try agent.finishRendering(version: 2)
@@ -190,7 +190,7 @@ struct RenditionScenarioTests {
                 })
     }
 
-    @Test("without a renderer, the icons are ready; once a minute it is looked for")
+    @Test("icons are ready without a renderer, which is looked for once a minute")
     func noRenderer() throws {
         var agent = try Self.agent(trouble: "it is not installed")
         #expect(agent.plan.status.renditions?.error == nil, "nothing waits for it")
@@ -241,7 +241,7 @@ struct RenditionScenarioTests {
         try agent.finishRenditions()
         agent.settings.render.sizes = sizes.compactMap { RenditionSize($0) }
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishRenditions()
         #expect(try Self.sizes(agent) == [sizes])
     }
@@ -271,10 +271,10 @@ struct RenditionScenarioTests {
     /// Two apps whose previous images differ, and that share a URL without an image.
     private static func moveToOneURL(_ agent: inout AgentScenario) throws {
         func apps(_ url: (Int) -> IconURL) -> [AppEntry] { (0..<2).map { AppEntry(id: "\($0)", icon: url($0)) } }
-        try agent.drop("1.plist", apps: apps { [mail, maps][$0] })
+        try agent.scan("1.plist", apps: apps { [mail, maps][$0] })
         for url in [mail, maps] { try agent.finish(url, with: url) }
         try agent.finishRenditions()
-        try agent.drop("1.plist", apps: apps { _ in "https://a.example/new.png" })
+        try agent.scan("1.plist", apps: apps { _ in "https://a.example/new.png" })
         try agent.finish("https://a.example/new.png", .failed(.status(404)))
         try agent.finishRenditions()
         try agent.finishJobs()
@@ -301,7 +301,7 @@ struct RenditionScenarioTests {
         try Self.moveToOneURL(&agent)
         agent.settings.render.sizes = [RenditionSize("48")].compactMap(\.self)
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.finishRenditions()
         #expect(try Self.sizes(agent) == [["48"], ["48"]])
     }
@@ -312,14 +312,14 @@ struct RenditionScenarioTests {
         let small: ListName = "0.plist"
         let large = (1...8).map { ListName("\($0).plist") }
         let pending = (0..<50).map { IconURL("ftp://a.example/\($0)") }
-        try agent.drop([small: [Self.mail]].merging(large.map { ($0, [Self.mail] + pending) }) { $1 })
+        try agent.scan([small: [Self.mail]].merging(large.map { ($0, [Self.mail] + pending) }) { $1 })
         try agent.finish(Self.mail, with: "mail")
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishPublication()
         try agent.finishRenditions()
         try agent.pass(.seconds(5))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         for _ in 1...2 { try agent.finishRendering(version: 2) }
         if agent.naming != nil { try agent.finishNaming() }
         while agent.publication == nil { try agent.passToNextWake() }
@@ -330,7 +330,7 @@ struct RenditionScenarioTests {
         try agent.finishPublication()
         try agent.pass(.seconds(5))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         while !agent.renderings.isEmpty { try agent.finishRendering(version: 2) }
         if agent.naming != nil { try agent.finishNaming() }
         try agent.finishJobs()
@@ -353,12 +353,12 @@ struct RenditionScenarioTests {
         try agent.pass(.seconds(5))
         agent.settings = before
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         #expect(agent.renderings.first?.items.count == 1, "the renditions that there are can be by either")
         try agent.finishRenditions()
         try agent.pass(.seconds(5))
         try agent.restart()
-        try agent.drop([:])
+        try agent.scan([:])
         #expect(agent.renderings.first?.items.isEmpty == true)
     }
 
@@ -375,7 +375,7 @@ struct RenditionScenarioTests {
         #expect(try Self.sizes(agent) == [["48"]])
     }
 
-    @Test("what a failed publication lost is rendered again")
+    @Test("renditions lost by a failed publication are rendered again")
     func failedPublication() throws {
         var agent = try Self.agent(["48"])
         try agent.publish(["1.plist": [Self.mail: "mail"]])
@@ -394,7 +394,7 @@ struct RenditionScenarioTests {
     func theme() throws {
         var agent = try Self.agent(["48"]) { $0.desktop.icons = true }
         let other: IconURL = "https://a.example/other.png"
-        try agent.drop(
+        try agent.scan(
             "1.plist",
             apps: [
                 AppEntry(name: "Mail", id: "org.example.Mail", icon: Self.mail),
@@ -408,7 +408,7 @@ struct RenditionScenarioTests {
         let mail = Sample.rendition(of: Sample.image(Self.mail.text), 48)
         #expect(agent.names[.app("org.example.Mail")]?.paths.values.map(\.self) == [mail.path])
         // An app that leaves its list loses its name before its image is evicted.
-        try agent.drop("1.plist", apps: [AppEntry(name: "Maps", icon: Self.maps)])
+        try agent.scan("1.plist", apps: [AppEntry(name: "Maps", icon: Self.maps)])
         try agent.finishPublication()
         #expect(agent.naming?.removed.contains(.app("org.example.Mail")) == true)
         #expect(agent.removal == nil)

@@ -18,7 +18,7 @@ struct UpstreamClockTests {
     @Test("a dead upstream that was fresh by a clock behind is stale, and the origin is asked again")
     func behind() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         // By this clock it was published just now.
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "x")
@@ -38,7 +38,7 @@ struct UpstreamClockTests {
     @Test("an upstream that was refused by a clock behind is asked at once, and fresh for as long as any other")
     func behindAndRefused() throws {
         var agent = AgentScenario.withUpstreams { $0.poll = .seconds(3600) }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll(.failed(UpstreamFailure(.ahead, "it is of the future")))
         #expect(state(of: agent) == "refused")
         try agent.pass(.seconds(60))
@@ -56,7 +56,7 @@ struct UpstreamClockTests {
     @Test("an upstream that was stale by a clock ahead is fresh, and what waits is taken there")
     func ahead() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("old")])
         try agent.finish(icon, with: "old")
         try agent.finishJobs()
@@ -84,7 +84,7 @@ struct UpstreamClockTests {
     @Test("a manifest that was accepted by a clock ahead keeps those of the right time out no longer")
     func acceptedAhead() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: .pending], generation: 7)
         try agent.handle(.clockSet(offset: .zero - Self.month))
         #expect(state(of: agent) == "stale")
@@ -116,7 +116,7 @@ struct UpstreamClockTests {
             #expect(age >= .zero && age < .seconds(10), "\(after.published)")
         }
         // Those that follow have the time of that clock, and never an earlier one than another.
-        try agent.drop(["2.plist": []])
+        try agent.scan(["2.plist": []])
         try agent.pass(.seconds(5))
         try agent.finishJobs()
         let last = try #require(agent.plan.book.publishing.manifest)

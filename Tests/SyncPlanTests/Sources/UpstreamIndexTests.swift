@@ -5,9 +5,9 @@ import Testing
 
 @testable import Fleet
 
-@Suite("What the documents of an upstream say")
+@Suite("The index of an upstream's documents")
 struct UpstreamIndexTests {
-    @Test("if documents differ, an image counts more than a failure, and that more than nothing")
+    @Test("an image counts more than a failure, and a failure more than nothing, if documents differ")
     func ranks() throws {
         let icons = (1...3).map { IconURL("https://a.example/\($0).png") }
         let states: [[AppListDocument.State]] = [

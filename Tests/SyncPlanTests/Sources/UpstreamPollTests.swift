@@ -58,14 +58,16 @@ struct UpstreamPollTests {
         #expect(thrown == code)
     }
 
-    @Test("what is no manifest is refused", arguments: ["", "<html>", "{}", "{ \"format\": 2, \"generation\": 1 }"])
+    @Test(
+        "a text that is not a manifest is refused",
+        arguments: ["", "<html>", "{}", "{ \"format\": 2, \"generation\": 1 }"])
     func damaged(text: String) {
         #expect(throws: UpstreamFailure.self) {
             try poll(accepted: nil).validate(Array(text.utf8), digest: .of(text), now: Sample.start)
         }
     }
 
-    @Test("what no list could have is not kept", arguments: [(8192, 1), (8193, 0)])
+    @Test("an upstream's URL that no list could have is not kept", arguments: [(8192, 1), (8193, 0)])
     func longURL(bytes: Int, count: Int) throws {
         let url = IconURL("https://a.example/" + String(repeating: "x", count: bytes - 18))
         let text = Sample.document("1.plist", [url: "x"]).text
@@ -107,7 +109,7 @@ struct UpstreamPollTests {
     }
 
     @Test(
-        "what a failed request means for an upstream",
+        "a failed request has a verdict on its upstream",
         arguments: [
             (FetchFailure.status(404), .miss), (.status(403), .miss), (.status(410), .miss),
             (.status(401), .configuration), (.status(407), .configuration), (.status(500), .unavailable),

@@ -8,7 +8,7 @@ import Testing
 @testable import HTTPRules
 @testable import SyncPlan
 
-@Suite("What is told of upstreams")
+@Suite("Reports on upstreams")
 struct UpstreamReportTests {
     private let icon: IconURL = "https://a.example/1.png"
 
@@ -21,10 +21,10 @@ struct UpstreamReportTests {
         try #require(agent.plan.report(on: icon, now: agent.now)).upstreams?.first?.obstacle
     }
 
-    @Test("before its manifest was accepted, an upstream is in the same state for status and for why")
+    @Test("an upstream without an accepted manifest is in the same state for status and for why")
     func unread() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         #expect(try words(agent) == ("unknown", "unknown"))
         try agent.finishPoll(.failed(UpstreamFailure(FetchFailure(.tls, "not trusted"))))
         #expect(try words(agent) == ("broken", "broken"))
@@ -41,7 +41,7 @@ struct UpstreamReportTests {
     @Test("icons that wait for an upstream are blocked by a pause, also after a restart", arguments: [false, true])
     func paused(isRestarted: Bool) throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         #expect(agent.plan.status.downloads.blocked == 0)
         try agent.handle(.pause(Pause()))
@@ -49,7 +49,7 @@ struct UpstreamReportTests {
             try agent.pass(.seconds(2))
             try agent.finishJobs()
             try agent.restart()
-            try agent.look()
+            try agent.scan()
         }
         let status = agent.plan.status
         #expect(status.state == .paused && status.downloads.blocked == 1)
@@ -64,7 +64,7 @@ struct UpstreamReportTests {
     func unlisted(never: Bool) throws {
         var agent = AgentScenario.withUpstreams { if never { $0.fallback = .never } }
         let (other, third): (IconURL, IconURL) = ("https://a.example/2.png", "https://a.example/3.png?token=x")
-        try agent.drop(["1.plist": [icon, other, third]])
+        try agent.scan(["1.plist": [icon, other, third]])
         #expect(agent.plan.status.downloads.unlisted == nil, "no manifest was read")
         try agent.finishPoll([other: .pending])
         let status = agent.plan.status
@@ -77,7 +77,7 @@ struct UpstreamReportTests {
         try agent.finishPoll([other: .pending, icon: .pending], generation: 2)
         #expect(agent.plan.status.downloads.unlisted?.icons == 1)
         #expect(agent.plan.status.problems.first?.commands == ["syncagent list 1.plist"], "the URL may have a secret")
-        try agent.drop(["1.plist": [icon, other]])
+        try agent.scan(["1.plist": [icon, other]])
         #expect(agent.plan.status.downloads.unlisted == nil && agent.plan.book.catalog.tally.sourceLacks.isEmpty)
     }
 
@@ -87,7 +87,7 @@ struct UpstreamReportTests {
     func failedThere(never: Bool) throws {
         var agent = AgentScenario.withUpstreams { if never { $0.fallback = .never } }
         let other: IconURL = "https://a.example/2.png"
-        try agent.drop(["1.plist": [icon, other]])
+        try agent.scan(["1.plist": [icon, other]])
         try agent.finishPoll([icon: .failed(error: "http-503"), other: .pending])
         let status = agent.plan.status
         let notice = try #require(status.problems.first { $0.code == "upstream-icons-failed" })
@@ -105,7 +105,7 @@ struct UpstreamReportTests {
     @Test("problems of upstreams count the icons that are pending, and say what to type next")
     func problems() throws {
         var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second]) { $0.fallback = .never }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: .failed(error: "http-404")])
         try agent.finishPoll(.failed(UpstreamFailure(FetchFailure(.tls, "not trusted"))))
         var status = agent.plan.status
@@ -123,7 +123,7 @@ struct UpstreamReportTests {
     @Test("a failure that an upstream reports ends when it reports another state")
     func reported() throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = .never }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: .failed(error: "http-404")])
         let report = try #require(agent.plan.report(on: icon, now: agent.now))
         #expect(report.failure?.message == "the upstream \(UpstreamSample.first) reports http-404")
@@ -131,12 +131,12 @@ struct UpstreamReportTests {
         #expect(report.rule?.contains("until it reports another state") == true)
     }
 
-    @Test("where an image came from, though one upstream is in the folder of another one, and so is an origin")
+    @Test("the report of an icon names the source of its image, also with nested upstreams and origins")
     func source() throws {
         let inner = UpstreamSample.url("\(UpstreamSample.first)inner/")
         let own: IconURL = "https://one.example/fleet/own.png"
         var agent = AgentScenario.withUpstreams([UpstreamSample.first, inner])
-        try agent.drop(["1.plist": [icon, own]])
+        try agent.scan(["1.plist": [icon, own]])
         for _ in 1...2 {
             let poll = try agent.awaitPoll()
             let contents = try UpstreamSample.contents(
@@ -154,7 +154,7 @@ struct UpstreamReportTests {
                 // What is to be remembered is stored by then.
                 try agent.pass(.seconds(60))
                 try agent.restart()
-                try agent.drop(["1.plist": [icon, own]])
+                try agent.scan(["1.plist": [icon, own]])
             }
             let report = try #require(agent.plan.report(on: icon, now: agent.now))
             #expect(report.source == inner.file(Sample.image("x").path).url)
@@ -165,10 +165,10 @@ struct UpstreamReportTests {
         }
     }
 
-    @Test("why an image is fresh that came from an upstream, also when its manifest is old")
+    @Test("the report of an icon says why an upstream's image is fresh, also when the manifest is old")
     func freshness() throws {
         var agent = AgentScenario.withUpstreams { ($0.fallback, $0.maxAge) = (.never, .seconds(3600)) }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "x")
         try agent.finishJobs()

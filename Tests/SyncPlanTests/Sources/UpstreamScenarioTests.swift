@@ -20,7 +20,7 @@ struct UpstreamScenarioTests {
     @Test("an icon that an upstream has is requested there, by its digest, and never from its origin")
     func ready() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         #expect(agent.downloads.isEmpty)
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         #expect(agent.target == file("x"))
@@ -37,7 +37,7 @@ struct UpstreamScenarioTests {
     @Test("an icon that no upstream has waits, is looked up once more, and then comes from its origin")
     func origin() throws {
         var agent = AgentScenario.withUpstreams { $0.spread = .seconds(60) }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         let start = agent.now
         try agent.finishPoll([:])
         var polls = 1
@@ -59,7 +59,7 @@ struct UpstreamScenarioTests {
         #expect(try agent.published("1.plist") == [UpstreamSample.ready("o")])
     }
 
-    @Test("what an upstream has when the wait is over is taken there", arguments: [60, 1])
+    @Test("an image that an upstream has when the wait is over is requested there", arguments: [60, 1])
     func lastLook(minute: Int) throws {
         // After looks at about 0, 1, 3 and 7 minutes.
         var agent = AgentScenario.withUpstreams {
@@ -67,7 +67,7 @@ struct UpstreamScenarioTests {
             $0.wait = .seconds(10 * minute)
         }
         let end = Sample.start + .seconds(10 * minute)
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         while agent.now < end {
             try agent.passToNextWake()
@@ -84,7 +84,7 @@ struct UpstreamScenarioTests {
     @Test("a pause that is longer than the wait is followed by a look, and not by requests to origins")
     func paused() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         // A look that is under way when the pause begins, and ends after the wait.
         let poll = try agent.awaitPoll()
@@ -104,7 +104,7 @@ struct UpstreamScenarioTests {
         arguments: [.origin, .never] as [Settings.Upstream.Fallback])
     func freshAgain(fallback: Settings.Upstream.Fallback) throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = fallback }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
@@ -130,7 +130,7 @@ struct UpstreamScenarioTests {
     @Test("an icon whose origin failed after the wait does not wait for upstreams any longer")
     func failedOrigin() throws {
         var agent = AgentScenario.withUpstreams { $0.wait = .seconds(60) }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         while agent.downloads.isEmpty {
             if agent.polls.isEmpty { try agent.passToNextWake() } else { try agent.finishPoll([:], generation: 1) }
         }
@@ -146,7 +146,7 @@ struct UpstreamScenarioTests {
     @Test("an upstream whose manifest is missing again and again is broken")
     func missingManifest() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         for state: UpstreamReport.State in [.fresh, .fresh, .broken, .broken] {
             try agent.finishPoll(.failed(UpstreamFailure(FetchFailure.status(404))))
@@ -156,10 +156,10 @@ struct UpstreamScenarioTests {
         #expect(agent.plan.status.upstreams?.first?.state == "fresh")
     }
 
-    @Test("without fallback, an icon that no upstream has stays pending")
+    @Test("an icon that no upstream has stays pending without fallback")
     func never() throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = .never }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         for _ in 0..<200 {
             try agent.passToNextWake()
@@ -176,10 +176,10 @@ struct UpstreamScenarioTests {
         #expect(agent.target == file("x"))
     }
 
-    @Test("what an upstream reports as failed is failed here, without a request, until it says something else")
+    @Test("an icon that an upstream reports as failed is failed without a request, until the report changes")
     func failed() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: .failed(error: "http-404")])
         try agent.finishJobs()
         #expect(try agent.published("1.plist") == [.failed(error: "http-404")])
@@ -189,7 +189,7 @@ struct UpstreamScenarioTests {
     }
 
     @Test(
-        "of failures, only those count that an origin says to every machine",
+        "only failures that an origin tells every machine count from an upstream",
         arguments: [
             ("http-404", true), ("http-403", true), ("http-410", true), ("not-an-image", true), ("http-503", false),
             ("timeout", false), ("address-refused", false), ("dns", false), ("too-large", false),
@@ -197,7 +197,7 @@ struct UpstreamScenarioTests {
         ])
     func sharedFailures(code: String, counts: Bool) throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: .failed(error: code)])
         try agent.finishJobs()
         #expect(try agent.published("1.plist") == [counts ? .failed(error: code) : .pending])
@@ -206,7 +206,7 @@ struct UpstreamScenarioTests {
     @Test("a failure does not count once the manifest is stale")
     func staleFailure() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: .failed(error: "http-404")])
         try agent.finishJobs()
         while agent.downloads.isEmpty {
@@ -223,7 +223,7 @@ struct UpstreamScenarioTests {
     @Test("an image is refreshed when its upstream has another one, and confirmed by newer manifests")
     func refresh() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
@@ -246,7 +246,7 @@ struct UpstreamScenarioTests {
     @Test("a file that is missing is asked for again, with a look past the caches, and then from the next upstream")
     func miss() throws {
         var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second])
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         for _ in 0..<2 { try agent.finishPoll([icon: UpstreamSample.ready("x")]) }
         let place = agent.target == file("x") ? UpstreamSample.first : UpstreamSample.second
         let other = place == UpstreamSample.first ? UpstreamSample.second : UpstreamSample.first
@@ -259,10 +259,10 @@ struct UpstreamScenarioTests {
             agent.plan.status.upstreams?.allSatisfy { $0.state == "fresh" } == true, "a miss opens no circuit breaker")
     }
 
-    @Test("another image than the manifest names is asked for once more past the caches, and never published")
+    @Test("an image with another digest is requested once more past the caches, and never published")
     func mismatch() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "y")
         #expect(agent.requests.count == 2)
@@ -279,7 +279,7 @@ struct UpstreamScenarioTests {
     func breaker(failure: FetchFailure) throws {
         var agent = AgentScenario.withUpstreams()
         let icons = (1...20).map { IconURL("https://a.example/\($0).png") }
-        try agent.drop(["1.plist": icons])
+        try agent.scan(["1.plist": icons])
         try agent.finishPoll(Dictionary(icons.map { ($0, UpstreamSample.ready($0.text)) }) { a, _ in a })
         let begun = agent.downloads.count
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(failure)) }
@@ -295,7 +295,7 @@ struct UpstreamScenarioTests {
     func unauthorized() throws {
         var agent = AgentScenario.withUpstreams()
         let icons = (1...20).map { IconURL("https://a.example/\($0).png") }
-        try agent.drop(["1.plist": icons])
+        try agent.scan(["1.plist": icons])
         try agent.finishPoll(Dictionary(icons.map { ($0, UpstreamSample.ready($0.text)) }) { a, _ in a })
         let begun = agent.downloads.count
         try agent.finishAll(.failed(.status(401)))
@@ -306,10 +306,10 @@ struct UpstreamScenarioTests {
         #expect(agent.events.contains { $0.kind == .upstreamRefused })
     }
 
-    @Test("nothing that an upstream says or does takes an image away")
+    @Test("no answer of an upstream takes an image away")
     func keepsImages() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
@@ -327,7 +327,7 @@ struct UpstreamScenarioTests {
     @Test("a run that ends when all is done looks at each upstream, and waits for nothing")
     func once() throws {
         var agent = AgentScenario.withUpstreams(triesOnce: true)
-        try agent.drop(["1.plist": [icon, "https://a.example/2.png"]])
+        try agent.scan(["1.plist": [icon, "https://a.example/2.png"]])
         #expect(!agent.plan.isSettled)
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         #expect(Set(agent.requests.map(\.url)) == [icon, "https://a.example/2.png"])
@@ -337,10 +337,10 @@ struct UpstreamScenarioTests {
         #expect(agent.plan.isSettled)
     }
 
-    @Test("whoever waits for icons has the upstreams looked at, and is told when none has them")
+    @Test("a wait for icons polls the upstreams, and reports when none has them")
     func sync() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         try agent.finishJobs()
         try agent.pass(.seconds(30))
@@ -354,7 +354,7 @@ struct UpstreamScenarioTests {
     @Test("a retry does not wait for upstreams any longer")
     func retry() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         try agent.pass(.seconds(90))
         try agent.handle(.request([icon], isRefresh: false))
@@ -363,10 +363,10 @@ struct UpstreamScenarioTests {
         #expect(agent.target == icon.text)
     }
 
-    @Test("upstreams are asked as soon as somebody wants it, once a second", arguments: [0, 400, 5000])
+    @Test("upstreams are polled on request at once, at most once a second", arguments: [0, 400, 5000])
     func onDemand(milliseconds: Int) throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = .never }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([:])
         let last = agent.now
         try agent.pass(.milliseconds(milliseconds))
@@ -376,10 +376,10 @@ struct UpstreamScenarioTests {
         #expect(agent.polls.isEmpty)
     }
 
-    @Test("who wants a look while one is under way gets another one, unless that one fails", arguments: [false, true])
+    @Test("a request during a poll causes another poll, unless the running one fails", arguments: [false, true])
     func duringLook(fails: Bool) throws {
         var agent = AgentScenario.withUpstreams { $0.fallback = .never }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         let poll = try agent.awaitPoll()
         try agent.pass(.seconds(3))
         try agent.handle(.request([icon], isRefresh: false))
@@ -393,7 +393,7 @@ struct UpstreamScenarioTests {
     @Test("an upstream that lost its image takes no freshness away", arguments: [false, true])
     func lostThere(isFailed: Bool) throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
@@ -405,7 +405,7 @@ struct UpstreamScenarioTests {
     @Test("an icon that came from its origin waits for upstreams again at its next refresh")
     func secondWait() throws {
         var agent = AgentScenario.withUpstreams { $0.wait = .seconds(60) }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         while agent.downloads.isEmpty {
             if agent.polls.isEmpty { try agent.passToNextWake() } else { try agent.finishPoll([:], generation: 1) }
         }
@@ -420,7 +420,7 @@ struct UpstreamScenarioTests {
     @Test("the answer to a poll under earlier settings does not count")
     func earlierPoll() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         let poll = try agent.awaitPoll()
         var generator = SeededGenerator(seed: 1)
         agent.settings.upstream.publicKeys = [SecretKey(using: &generator).publicKey]
@@ -431,7 +431,7 @@ struct UpstreamScenarioTests {
         #expect(try agent.awaitPoll().keys.count == 1)
     }
 
-    @Test("without upstreams, or with fallback, what waited comes from its origin")
+    @Test("waiting icons come from their origins once upstreams are removed, or fallback is set")
     func withoutUpstreams() throws {
         for change in [
             { $0.urls = [] },
@@ -441,7 +441,7 @@ struct UpstreamScenarioTests {
         ] as [(inout Settings.Upstream) -> Void] {
             var agent = AgentScenario.withUpstreams { $0.fallback = .never }
             let other: IconURL = "https://a.example/2.png"
-            try agent.drop(["1.plist": [icon, other]])
+            try agent.scan(["1.plist": [icon, other]])
             try agent.finishPoll([other: .failed(error: "http-404")])
             change(&agent.settings.upstream)
             try agent.handle(.configured(agent.settings))
@@ -455,7 +455,7 @@ struct UpstreamScenarioTests {
     @Test("an upstream that lacks an image does not set aside the delays of its origin")
     func backoff() throws {
         var agent = AgentScenario.withUpstreams { $0.wait = .zero }
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")])
         var bypasses = 0
         for _ in 0..<300 {
@@ -480,7 +480,7 @@ struct UpstreamScenarioTests {
         let path = CacheLayout.image(digest, suffix: String(repeating: "a", count: length))
         let image = AppListDocument.Image(path: path, sha256: digest, bytes: 9, type: "image/png", width: 1, height: 1)
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         guard length <= 16 else {
             #expect(throws: FormatError.self) { try agent.finishPoll([icon: .ready(image)]) }
             return
@@ -502,7 +502,7 @@ struct UpstreamScenarioTests {
         #expect(agent.disk.current?.published == agent.now)
         #expect(agent.now - Sample.start >= .seconds(12 * 3600) && agent.now - Sample.start <= .seconds(12 * 3600 + 60))
         try agent.restart(at: Sample.start + .seconds(-86_400 * 365))
-        try agent.look()
+        try agent.scan()
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishJobs()
         #expect(agent.disk.current?.published == agent.now && agent.now < Sample.start)
@@ -511,13 +511,13 @@ struct UpstreamScenarioTests {
     @Test("a manifest that was accepted is remembered over a restart")
     func restart() throws {
         var agent = AgentScenario.withUpstreams()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 7)
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
         try agent.pass(.seconds(2))
         try agent.restart()
-        try agent.look()
+        try agent.scan()
         let poll = try agent.awaitPoll()
         #expect(poll.accepted?.generation == 7)
         #expect(poll.index == nil && poll.validators == nil, "what it says is not remembered")
@@ -527,7 +527,7 @@ struct UpstreamScenarioTests {
     @Test("an upstream that is configured takes over what waits for its origin")
     func reload() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [icon]])
+        try agent.scan(["1.plist": [icon]])
         try agent.finish(icon, .failed(.timeout("5 s")))
         agent.settings.upstream.urls = [UpstreamSample.first]
         try agent.handle(.configured(agent.settings))

@@ -6,7 +6,7 @@ import Reports
 import SyncPlan
 import Testing
 
-@Suite("Why an image goes or stays")
+@Suite("Eviction reports: why an image goes or stays")
 struct EvictionReportTests {
     private static let a: IconURL = "https://h.example/a.png"
 
@@ -22,7 +22,7 @@ struct EvictionReportTests {
         return (icon, agent.plan.evictionReport(now: agent.now).icons.contains(icon))
     }
 
-    @Test("named by a list, pinned, in its grace, leased, in doubt")
+    @Test("the eviction report says why an image stays: list, pin, grace, lease or doubt")
     func reasons() throws {
         var agent = try Self.agent()
         var (fate, isRetired) = try Self.fate(agent)
@@ -32,7 +32,7 @@ struct EvictionReportTests {
         try agent.handle(.pin(url: Self.a, isPinned: false))
         try agent.finishJobs()
 
-        try agent.drop(["1.plist": nil])
+        try agent.scan(["1.plist": nil])
         try agent.finishJobs()
         (fate, isRetired) = try Self.fate(agent)
         #expect(fate.goes && fate.reason.contains("the grace period of generation") && isRetired)
@@ -43,7 +43,7 @@ struct EvictionReportTests {
         #expect(!fate.goes && fate.reason.contains("it is not mounted"))
         #expect(agent.plan.evictionReport(now: agent.now).isSettled)
 
-        try agent.drop([:])
+        try agent.scan([:])
         try agent.handle(.evict(isConfirmed: false))
         #expect(!agent.plan.isEvictionSettled(at: agent.now))
         try agent.pass(.seconds(5))
@@ -57,13 +57,13 @@ struct EvictionReportTests {
         #expect(agent.plan.evictionReport(on: Self.a, now: agent.now).icons.isEmpty)
     }
 
-    @Test("what a reader holds does not go, whichever of the generations that name it that is; others go on")
+    @Test("an image of any leased generation stays, and others go")
     func leases() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         let b: IconURL = "https://h.example/b.png"
         try agent.publish(["1.plist": [Self.a: "x"]])
         try agent.publish(["2.plist": [b: "y"]])
-        try agent.drop(["1.plist": nil, "2.plist": nil])
+        try agent.scan(["1.plist": nil, "2.plist": nil])
         try agent.finishJobs()
         let snapshot = agent.plan.evictionSnapshot(now: agent.now)
         let oldest = try #require(snapshot.superseded.first { $0 > 0 })
@@ -78,10 +78,10 @@ struct EvictionReportTests {
         try agent.pass(.seconds(600))
         try agent.finishRelease(leases: [oldest])
         try agent.finishJobs()
-        try agent.drop(["3.plist": [b]])
+        try agent.scan(["3.plist": [b]])
         try agent.finish(b, with: "y")
         try agent.finishJobs()
-        try agent.drop(["3.plist": nil])
+        try agent.scan(["3.plist": nil])
         try agent.finishJobs()
         try agent.handle(.evict(isConfirmed: true))
         if agent.releases != nil { try agent.finishRelease(leases: [oldest]) }

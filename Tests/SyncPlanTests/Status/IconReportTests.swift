@@ -6,7 +6,7 @@ import Reports
 import SyncPlan
 import Testing
 
-@Suite("What is told of one icon")
+@Suite("Reports on one icon")
 struct IconReportTests {
     private static let a: IconURL = "https://h.example/a.png"
     private static let b: IconURL = "https://h.example/b.png"
@@ -15,10 +15,10 @@ struct IconReportTests {
         try #require(agent.plan.report(on: url, now: agent.now))
     }
 
-    @Test("while its server is not asked, the next request is when that ends, and not as soon as it is its turn")
+    @Test("the next request of an icon is when the wait of its server ends")
     func origin() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
-        try agent.drop(["1.plist": [Self.a, Self.b]])
+        try agent.scan(["1.plist": [Self.a, Self.b]])
         let first = try #require(agent.downloads.keys.first)
         let other = first == Self.a ? Self.b : Self.a
         #expect(try Self.report(agent, on: first).next == "downloading")
@@ -40,17 +40,17 @@ struct IconReportTests {
         #expect(try Self.report(agent, on: first).next.hasSuffix(", if downloads are resumed by then"))
     }
 
-    @Test("of many queued icons it says how many others there are")
+    @Test("the report of a queued icon counts the others in the queue")
     func queue() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         let urls = (0..<1003).map { IconURL("https://h.example/\($0).png") }
-        try agent.drop(["1.plist": urls])
+        try agent.scan(["1.plist": urls])
         let queued = try #require(urls.first { agent.downloads[$0] == nil })
         #expect(try Self.report(agent, on: queued).next == "queued for download, with 1,001 others")
     }
 
     @Test(
-        "the rule by which a ready icon is refreshed, or a failed one retried",
+        "the report of an icon names the rule of its refresh or retry",
         arguments: [
             // What the server says, and the rule.
             ([("Cache-Control", "max-age=60")], "refresh.minimum (1h) is longer than its freshness"),
@@ -60,7 +60,7 @@ struct IconReportTests {
         ] as [([(String, String)], String)])
     func refresh(fields: [(String, String)], rule: String) throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, with: "a", answer: Sample.response(fields.map { (name: $0.0, value: $0.1) }))
         while agent.publication != nil { try agent.finishPublication() }
         let report = try Self.report(agent, on: Self.a)
@@ -69,7 +69,7 @@ struct IconReportTests {
     }
 
     @Test(
-        "the rule by which a failed icon is retried",
+        "the report of a failed icon names the rule of its retry",
         arguments: [
             (
                 FetchFailure.status(500),
@@ -80,7 +80,7 @@ struct IconReportTests {
         ])
     func retry(failure: FetchFailure, rule: String) throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.a]])
+        try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(failure))
         let report = try Self.report(agent, on: Self.a)
         #expect(report.next == "retry at \(report.failure?.nextAttempt ?? "")")

@@ -5,7 +5,7 @@ import Reports
 import SyncPlan
 import Testing
 
-@Suite("What is told of an icon")
+@Suite("Summaries of icons")
 struct IconSummaryTests {
     private static let url: IconURL = "https://h.example/a"
 
@@ -17,10 +17,10 @@ struct IconSummaryTests {
         return summary
     }
 
-    @Test("it is ready once its image is published, and not before")
+    @Test("an icon is ready once its image is published, and not before")
     func first() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.url]])
+        try agent.scan(["1.plist": [Self.url]])
         #expect(try Self.summary(agent).state == .pending)
         try agent.finish(Self.url, with: "x")
         let staged = try Self.summary(agent)
@@ -31,7 +31,7 @@ struct IconSummaryTests {
         #expect(ready.state == .ready && ready.path == Sample.image("x").path)
     }
 
-    @Test("it stays ready with its old image while a new one waits to be published")
+    @Test("an icon stays ready with its old image while a new one waits to be published")
     func refresh() throws {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.url: "x"]])
@@ -43,10 +43,10 @@ struct IconSummaryTests {
         #expect(try Self.summary(agent).path == Sample.image("y").path)
     }
 
-    @Test("it is pending, not failed, if an image that came after a failure waits to be published")
+    @Test("an icon is pending if an image that came after a failure waits to be published")
     func afterFailure() throws {
         var agent = AgentScenario()
-        try agent.drop(["1.plist": [Self.url]])
+        try agent.scan(["1.plist": [Self.url]])
         try agent.finish(Self.url, .failed(.timeout("fetch.idleTimeout to send more data")))
         try agent.finishJobs()
         let failed = try Self.summary(agent)

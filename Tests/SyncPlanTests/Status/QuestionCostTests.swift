@@ -8,7 +8,7 @@ import Testing
 /// Questions are answered in the agent's loop: what they cost is time in which it decides nothing.
 ///
 /// Costs are compared with one another, on the same machine in the same moment.
-@Suite("What a question costs", .serialized)
+@Suite("Costs of status, progress and eviction reports", .serialized)
 struct QuestionCostTests {
     private static let host = "a.example"
 
@@ -20,7 +20,7 @@ struct QuestionCostTests {
             $0.fetch.concurrency = 1000
             $0.fetch.perHost = 1000
         }
-        try agent.drop(["1.plist": urls(count)])
+        try agent.scan(["1.plist": urls(count)])
         while let url = agent.downloads.keys.first { try agent.finish(url, with: url) }
         try agent.finishJobs()
         return agent
@@ -32,22 +32,22 @@ struct QuestionCostTests {
 
     @Test("status and the progress of a sync cost no more with 20 times the icons")
     func status() throws {
-        let (few, many) = (try Self.ready(150), try Self.ready(3000))
+        let (few, many) = (try Self.ready(50), try Self.ready(1000))
         let questions: [(String, (Reconciler) -> Void)] = [
             ("status", { _ = $0.status }), ("sync", { _ = $0.syncReport(of: []) }),
             ("sync of a list", { _ = $0.syncReport(of: ["1.plist"]) }),
         ]
         for (name, ask) in questions {
             let costs = (Self.cost { ask(few.plan) }, Self.cost { ask(many.plan) })
-            #expect(costs.1 < costs.0 * 5, "\(name): \(costs.0) for 150 icons, \(costs.1) for 3,000")
+            #expect(costs.1 < costs.0 * 5, "\(name): \(costs.0) for 50 icons, \(costs.1) for 1,000")
         }
     }
 
-    @Test("what would be evicted is told at no higher a cost with 20 times the generations")
+    @Test("an eviction report costs no more with 20 times the generations")
     func eviction() throws {
         func cost(generations: Int) throws -> Duration {
             var agent = try Self.ready(300)
-            try agent.drop(["1.plist": Array(Self.urls(300).dropFirst(100))])
+            try agent.scan(["1.plist": Array(Self.urls(300).dropFirst(100))])
             try agent.finishJobs()
             for number in 0..<generations {
                 try agent.handle(.pin(url: "\(Self.host)/\(number)", isPinned: true))

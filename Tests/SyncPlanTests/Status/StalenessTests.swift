@@ -5,7 +5,7 @@ import Testing
 
 @testable import SyncPlan
 
-@Suite("Why an image is stale")
+@Suite("Sentences about stale images")
 struct StalenessTests {
     private static let now = Sample.start + .seconds(7200)
 
@@ -24,7 +24,7 @@ struct StalenessTests {
     }
 
     @Test(
-        "the sentence tells since when, and why",
+        "the sentence about a stale image says since when, and why",
         arguments: ["http-503", "not-an-image"])
     func sentence(failure: String) {
         let text = Self.icon("max-age=3600", failure: failure).staleness(at: Self.now)
@@ -32,20 +32,20 @@ struct StalenessTests {
         #expect(text == "Stale since \(start): its last refresh failed (\(failure)). The image is still used.")
     }
 
-    @Test("of an image whose server is forgotten only the failure is known")
+    @Test("the sentence about an image without a known response says only the failure")
     func unknown() {
         let text = Self.icon(nil, failure: "dns").staleness(at: Self.now)
         #expect(text == "Its last refresh failed (dns), and its freshness is unknown.")
         #expect(Self.icon(nil, failure: nil).staleness(at: Self.now) == nil)
     }
 
-    @Test("an image that is fresh is told, too, if its last refresh failed")
+    @Test("a fresh image whose last refresh failed has a sentence, too")
     func fresh() {
         let text = Self.icon("max-age=7201", failure: "dns").staleness(at: Self.now)
         #expect(text == "Its last refresh failed (dns); it is fresh until \(Sample.start + .seconds(7201)).")
     }
 
-    @Test("there is nothing to say of an image whose refresh did not fail, of one that is retired, and of none")
+    @Test("images without a failed refresh, retired images and missing images have no sentence")
     func nothing() {
         #expect(Self.icon("max-age=3600", failure: nil).staleness(at: Self.now) == nil)
         var missing = Self.icon("max-age=3600", failure: "dns")

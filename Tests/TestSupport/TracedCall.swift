@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One call in the output of `strace -f -y`: `811 linkat(9</cache/staging>, "1", 8</cache>, "manifest.json", 0) = 0`.
-struct TracedCall {
-    let thread: Substring
-    let name: Substring
+package struct TracedCall: Sendable {
+    package let thread: Substring
+    package let name: Substring
     /// What strace's `-P` compares: every path as it was passed, and where every descriptor leads to.
-    let subjects: [Substring]
+    package let subjects: [Substring]
     /// The one of these that the call is about: the last path that was passed, else the first descriptor.
-    let subject: Substring
+    package let subject: Substring
     /// The whole path of the same, whichever part of it was passed.
-    let path: String
+    package let path: String
     /// The arguments and the result.
-    let text: Substring
+    package let text: Substring
 
     /// - Returns: `nil` if the line tells of no call, or of one without a file.
-    init?(_ line: Substring) {
+    package init?(_ line: Substring) {
         thread = line.prefix { $0.isNumber }
         let call = line[thread.endIndex...].drop { $0 == " " }
         guard call.first?.isLetter == true, let start = call.firstIndex(of: "(") else { return nil }
@@ -52,26 +52,26 @@ struct TracedCall {
 
     /// The calls that change files or folders, or make changes durable, as strace takes them: `?` where not every machine
     /// has the call.
-    static let changing = [
+    package static let changing = [
         "?open", "openat", "?openat2", "?creat", "?mkdir", "mkdirat", "?link", "linkat", "?rename", "?renameat",
         "renameat2", "?unlink", "unlinkat", "write", "writev", "pwrite64", "pwritev", "ftruncate", "fallocate", "fsync",
         "fdatasync", "syncfs", "?sync_file_range", "msync", "fchmod", "close",
     ]
 
     /// Whether it has changed something, or made something durable, for all that one can tell from itself alone.
-    var isChange: Bool {
+    package var isChange: Bool {
         guard !text.contains(" = -1 ") else { return false }
         return name.hasPrefix("open") ? text.contains("O_CREAT") : name != "close"
     }
 
     /// What it has in common with the calls of its name in all folders that fan out: `mkdirat /cache/icons/*`.
-    var kind: String {
+    package var kind: String {
         let names = path.split(separator: "/").map { $0.count == 2 && $0.allSatisfy(\.isHexDigit) ? "*" : $0 }
         return "\(name) /\(names.joined(separator: "/"))"
     }
 
     /// Whether disks that are full refuse it.
-    var takesSpace: Bool {
+    package var takesSpace: Bool {
         isChange && !["unlink", "unlinkat", "fchmod"].contains(name)
     }
 }

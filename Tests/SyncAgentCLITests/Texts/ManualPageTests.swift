@@ -8,7 +8,7 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("The manual pages")
+@Suite("Manual pages")
 struct ManualPageTests {
     /// The part of `syncagent.1` on each command.
     private static func parts() throws -> [(name: String, lines: [String])] {
@@ -34,7 +34,7 @@ struct ManualPageTests {
     }
 
     @Test(
-        "mandoc finds nothing wrong with a page", .enabled(if: Tool.areInstalled("mandoc"), "takes mandoc"),
+        "mandoc finds no fault in a manual page", .enabled(if: Tool.areInstalled("mandoc"), "takes mandoc"),
         arguments: ManualPage.names)
     func lint(name: String) async throws {
         try await withTemporaryFolder { folder in
@@ -46,14 +46,14 @@ struct ManualPageTests {
     }
 
     @Test(
-        "groff finds nothing wrong with a page", .enabled(if: Tool.areInstalled("groff"), "takes groff"),
+        "groff finds no fault in a manual page", .enabled(if: Tool.areInstalled("groff"), "takes groff"),
         arguments: ManualPage.names)
     func groff(name: String) async throws {
         let result = try await Program.run("groff", "-mdoc", "-Tutf8", "-ww", "-P-cbou", reading: ManualPage(name).text)
         #expect(result.code == 0 && result.messages.isEmpty, "\(result.messages)")
     }
 
-    @Test("every command and its options are in syncagent.1, and nothing else is")
+    @Test("syncagent.1 has every command with its options, and no others")
     func commands() async throws {
         let program = try await CommandHelp.ofProgram().all
         let parts = try Self.parts()
@@ -73,7 +73,7 @@ struct ManualPageTests {
         }
     }
 
-    @Test("each command's exit codes are those of its help, and the table has all of the program")
+    @Test("syncagent.1 has the exit codes of each command's help, and a table of all exit codes")
     func exitCodes() async throws {
         let parts = try Self.parts()
         for (name, command) in try await CommandHelp.ofProgram().all {
@@ -88,7 +88,7 @@ struct ManualPageTests {
         #expect(table == Exit.Code.allCases.map(\.rawValue))
     }
 
-    @Test("commands and options that a page mentions exist", arguments: ManualPage.names)
+    @Test("commands and options that a manual page mentions exist", arguments: ManualPage.names)
     func mentions(name: String) async throws {
         let program = try await CommandHelp.ofProgram()
         let page = try ManualPage(name)
@@ -104,7 +104,7 @@ struct ManualPageTests {
         for call in calls { #expect(commands.contains(call), "syncagent \(call)") }
     }
 
-    @Test("references lead to a page of ours, or to one of another program", arguments: ManualPage.names)
+    @Test("references of a manual page lead to pages of syncagent or of other programs", arguments: ManualPage.names)
     func references(name: String) throws {
         let references = try ManualPage(name).arguments(of: "Xr").map {
             $0.split(separator: " ").prefix(2).joined(separator: ".")
@@ -116,7 +116,7 @@ struct ManualPageTests {
         }
     }
 
-    @Test("files that a page names are where the program has them", arguments: ManualPage.names)
+    @Test("files that a manual page names are where the program has them", arguments: ManualPage.names)
     func files(name: String) throws {
         // What the unit hides, and where `Packaging/install` puts documents.
         let known =
@@ -157,7 +157,7 @@ struct ManualPageTests {
         return paths(PlaceChoice.system) + named + atHome + helpers
     }
 
-    @Test("variables that a page names are read by the program", arguments: ManualPage.names)
+    @Test("variables that a manual page names are read by the program", arguments: ManualPage.names)
     func variables(name: String) throws {
         let sources = try Self.sources()
         let settings = Set(SettingKey.all.map(\.variable))
@@ -173,7 +173,7 @@ struct ManualPageTests {
         return try files.map { try String(contentsOfFile: "\(folder)/\($0)", encoding: .utf8) }.joined()
     }
 
-    @Test("settings that a page names exist", arguments: ManualPage.names)
+    @Test("settings that a manual page names exist", arguments: ManualPage.names)
     func settings(name: String) throws {
         let settings = Set(SettingKey.all.map(\.name))
         for setting in try ManualPage(name).words(after: "Ic") where setting.contains(".") {
@@ -181,7 +181,7 @@ struct ManualPageTests {
         }
     }
 
-    @Test("codes in syncagent.8 are those that the article on operation explains")
+    @Test("the article Operation explains the codes in syncagent.8")
     func codes() throws {
         let article = try Article("Operation", of: "SyncAgent").text
         let codes = try ManualPage("syncagent.8").section("DIAGNOSTICS").lines

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import TestSupport
 import Testing
 
-@Suite("What strace tells of calls")
+@Suite("Lines of strace")
 struct TracedCallTests {
     @Test(
-        "the file of a call is the same, whichever part of its path is passed",
+        "a traced call has the same file, whichever part of its path is passed",
         arguments: [
             #"8 renameat(9</c/staging>, "1", 7</c/icons/ab>, "abc.png") = 0"#,
             #"8 renameat(9</c>, "staging/1", 9</c>, "icons/ab/abc.png") = 0"#,
@@ -18,7 +19,7 @@ struct TracedCallTests {
         #expect(try #require(TracedCall(line[...])).path == "/c/icons/ab/abc.png")
     }
 
-    @Test("what strace would compare with a path is what was passed, and where the descriptors lead to")
+    @Test("the subjects of a traced call are its paths as passed, and where its descriptors lead")
     func subjects() throws {
         let call = try #require(TracedCall(#"8 linkat(9</c/staging>, "1", 7</c>, "manifest.json", 0) = 0"#))
         #expect(call.subjects == ["/c/staging", "1", "/c", "manifest.json"])
@@ -26,7 +27,7 @@ struct TracedCallTests {
     }
 
     @Test(
-        "other lines are no calls on files",
+        "other lines of strace are no calls on files",
         arguments: ["8 +++ exited with 0 +++", "8 <... openat resumed>) = 7</c/staging>", "8 munmap(0x7f, 4096) = 0"])
     func none(line: String) {
         #expect(TracedCall(line[...]) == nil)

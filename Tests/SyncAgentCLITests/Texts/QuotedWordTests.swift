@@ -5,10 +5,11 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("Words that were quoted, in real shells", .timeLimit(.minutes(2)))
-struct ShellWordTests {
+/// The table of words is in `ReportsTests/ShellWordTests`.
+@Suite("Quoted words in real shells", .timeLimit(.minutes(10)))
+struct QuotedWordTests {
     @Test(
-        "are read as the text by each shell, whatever stands beside each sign of ASCII",
+        "shells read a quoted word as its text, whatever stands beside each sign of ASCII",
         arguments: ["sh", "bash", "zsh", "fish"])
     func shells(shell: String) async throws {
         guard Tool.areInstalled(shell) else { try Test.cancel("takes \(shell)") }
@@ -31,7 +32,7 @@ struct ShellWordTests {
         }
     }
 
-    @Test("run nothing in shells that do not know their escapes", arguments: ["sh", "fish"])
+    @Test("shells that do not know the escapes of a quoted word run nothing of it", arguments: ["sh", "fish"])
     func unknownEscapes(shell: String) async throws {
         guard Tool.areInstalled(shell) else { try Test.cancel("takes \(shell)") }
         try await withTemporaryFolder { folder in

@@ -72,7 +72,7 @@ extension StringProtocol {
 }
 
 /// A command of the program, as it tells of itself.
-struct CommandHelp: Decodable {
+struct CommandHelp: Decodable, Sendable {
     struct Argument: Decodable {
         struct Name: Decodable {
             var kind: String
@@ -97,12 +97,14 @@ struct CommandHelp: Decodable {
     var subcommands: [CommandHelp]?
     var shouldDisplay: Bool
 
-    /// The whole program.
-    static func ofProgram() async throws -> CommandHelp {
+    private static let program: Task<CommandHelp, any Error> = Task {
         let program = BuiltProducts.path("syncagent").string
         let json = try await Program.run(program, "--experimental-dump-help").output
         return try JSONDecoder().decode(Tool.self, from: Data(json.utf8)).command
     }
+
+    /// The whole program, which is asked once.
+    static func ofProgram() async throws -> CommandHelp { try await program.value }
 
     /// Its commands, with those below others as `config check`; `config` itself is what it does without one.
     var all: [(name: String, command: CommandHelp)] {

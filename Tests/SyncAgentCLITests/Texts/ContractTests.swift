@@ -11,7 +11,7 @@ import Testing
 /// would not notice a name that both lose.
 ///
 /// Add the names of a release when it is made. Remove none within a major version.
-@Suite("What users, scripts and programs rely on")
+@Suite("Names of the contract")
 struct ContractTests {
     /// Each command with its own options; those that take a value end in `=`.
     private static let commands: [(String, String)] = [
@@ -39,7 +39,7 @@ struct ContractTests {
         try String(contentsOfFile: "\(Article.project)/\(file)", encoding: .utf8)
     }
 
-    @Test("every command is there with its options, which take a value or none as ever", arguments: commands)
+    @Test("commands keep their names and options, which take a value or none as ever", arguments: commands)
     func command(name: String, own: String) async throws {
         let program = try await CommandHelp.ofProgram().all
         let command = try #require(program.first { $0.name == name }?.command, "there is no command \(name)")
@@ -61,7 +61,7 @@ struct ContractTests {
         for (code, number) in codes { #expect(code.rawValue == number) }
     }
 
-    @Test("the JSON of status has every key of the contract, and its states their words")
+    @Test("the JSON of status keeps every key of the contract and the words of its states")
     func status() {
         var report = StatusReport(state: .running)
         report.lists = [StatusReport.List(name: "apps.plist", state: .ok)]

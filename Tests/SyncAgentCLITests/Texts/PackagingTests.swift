@@ -5,7 +5,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-@Suite("What the package is made of")
+@Suite("Files of the package")
 struct PackagingTests {
     @Test("both changelogs begin with the version of the program")
     func version() throws {
@@ -33,7 +33,7 @@ struct PackagingTests {
     }
 
     @Test(
-        "systemd accepts the units of exports, whose rights are those of the agent, and no more",
+        "systemd accepts the units of exports, which have the rights of the agent and no more",
         .enabled(if: Tool.areInstalled("systemd-analyze"), "systemd-analyze is not installed"))
     func export() async throws {
         let names = ["syncagent-export.service", "syncagent-export.path", "syncagent-export.timer"]
@@ -56,7 +56,7 @@ struct PackagingTests {
         }
     }
 
-    @Test("what the file of exports suggests is accepted by the command")
+    @Test("syncagent export accepts the options that syncagent-export.default suggests")
     func exportOptions() async throws {
         let suggestions = try text("syncagent-export.default").split(separator: "\n").filter {
             $0.hasPrefix("#EXPORT=")
@@ -71,7 +71,7 @@ struct PackagingTests {
         }
     }
 
-    @Test("the configuration that is installed changes nothing, and what it suggests is accepted")
+    @Test("the installed syncagent.toml changes nothing, and config check accepts its suggestions")
     func configuration() async throws {
         let file = try text("syncagent.toml")
         let lines = file.split(separator: "\n").map(String.init)

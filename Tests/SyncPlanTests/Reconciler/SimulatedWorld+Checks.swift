@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import CacheFormat
+import HTTPRules
+import Reports
+import SyncPlan
+
+extension SimulatedWorld {
+    /// Fails if an app that had an image in one generation, and has been in its list since, has none in the next one.
+    mutating func checkImagesKept(
+        from old: Manifest?, _ images: Set<Digest>, by publication: Publication
+    ) throws(Violation) {
+        let lists = Set(publication.documents.map(\.list))
+        let excused = departed.before.union(departed.now)
+        departed.before = departed.before.filter { !lists.contains($0.list) }
+        guard let old, let new = disk.current else { return }
+        for (name, list) in new.lists {
+            guard let before = old.lists[name].flatMap({ disk.documents[$0.sha256] }),
+                let after = disk.documents[list.sha256]
+            else { continue }
+            for app in after.apps where !excused.contains(ListedApp(list: name, id: app.id)) {
+                guard app.state.status != .ready else { continue }
+                let had = before.apps.contains { old in
+                    guard old.id == app.id, case .ready(let image) = old.state else { return false }
+                    return images.contains(image.sha256)
+                }
+                try expect(!had, "the app \(app.id ?? "") of \(name) had an image, and has none")
+            }
+        }
+    }
+
+    func checkFetch(_ request: FetchRequest) throws(Violation) {
+        try expect(downloads[request.url] == nil, "\(request.url) is being downloaded, and is again")
+        try expect(!isPaused && !plan.isStopping, "\(request.url) is downloaded although nothing is to be")
+        try expect(!isShut, "\(request.url) is downloaded although there is no room")
+        try servers.check(request, beside: downloads.values, at: now)
+        let isGoing = removal?.plan.urls.contains(request.url) ?? false
+        if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image, !isGoing,
+            disk.images.contains(image)
+        {
+            throw Violation("\(request.url) is fresh, and is downloaded again")
+        }
+        guard let etag = request.condition?.validators.etag else { return }
+        let image = plan.icon(request.url)?.image?.sha256
+        try expect(image == Sample.image(etag).sha256, "the validators sent for \(request.url) are of another image")
+    }
+
+    func checkGrace(of releases: [GenerationRelease]) throws(Violation) {
+        for release in releases {
+            guard let time = superseded[release.generation] else { continue }
+            let isWaived = waived.contains(release.generation)
+            let grace = isWaived ? min(settings.cache.grace, RetentionRule.shortest) : settings.cache.grace
+            try expect(time + grace <= now, "generation \(release.generation) is released within its grace")
+            try expect(
+                !release.ignoresLeases || time + settings.cache.leaseMax <= now,
+                "a lease on generation \(release.generation) is ignored before its time")
+        }
+    }
+
+    func checkRemoval(_ removed: RetirementPlan) throws(Violation) {
+        try disk.check(removed)
+        let images = Set(removed.images.map(\.sha256))
+        for url in Self.urls {
+            guard let icon = plan.icon(url), icon.isReferenced, let image = icon.image else { continue }
+            try expect(!images.contains(image.sha256), "the image of \(url) would be removed, and a list names it")
+        }
+    }
+
+    func check() throws(Violation) {
+        try disk.check()
+        var staged: Set<String> = []
+        for url in Self.urls {
+            guard let icon = plan.icon(url) else { continue }
+            if let name = icon.staged?.name { staged.insert(name) }
+            guard removal == nil, icon.isReferenced, let image = icon.image, !disk.images.contains(image.sha256)
+            else { continue }
+            throw Violation("\(url) shows an image that is not on disk")
+        }
+        staged.formUnion(plan.stagedRenditions)
+        for move in publication?.moves ?? [] { staged.insert(move.name) }
+        staged.formUnion(publication?.discards.map(\.name) ?? [])
+        for url in disk.partials where hasScanned && downloads[url] == nil {
+            try expect(plan.icon(url)?.isReferenced ?? false, "a part of \(url) is kept, and no list names it")
+        }
+        try expect(disk.staging == staged, "staging/ has \(disk.staging.sorted()), and not \(staged.sorted())")
+        let status = plan.status
+        try expect(status.downloads.active == downloads.count, "the agent has lost count of its downloads")
+        try expect(status.state == (isPaused ? .paused : .running), "the agent does not know whether it is paused")
+        let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping && status.downloads.reason == nil
+        try expect(!mayStart || status.downloads.queued == 0, "\(status.downloads.queued) icons wait for nothing")
+        if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
+        if let miscount = plan.miscount { throw Violation(miscount) }
+    }
+
+    func expect(_ condition: Bool, _ message: @autoclosure () -> String) throws(Violation) {
+        try disk.expect(condition, message())
+    }
+}
