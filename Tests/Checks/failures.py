@@ -93,6 +93,12 @@ class SwiftTests:
             f"Packaging/test --only '{name.partition('.')[2] or name}'", name)
 
 
+def of_compiler(log):
+    """The errors of a compiler, each once."""
+    found = dict.fromkeys(re.findall(r"(?m)^(/[^\s:]+):(\d+):\d+: error: (.*)$", log))
+    return [Failure(message, f"{os.path.relpath(path, rules.PROJECT)}:{line}", "", None) for path, line, message in found]
+
+
 def of_python(log, command):
     """The failures that unittest wrote into the log of a step."""
     found = []

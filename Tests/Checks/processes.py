@@ -81,6 +81,19 @@ def end_descendants():
     return killed
 
 
+@contextlib.contextmanager
+def shared_memory():
+    """Removes the shared memory that programs leave behind which are killed: faketime and Chromium name theirs so."""
+    before = set(os.listdir("/dev/shm"))
+    try:
+        yield
+    finally:
+        for name in set(os.listdir("/dev/shm")) - before:
+            if name.startswith(("faketime_shm_", "sem.faketime_sem_", "org.chromium.")):
+                path = os.path.join("/dev/shm", name)
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+
+
 def mounts_below(folder):
     """The file systems that are mounted in a folder, the last one first."""
     with open("/proc/self/mountinfo") as file:

@@ -23,16 +23,19 @@ struct DescriptorBudgetTests {
             [budget.downloads, budget.clients, budget.webClients, budget.folders, budget.eventLoops] == expected)
     }
 
-    @Test("the budget never exceeds the file descriptors", arguments: 64...4096)
-    func sum(available: Int) throws {
-        for (processors, addresses) in [(1, 0), (4, 4), (256, 4)] {
-            let budget = try #require(
-                DescriptorBudget(
-                    available: available, concurrency: 1000, processors: processors, addresses: addresses))
-            #expect(budget.downloads > 0 && budget.clients > 0 && budget.folders > 0 && budget.eventLoops > 0)
-            let web = budget.webClients == 0 ? 0 : addresses * (1 + 2 * budget.webClients)
-            let others = budget.clients + web + budget.folders + 3 * budget.eventLoops + 36
-            #expect(3 * budget.downloads + others <= available)
+    @Test("the budget never exceeds the file descriptors")
+    func sum() throws {
+        for available in 64...4096 {
+            for (processors, addresses) in [(1, 0), (4, 4), (256, 4)] {
+                let budget = try #require(
+                    DescriptorBudget(
+                        available: available, concurrency: 1000, processors: processors, addresses: addresses))
+                let web = budget.webClients == 0 ? 0 : addresses * (1 + 2 * budget.webClients)
+                let others = budget.clients + web + budget.folders + 3 * budget.eventLoops + 36
+                let isWithin = 3 * budget.downloads + others <= available
+                let hasAll = min(budget.downloads, budget.clients, budget.folders, budget.eventLoops) > 0
+                #expect(isWithin && hasAll, "\(available) file descriptors: \(budget)")
+            }
         }
     }
 

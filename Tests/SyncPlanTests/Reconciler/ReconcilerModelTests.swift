@@ -7,7 +7,7 @@ import Testing
 /// What happens also depends on the order of hashed collections, which is another one in each run.
 @Suite("The reconciler in a world in which anything happens")
 struct ReconcilerModelTests {
-    private static let worlds = ProcessInfo.processInfo.environment["MODEL_WORLDS"].flatMap { Int($0) } ?? 64
+    private static let worlds = ProcessInfo.processInfo.environment["MODEL_WORLDS"].flatMap { Int($0) } ?? 40
 
     @Test("every promise is kept after every step, and all comes to rest", arguments: 0..<worlds)
     func anythingHappens(seed: Int) {
