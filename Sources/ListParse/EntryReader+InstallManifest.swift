@@ -38,7 +38,9 @@ extension EntryReader {
             // An app has an image of each kind.
             case .success(let url):
                 append(AppEntry(name: name, id: identifier.map { "\($0) \(kind)" }, icon: url))
-            case .failure(let flaw): draft.addProblem(asset.key(Self.urlKey), flaw.description)
+            case .failure(let flaw):
+                draft.addUnusable(
+                    name: name, id: identifier.map { "\($0) \(kind)" }, at: asset.key(Self.urlKey), flaw.description)
             }
         }
         if !hasIcon { draft.addProblem(place.key(Self.assetsKey), "no display-image or full-size-image") }

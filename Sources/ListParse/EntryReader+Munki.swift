@@ -24,7 +24,8 @@ enum MunkiItem {
         let last = name.split(atByte: "/", omittingEmpty: false).last ?? ""
         let parts = last.split(atByte: ".")
         // Leading dots do not begin a suffix.
-        guard parts.count > 1, let suffix = parts.last, last.ends(withBytes: "." + suffix), suffixes.contains(suffix)
+        guard parts.count > 1, let suffix = parts.last, last.ends(withBytes: "." + suffix),
+            suffixes.contains(suffix.asciiLowercased)
         else {
             return name + ".png"
         }
@@ -49,7 +50,9 @@ extension EntryReader {
             append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
-            draft.addProblem(place.key(key), flaw.description)
+            let name = text(Self.nameKey, of: item, at: place)
+            draft.addUnusable(
+                name: name, id: (name ?? "").isEmpty ? nil : name, at: place.key(key), flaw.description)
         }
         return true
     }

@@ -63,7 +63,11 @@ struct EntryReader {
     }
 
     private var result: Reading {
-        draft.entries.isEmpty && lacksIconBase ? .rejected(.noIconBase) : .list(draft.list)
+        if draft.entries.isEmpty && lacksIconBase { return .rejected(.noIconBase) }
+        return switch draft.verdict {
+        case .success(let list): .list(list)
+        case .failure(let rejection): .rejected(rejection)
+        }
     }
 
     mutating func count(_ array: any UnkeyedDecodingContainer) { elements += array.count ?? 0 }
@@ -80,7 +84,7 @@ struct EntryReader {
         switch icon(text) {
         case .success(let url):
             append(AppEntry(icon: url))
-            return AppEntry.flaw(inIcon: text) == nil
+            return AppEntry.flaw(inIcon: AppEntry.spelledIcon(text)) == nil
         case .failure(let flaw):
             draft.addProblem("\(place)", flaw.description)
             return false
@@ -103,11 +107,16 @@ struct EntryReader {
             }
         }
         if let firstProblem {
-            draft.addProblem(place.key(firstProblem.key), firstProblem.flaw.description)
+            if firstProblem.flaw == .relative { lacksIconBase = true }
+            draft.addUnusable(
+                name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry),
+                at: place.key(firstProblem.key), firstProblem.flaw.description)
             return true
         }
         if addMunkiItem(entry, at: place) || addInstallItem(entry, at: place) { return true }
-        draft.addProblem("\(place)", "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
+        draft.addUnusable(
+            name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), at: "\(place)",
+            "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
         return false
     }
 

@@ -45,6 +45,10 @@ struct ListDocument: Decodable {
     private static func verdict(
         of dictionary: KeyedDecodingContainer<ListKey>, topKeys: Int, _ limits: ListLimits
     ) -> ListVerdict {
+        // The objects of a keyed archive are in one array, with all their texts.
+        if dictionary.contains(ListKey("$archiver")), dictionary.contains(ListKey("$objects")) {
+            return .failure(.noKnownShape)
+        }
         for key in preferredKeys.map(ListKey.init) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
             var reader = EntryReader(limits: limits)

@@ -6,6 +6,7 @@ import CacheFormat
 struct ListDraft {
     let limits: ListLimits
     private(set) var entries: [AppEntry] = []
+    private var unusable: [UnusableEntry] = []
     /// Only the first ones.
     private var problems: [EntryProblem] = []
     /// The number of all problems.
@@ -19,6 +20,13 @@ struct ListDraft {
 
     mutating func add(_ entry: AppEntry) {
         entries.append(entry)
+    }
+
+    /// Adds an entry without a usable icon URL, and its problem.
+    mutating func addUnusable(name: String?, id: String?, at keyPath: String, _ reason: String) {
+        addProblem(keyPath, reason)
+        guard name != nil || id != nil else { return }
+        unusable.append(UnusableEntry(index: entries.count, name: name, id: id, keyPath: keyPath))
     }
 
     mutating func addProblem(_ keyPath: @autoclosure () -> String, _ reason: String) {
@@ -38,6 +46,14 @@ struct ListDraft {
 
     var list: AppList {
         let rest = problemCount - problems.count
-        return AppList(entries: entries, problems: rest > 0 ? problems + [.more(rest)] : problems)
+        var list = AppList(entries: entries, problems: rest > 0 ? problems + [.more(rest)] : problems)
+        list.unusable = unusable
+        return list
+    }
+
+    /// The list, unless each of its entries was ignored.
+    var verdict: ListVerdict {
+        guard entries.isEmpty, let problem = problems.first else { return .success(list) }
+        return .failure(.noUsableEntry("\(problem)"))
     }
 }

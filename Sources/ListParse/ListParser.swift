@@ -30,8 +30,9 @@ package struct ListParser: Sendable {
         let decoder = PropertyListDecoder()
         if let key = ListDocument.limitsKey { decoder.userInfo[key] = limits }
         if let key = ListDocument.topKeysKey { decoder.userInfo[key] = outline.topKeys }
+        let text = encoding == .openStep ? OpenStepEscapes.joiningSurrogates(bytes) : bytes
         do {
-            return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
+            return try decoder.decode(ListDocument.self, from: Data(text)).verdict
         } catch {
             guard !Self.isJSON(bytes) else {
                 return .failure(.notAPropertyList("this is JSON; convert it to a property list"))

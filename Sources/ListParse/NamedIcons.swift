@@ -27,9 +27,9 @@ struct NamedIcons {
         }
         switch draft.limits.icon(value) {
         case .failure(let flaw):
-            draft.addProblem(ListPath.key(name), flaw.description)
+            draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
         case .success(let url):
-            hasURL = hasURL || AppEntry.flaw(inIcon: value) == nil
+            hasURL = hasURL || AppEntry.flaw(inIcon: AppEntry.spelledIcon(value)) == nil
             if !isNamed {
                 draft.addProblem(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
@@ -39,7 +39,8 @@ struct NamedIcons {
 
     /// Records a value that is not a string as a problem.
     mutating func addOther(for name: String) {
-        draft.addProblem(ListPath.key(name), "not a string")
+        let isNamed = name.utf8.count <= AppEntry.maxTextBytes
+        draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), "not a string")
         hasDigests = false
     }
 

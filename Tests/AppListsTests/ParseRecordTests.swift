@@ -5,7 +5,15 @@ import Testing
 
 @Suite("Records of the parser")
 struct ParseRecordTests {
-    private static let list = AppList(
+    private static let list: AppList = {
+        var list = whole
+        list.unusable = [
+            UnusableEntry(index: 0, name: "Maps", id: nil, keyPath: "[0].icon"),
+            UnusableEntry(index: 3, name: nil, id: "3", keyPath: "[3].icon"),
+        ]
+        return list
+    }()
+    private static let whole = AppList(
         entries: [
             AppEntry(name: "Mail", id: "com.example.mail", icon: "http://e.org/a", download: "1.2M"),
             AppEntry(icon: "http://e.org/ü", expected: .of("x")),
@@ -23,10 +31,11 @@ struct ParseRecordTests {
             .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
             .failure(.tooDeep(limit: 32)), .failure(.tooManyValues(limit: 8 << 20)), .failure(.noKnownShape),
             .failure(.ambiguousShape(keys: ["a", "b"])), .failure(.repeatedKeys), .failure(.noIconBase),
+            .failure(.noUsableEntry("[0]: empty")),
             .failure(.tooManyEntries(limit: 50_000)), .failure(.tooMuchText(limit: .mebibytes(64))),
         ] as [ListVerdict])
     func roundTrip(verdict: ListVerdict) throws {
-        #expect(try ParseRecord.decode(ParseRecord.encode(verdict), maxEntries: 3) == verdict)
+        #expect(try ParseRecord.decode(ParseRecord.encode(verdict), maxEntries: 5) == verdict)
     }
 
     @Test(

@@ -93,6 +93,39 @@ struct ListTests {
         }
     }
 
+    @Test("a list whose URLs are wrapped, or lost one by one or all at once, keeps every icon, and check says so")
+    func spoiled() async throws {
+        try await World.with { world in
+            let world = world.setting("SYNCAGENT_CACHE_GRACE", "0s")
+            let names = ["Mail", "Maps", "Music"]
+            try world.drop(names)
+            try await world.agent.whileRunning { _ in
+                try await world.published(names)
+                let versions:
+                    [(spoil: (String) -> String, state: StatusReport.List.State, problems: Int, codes: [Int32])] =
+                        [
+                            ({ "\n\t\($0)\n      " }, .ok, 0, [0, 0]),
+                            ({ $0.contains("Maps") ? "" : $0 }, .ok, 1, [0, 1]), ({ _ in "" }, .lastGood, 1, [65, 65]),
+                        ]
+                for version in versions {
+                    let list = propertyList(names.map { ($0, version.spoil(world.origin.iconURL($0))) })
+                    try world.agent.drop(list, as: "apps.plist")
+                    _ = try await world.agent.call("sync", "--wait", "apps.plist")
+                    let file = world.agent.lists.appending("apps.plist").string
+                    for (options, code) in zip([[], ["--strict"]], version.codes) {
+                        #expect(try await world.agent.call(["check", file] + options).code == code, "\(version.state)")
+                    }
+                    let state = Word(version.state)
+                    let found = try await world.agent.status { $0.inSync && $0.lists.first?.state == state }
+                    #expect(found.lists.first?.problems == version.problems && found.icons.retired == 0)
+                    try await world.published(names)
+                }
+                expectContains(try await world.agent.call("list", "apps.plist").output, "no-usable-entry")
+            }
+            #expect(world.origin.requestCount == 3)
+        }
+    }
+
     @Test("lists of each shape are published: OpenStep, binary, Munki with digests, and install manifests")
     func shapes() async throws {
         try await World.with { world in

@@ -144,6 +144,12 @@ struct SyncTests {
                 let missing = try await world.agent.call("sync", "--wait", "none.plist")
                 #expect(missing.code == 1)
                 expectContains(missing.messages, "none.plist: there is no such list")
+                try world.drop(["C"], as: "Apps.PLIST")
+                for options in [[], ["--wait"]] {
+                    let ignored = try await world.agent.call(["sync", "Apps.PLIST"] + options)
+                    #expect(ignored.code == 1)
+                    expectContains(ignored.messages, "Apps.PLIST: the lists folder ignores this file name: ")
+                }
                 try world.agent.drop("not a list", as: "bad.plist")
                 let bad = try await world.agent.call("sync", "--wait", "bad.plist")
                 #expect(bad.code == 1)

@@ -17,8 +17,8 @@ struct EntryProblemTests {
             ("<string>//e.org/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>http:</string>", "[0]: nothing follows the scheme"),
-            ("<string> http://e.org/b</string>", "[0]: has a space or a control character in it"),
-            ("<string>http://e.org/&#10;b</string>", "[0]: has a space or a control character in it"),
+            ("<string> \n </string>", "[0]: empty"),
+            ("<string>http://e.org/&#10;b</string>", "[0]: has a control character in it"),
             ("<dict/>", "[0]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
             ("<dict><key>icon</key><true/></dict>", "[0].icon: not a string"),
             (
@@ -56,11 +56,46 @@ struct EntryProblemTests {
         #expect(list.problems.map(\.keyPath) == [#"["my apps"][1]"#, #"["my apps"][2].icon"#])
     }
 
-    @Test("a list of which no icon is usable is a list, with problems alone")
-    func nothingUsable() throws {
-        let list = try ListParser().parse("({icon = a;}, {icon = b;})").get()
-        #expect(list.entries.isEmpty)
-        #expect(list.problems.count == 2)
+    @Test(
+        "a list without a usable icon is rejected with the reason of its first entry; only an empty array is empty",
+        arguments: [
+            ("({icon = \"\";}, {icon = ();})", .noUsableEntry("[0].icon: empty")),
+            ("({icon = {url = \"u:1\";};})", .noUsableEntry("[0].icon: not a string")),
+            ("{apps = ({icon = \"http:\";});}", .noUsableEntry("apps[0].icon: nothing follows the scheme")),
+            ("({icon = a;}, {icon = b;})", .noIconBase), ("({name = Mail; icon = \"e.com/a.png\";})", nil),
+            ("(\"http:\")", .noKnownShape), ("({name = Mail;})", .noKnownShape),
+        ] as [(String, ListRejection?)])
+    func nothingUsable(text: String, rejection: ListRejection?) throws {
+        let verdict = ListParser().parse(Array(text.utf8))
+        let expected = rejection ?? .noUsableEntry("[0].icon: no http:// or https:// before the host")
+        #expect(verdict == .failure(expected))
+        #expect(try ListParser().parse("()").get() == AppList())
+    }
+
+    @Test("unusable entries of each shape are known by identity or name, at their places")
+    func unusable() throws {
+        let array = try ListParser().parse(
+            "({id = 1; icon = \"\";}, {name = B; icon = \"u:b\";}, {name = C; icon = ();}, {name = D;}, {icon = \"\";})"
+        ).get()
+        #expect(
+            array.unusable == [
+                UnusableEntry(index: 0, name: nil, id: "1", keyPath: "[0].icon"),
+                UnusableEntry(index: 1, name: "C", id: nil, keyPath: "[2].icon"),
+                UnusableEntry(index: 1, name: "D", id: nil, keyPath: "[3]"),
+            ])
+        #expect(array.problems.count == 4)
+        let named = try ListParser().parse("{A = \"\"; B = \"u:b\"; C = ();}").get()
+        #expect(named.unusable.map(\.name) == ["A", "C"] && named.unusable.map(\.index) == [0, 1])
+        let item = "{kind = \"display-image\"; url = \"\";}"
+        let manifest = try ListParser().parse(
+            "{items = ({assets = (\(item)); metadata = {title = T; \"bundle-identifier\" = b;};}, \"u:x\");}"
+        ).get()
+        #expect(
+            manifest.unusable == [
+                UnusableEntry(index: 0, name: "T", id: "b display-image", keyPath: "items[0].assets[0].url")
+            ])
+        let munki = try ListParser().parse("({name = M; icon_name = M;}, \"u:x\")").get()
+        #expect(munki.unusable == [UnusableEntry(index: 0, name: "M", id: "M", keyPath: "[0].icon_name")])
     }
 
     @Test(

@@ -40,20 +40,36 @@ struct ListShapeTests {
 
     @Test("a dictionary of name → URL is a list in the order of the names")
     func namedIcons() {
-        let list = AppList(
+        var list = AppList(
             entries: [AppEntry(name: "Mail", icon: "http://e.org/m"), AppEntry(name: "Maps", icon: "http://e.org/p")],
             problems: [
                 EntryProblem(keyPath: "[\"At Home\"]", reason: "relative URL, and lists.iconBaseURL is not set"),
                 EntryProblem(keyPath: "Mix", reason: "not a string"),
             ])
+        list.unusable = [
+            UnusableEntry(index: 0, name: "At Home", id: nil, keyPath: "[\"At Home\"]"),
+            UnusableEntry(index: 2, name: "Mix", id: nil, keyPath: "Mix"),
+        ]
         let text = #"{Maps = http://e.org/p; Mail = http://e.org/m; "At Home" = home; Mix = {a = b;};}"#
         #expect(ListParser().parse(text) == .success(list))
+    }
+
+    @Test(
+        "a character beyond U+FFFF is two escapes in OpenStep lists",
+        arguments: [
+            (#"\UD83C\UDF88 f\U00FCr alle"#, "🎈 für alle"), (#"\Ud83c\Udf88"#, "🎈"), (#"a\\UD83C"#, #"a\UD83C"#),
+            (#"\\\UD83C\UDF88"#, #"\🎈"#), (#"\"\U00e9\""#, "\"é\""),
+        ])
+    func surrogates(escaped: String, name: String) throws {
+        let list = try ListParser().parse("({name = \"\(escaped)\"; icon = \"u:1\";})").get()
+        #expect(list.entries.map(\.name) == [name])
     }
 
     @Test(
         "a property list with none of the shapes is rejected, and never an empty list",
         arguments: [
             ("", "empty-file"), (" \n\t", "empty-file"), ("\u{FEFF}\n", "empty-file"),
+            ("{\"$archiver\" = NSKeyedArchiver; \"$objects\" = (\"$null\", \"http://e.org/a\");}", "no-known-shape"),
             ("// x", "no-known-shape"), ("{}", "no-known-shape"), ("hello", "no-known-shape"),
             ("(a, b)", "no-known-shape"),
             ("({title = x;})", "no-known-shape"), ("{a = b;}", "no-known-shape"), ("{x = ();}", "no-known-shape"),

@@ -66,7 +66,7 @@ struct MunkiTests {
             ("icon_name = (a);", "icon_name: not a string", nil),
             ("icon_hash = abc;", "icon_hash: not a SHA-256 digest in hexadecimal digits", "Mail.png"),
             ("icon_hash = ();", "icon_hash: not a SHA-256 digest in hexadecimal digits", "Mail.png"),
-            ("icon = \"a b\"; icon_name = A;", "icon: has a space or a control character in it", nil),
+            ("icon = \"a\\tb\"; icon_name = A;", "icon: has a control character in it", nil),
         ] as [(String, String, String?)])
     func problems(keys: String, problem: String, path: String?) throws {
         let list = try parse("({icon = \"https://e.org/a\";}, {name = Mail; \(keys)})").get()

@@ -9,6 +9,9 @@ extension UInt8 {
         isLetter || isDigit || self == UInt8(ascii: "-") || self == UInt8(ascii: ".") || self == UInt8(ascii: "_")
     }
 
+    /// Whether it is a space, a tab or a line end.
+    @inlinable package var isWhiteSpace: Bool { self == 0x20 || (0x09...0x0D).contains(self) }
+
     /// Whether it is unreserved in URLs (RFC 3986, section 2.3).
     var isUnreserved: Bool { isOfName || self == UInt8(ascii: "~") }
 }

@@ -20,6 +20,16 @@ package struct DataURL: Hashable, Sendable {
         self.text = text
     }
 
+    /// Removes white space that is no part of the data: line ends and tabs; spaces after the comma; and in base64, all.
+    static func withoutWhiteSpace(_ text: String) -> String {
+        let bytes = text.utf8.filter { $0 == 0x20 || !$0.isWhiteSpace }
+        guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return String(decoding: bytes, as: UTF8.self) }
+        let isBase64 = String(decoding: bytes[..<comma], as: UTF8.self)[...].asciiLowercased.ends(withBytes: ";base64")
+        let data = bytes[(comma + 1)...]
+        let kept = isBase64 ? data.filter { $0 != 0x20 } : Array(data.drop { $0 == 0x20 })
+        return String(decoding: bytes[...comma] + kept, as: UTF8.self)
+    }
+
     /// Decodes the data.
     ///
     /// As in browsers (Fetch Standard, “data: URLs”), it begins after the first comma and ends at a fragment; base64

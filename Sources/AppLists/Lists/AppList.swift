@@ -36,6 +36,8 @@ package struct AppEntry: Hashable, Sendable {
 package struct AppList: Equatable, Sendable {
     /// The entries with a usable icon URL, in the list's order.
     package var entries: [AppEntry]
+    /// The entries without a usable icon URL: a known app keeps its last icon (``keepingIcons(of:)``).
+    package var unusable: [UnusableEntry] = []
     /// What was ignored, in the list's order: at most ``maxProblems`` problems, then one that counts the rest.
     package var problems: [EntryProblem]
     /// All images in the folder `lists.iconBaseURL`, as ``IconBase/url(ofFile:)`` spells them, if the file names those in
@@ -49,6 +51,23 @@ package struct AppList: Equatable, Sendable {
     }
 
     package static let maxProblems = 100
+}
+
+/// An entry of an app list without a usable icon URL.
+package struct UnusableEntry: Equatable, Sendable {
+    /// How many usable entries precede it.
+    package var index: Int
+    package var name: String?
+    package var id: String?
+    /// The key path of its problem.
+    package var keyPath: String
+
+    package init(index: Int, name: String?, id: String?, keyPath: String) {
+        self.index = index
+        self.name = name
+        self.id = id
+        self.keyPath = keyPath
+    }
 }
 
 /// Something in an app list that was ignored; the rest of the list is used.

@@ -11,7 +11,7 @@ package struct IconBase: Hashable, Sendable {
     ///
     /// `nil` if the text is not an absolute http or https URL, or has a query or a fragment.
     package init?(_ text: String) {
-        guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?#".utf8.contains),
+        guard AppEntry.flaw(inIcon: text) == nil, !text.utf8.contains(where: "?# ".utf8.contains),
             let scheme = URL(string: text)?.scheme?.asciiLowercased, scheme == "http" || scheme == "https",
             (try? FetchTarget(text)) != nil
         else { return nil }
@@ -40,9 +40,10 @@ package struct IconBase: Hashable, Sendable {
 }
 
 extension ListLimits {
-    /// The icon URL that a list's text gives, resolved if it is relative.
-    package func icon(_ text: String) -> Result<IconURL, IconFlaw> {
-        switch AppEntry.flaw(inIcon: text) {
+    /// The icon URL that a list's text gives, without the white space of its writer, and resolved if it is relative.
+    package func icon(_ spelled: String) -> Result<IconURL, IconFlaw> {
+        let text = AppEntry.spelledIcon(spelled)
+        return switch AppEntry.flaw(inIcon: text) {
         case nil: .success(IconURL(text))
         case .relative:
             if let iconBase {

@@ -31,6 +31,8 @@ package struct ListRejection: Error, Equatable, Sendable {
         case repeatedKeys = "repeated-keys"
         /// All icons, or all images, are given by relative names, and `lists.iconBaseURL` is not set.
         case noIconBase = "no-icon-base"
+        /// Every entry was ignored: only an empty array is an empty list.
+        case noUsableEntry = "no-usable-entry"
         case tooManyEntries = "too-many-entries"
         /// The texts are far longer than the file: a binary property list can repeat a text.
         case tooMuchText = "too-much-text"
@@ -85,6 +87,8 @@ package struct ListRejection: Error, Equatable, Sendable {
     package static func ambiguousShape(keys: [String]) -> Self { Self(.ambiguousShape, keys) }
     package static let repeatedKeys = Self(.repeatedKeys)
     package static let noIconBase = Self(.noIconBase)
+    /// The first problem of the list's entries, as text.
+    package static func noUsableEntry(_ problem: String) -> Self { Self(.noUsableEntry, [problem]) }
     package static func tooManyEntries(limit: Int) -> Self { Self(.tooManyEntries, limit: limit) }
     package static func tooMuchText(limit: ByteCount) -> Self { Self(.tooMuchText, limit: limit.bytes) }
     package static func parserDied(signal: String) -> Self { Self(.parserDied, [signal]) }
@@ -110,7 +114,7 @@ extension ListRejection {
         let isValid =
             switch code {
             case .emptyFile, .noKnownShape, .repeatedKeys, .noIconBase: facts.isEmpty
-            case .unreadable, .notAPropertyList: facts.count == 1
+            case .unreadable, .notAPropertyList, .noUsableEntry: facts.count == 1
             case .tooLarge, .tooDeep, .tooManyValues, .tooManyEntries, .tooMuchText:
                 facts == number.map { [String($0)] }
             case .ambiguousShape: facts.count <= Self.maxKeys
@@ -130,8 +134,8 @@ extension ListRejection {
         switch code {
         case .unreadable, .stillBeingWritten, .parserKilled, .parserUnavailable, .outOfResources, .cancelled: false
         case .notARegularFile, .nameNotUTF8, .tooLarge, .emptyFile, .notAPropertyList, .tooDeep, .tooManyValues,
-            .noKnownShape, .ambiguousShape, .repeatedKeys, .noIconBase, .tooManyEntries, .tooMuchText, .parserDied,
-            .parserFailed, .parserTimeout, .parserNonsense:
+            .noKnownShape, .ambiguousShape, .repeatedKeys, .noIconBase, .noUsableEntry, .tooManyEntries,
+            .tooMuchText, .parserDied, .parserFailed, .parserTimeout, .parserNonsense:
             true
         }
     }
@@ -174,6 +178,9 @@ extension ListRejection: CustomStringConvertible {
                 + "name, or write an array of dictionaries."
         case .noIconBase:
             "The list gives its icons by relative names, as Munki does: set lists.iconBaseURL to the folder of the icons."
+        case .noUsableEntry:
+            "No entry of the list has a usable icon URL (\(fact)): correct the URLs, or write an empty array for a list "
+                + "without apps."
         case .tooManyEntries:
             "The list has more than \(fact) entries: split it, or raise lists.maxEntries."
         case .tooMuchText:

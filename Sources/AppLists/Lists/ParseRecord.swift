@@ -7,7 +7,7 @@ package import CacheFormat
 /// `LENGTH:TEXT` with the length in UTF-8 bytes, or `-` for a missing field. The last record ends the verdict, so
 /// truncated output is detected.
 /// ```
-/// syncagent-list 5
+/// syncagent-list 6
 /// E25:https://example.com/a.png4:Mail---
 /// P8:[3].icon12:not a string
 /// .
@@ -16,7 +16,7 @@ package enum ParseRecord {
     /// The longest output accepted, whatever the limits on lists are; the parser rejects lists that need more.
     package static let maxBytes = ByteCount.mebibytes(64)
 
-    private static let header = Array("syncagent-list 5\n".utf8)
+    private static let header = Array("syncagent-list 6\n".utf8)
 
     private enum Kind: UInt8 {
         /// Icon, name, download, expected digest, app identity.
@@ -24,6 +24,8 @@ package enum ParseRecord {
         /// The URL of an image in the folder of relative icon names.
         case image = 0x49  // I
         case problem = 0x50  // P
+        /// Index, name, app identity, key path.
+        case unusable = 0x55  // U
         /// Code and facts; excludes all other records.
         case rejection = 0x52  // R
         case end = 0x2E  // .
@@ -40,6 +42,9 @@ package enum ParseRecord {
                 guard output.count < limit.bytes else { return encode(.failure(.tooMuchText(limit: limit))) }
             }
             for image in list.images.map({ $0.sorted() }) ?? [] { append(.image, [image.text], to: &output) }
+            for entry in list.unusable {
+                append(.unusable, [String(entry.index), entry.name, entry.id, entry.keyPath], to: &output)
+            }
             for problem in list.problems {
                 append(.problem, [problem.keyPath, problem.reason], to: &output)
             }
@@ -102,6 +107,16 @@ package enum ParseRecord {
                     throw Malformed(offset: start)
                 }
                 list.problems.append(EntryProblem(keyPath: keyPath, reason: reason))
+            case .unusable:
+                let index = Int(try cursor.text(atMost: 20))
+                let name = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
+                let id = try cursor.optionalText(atMost: AppEntry.maxTextBytes)
+                let keyPath = try cursor.text(atMost: AppEntry.maxTextBytes)
+                let last = list.unusable.last?.index ?? 0
+                guard rejection == nil, let index, (last...max(last, list.entries.count)).contains(index),
+                    list.entries.count + list.unusable.count < maxEntries
+                else { throw Malformed(offset: start) }
+                list.unusable.append(UnusableEntry(index: index, name: name, id: id, keyPath: keyPath))
             case .rejection:
                 let code = ListRejection.Code(rawValue: try cursor.text(atMost: 64))
                 let facts = try cursor.texts(atMost: AppEntry.maxTextBytes, count: ListRejection.maxKeys)

@@ -26,6 +26,8 @@ package struct ListScanner: Sendable {
     private let round: Duration
     /// The files that were read, in the version that was read.
     private var known: [ListName: Version] = [:]
+    /// The contents, at the last look, of files that were being written: a program may set their times without end.
+    private var restless: [ListName: Digest] = [:]
     /// The files that parse slowly and are not read yet.
     private var slow: Set<ListName> = []
     /// Whether the last look deferred slow files because of new ones; this look must not: new ones may never end.
@@ -128,10 +130,17 @@ package struct ListScanner: Sendable {
             hasPutOff = !late.isEmpty
         }
         old.formUnion(results.map(\.0))
+        restless = restless.filter { listing.files[$0.key] != nil }
         for (name, result) in results {
+            restless[name] = nil
+            if case .same(let fingerprint) = result {
+                if let fingerprint { known[name]?.fingerprint = fingerprint }
+                continue
+            }
             // What triggered this read may show at this look only: if it fails now, read the file again.
             known[name] = nil
             switch result {
+            case .same: break
             case .read(let reading, let fingerprint):
                 readings[name] = reading
                 unread[name] = nil
@@ -141,7 +150,9 @@ package struct ListScanner: Sendable {
                     known[name] = (fingerprint ?? listing.files[name] ?? nil)
                         .map { Version(fingerprint: $0, sha256: reading.source?.sha256) }
                 }
-            case .unsettled: unsettled.insert(name)
+            case .unsettled(let contents):
+                unsettled.insert(name)
+                restless[name] = contents
             case .slow: slow.insert(name)
             case .unread(let reason): shortage = reason
             }
@@ -170,8 +181,10 @@ package struct ListScanner: Sendable {
 
     private enum Result {
         case read(ListReading, FileFingerprint?)
-        /// It changed during the read, or just before.
-        case unsettled
+        /// It has the contents that were read before; its fingerprint, unless it changed during the read, or just before.
+        case same(FileFingerprint?)
+        /// It changed during the read, or just before, and had these contents.
+        case unsettled(Digest)
         /// Parsing timed out.
         case slow
         /// The agent lacked the resources to read it.
@@ -198,16 +211,20 @@ package struct ListScanner: Sendable {
         do throws(ListRejection) {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
             let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed
+            let isOld = age < .zero || age >= Self.tick
+            if known[name]?.sha256 == contents.sha256 {
+                return .same(try await folder.close(file) && isOld ? file.fingerprint : nil)
+            }
             let verdict =
                 if let known = unread[name], known.sha256 == contents.sha256 {
                     ListVerdict.success(known.list)
                 } else {
                     await parser.parse(contents.bytes, within: timeout)
                 }
-            // A file that is being written is not a version of the list.
             let isSame = try await folder.close(file)
             if case .failure(let rejection) = verdict, rejection.isOutOfResources { throw rejection }
-            guard isSame, age < .zero || age >= Self.tick else { return .unsettled }
+            // A file that is being written is not a version of the list, unless its contents stay the same.
+            guard isSame && isOld || restless[name] == contents.sha256 else { return .unsettled(contents.sha256) }
             if timeout != nil, verdict.isTimeout { return .slow }
             let source = AppListDocument.Source(
                 sha256: contents.sha256, bytes: contents.bytes.count,

@@ -166,6 +166,8 @@ package final class ListService: Sendable {
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
         var unsettled = UnsettledLists(patience: settings.settleMax)
         var nextScan = clock.now
+        // When to look again at files that were being written, however many changes are reported meanwhile.
+        var nextLook: Timestamp?
         var nextReading = clock.now + settings.rescanContent
         var waiting: [Milestone] = []
         var isAsked = false
@@ -196,8 +198,9 @@ package final class ListService: Sendable {
             // The stream ends next.
             guard !Task.isCancelled else { continue }
             // Periodic scans wait for the quiet time of a noticed change.
-            if isAsked || (window.due ?? min(nextScan, nextReading)) <= clock.now {
+            if isAsked || (nextLook ?? window.due ?? min(nextScan, nextReading)) <= clock.now {
                 window.reset()
+                nextLook = nil
                 isAsked = false
                 let start = clock.now
                 let isThorough = nextReading <= clock.now
@@ -225,9 +228,10 @@ package final class ListService: Sendable {
                     if !overdue.isEmpty { nextScan = min(nextScan, clock.now + settings.settleMax) }
                 } else {
                     window.recordChange(at: clock.now)
+                    if overdue.count < look.unsettled.count { nextLook = clock.now + settings.settle }
                 }
             }
-            alarm.set(window.due ?? min(nextScan, nextReading))
+            alarm.set(nextLook ?? window.due ?? min(nextScan, nextReading))
         }
         await parser.dismiss()
         for milestone in waiting { milestone.reach() }

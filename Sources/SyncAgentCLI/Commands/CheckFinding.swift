@@ -46,6 +46,9 @@ struct CheckFinding {
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
+    /// Whether an entry is ignored, or its icon will fail whatever the server answers.
+    var hasFlawedEntries: Bool { !refused.isEmpty || (try? verdict.get())?.problems.isEmpty == false }
+
     var hasFailedIcons: Bool {
         !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty
     }
@@ -87,8 +90,7 @@ struct CheckFinding {
                     )
             }
             if !hasListName {
-                items.append(
-                    "the lists folder ignores this file name: it must end in .plist, and must not begin with . or #")
+                items.append(StyledText(ListName.ignored))
             }
             let head =
                 StyledText("\(file): ") + StyledText("acceptable", .green)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentServer
+import AppLists
 import ArgumentParser
 import CacheFormat
 import Reports
@@ -80,13 +81,16 @@ struct SyncCommand: AsyncParsableCommand {
     /// Whether both the agent and the folder lack a list; the agent may not have seen a new file yet.
     private static func isMissing(_ list: ListName, _ report: StatusReport, _ folders: AgentFolders) -> Bool {
         guard !report.lists.contains(where: { $0.name == list }) else { return false }
-        return folders.lists.appending(list.text).isMissing
+        return !list.isAppList || folders.lists.appending(list.text).isMissing
     }
 
     private func explain(missing lists: [ListName], _ folders: AgentFolders) {
         for list in lists {
-            Message.error(
-                "\(list): there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))")
+            let reason =
+                list.isAppList || folders.lists.appending(list.text).isMissing
+                ? "there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))"
+                : "\(ListName.ignored)."
+            Message.error("\(list): \(reason)")
         }
     }
 

@@ -188,6 +188,35 @@ struct ListScannerTests {
         return script
     }
 
+    @Test("a list whose times are set at every scan is read when its contents stay, and then not parsed again")
+    func touched() async throws {
+        try await withTemporaryFolder { folder in
+            let lists = folder.appending("lists.d")
+            try makeFolder(lists)
+            let list = lists.appending("a.plist")
+            let log = folder.appending("log")
+            let script = try parser(in: folder, doing: "touch '\(list)'; echo parsed >>'\(log)'", with: "http")
+            try write("(\"http://a/1\")", to: list)
+            var scanner = ListScanner(
+                folder: lists, parser: ParseHelper(executable: script), maxBytes: .mebibytes(8))
+            #expect(await scanner.look().unsettled == ["a.plist"])
+            let settled = await scanner.look()
+            guard case .listed(_, _, let changed) = settled.scan else {
+                Issue.record("the folder is unavailable")
+                return
+            }
+            #expect(settled.unsettled.isEmpty)
+            #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/1"])
+            for _ in 0..<3 {
+                try await Tool.run("touch", list.string)
+                let look = await scanner.look()
+                guard case .listed(_, _, let changed) = look.scan else { continue }
+                #expect(changed.isEmpty && look.unsettled.isEmpty)
+            }
+            #expect(try String(contentsOfFile: log.string, encoding: .utf8) == "parsed\nparsed\n")
+        }
+    }
+
     @Test("a slow known list takes nothing from the time for new lists")
     func longRound() async throws {
         try await withTemporaryFolder { folder in
@@ -312,7 +341,7 @@ struct ListScannerTests {
             try write("(\"http://a/1\")", to: lists.appending("a.plist"))
             try write("(\"http://b/1\")", to: lists.appending("b.plist"))
             // The second one changes each time it is read.
-            let script = try parser(in: folder, doing: "touch '\(lists.appending("b.plist"))'", with: "b/1")
+            let script = try parser(in: folder, doing: "echo >>'\(lists.appending("b.plist"))'", with: "b/1")
             var settings = Settings().lists
             settings.settle = .milliseconds(10)
             settings.rescan = .milliseconds(300)

@@ -77,7 +77,28 @@ enum Sample {
 
     /// A list with these entries, as the lists folder has it; apps and URLs both tell one version from another.
     static func reading(of entries: [AppEntry]) -> ListReading {
-        ListReading(source: source(of: entries), verdict: .success(AppList(entries: entries)))
+        ListReading(source: source(of: entries), verdict: verdict(of: entries))
+    }
+
+    /// The icon of an entry without a usable one.
+    static let unusable: IconURL = ""
+
+    /// What the parser says of these entries.
+    static func verdict(of entries: [AppEntry]) -> ListVerdict {
+        var list = AppList()
+        for (number, entry) in entries.enumerated() {
+            guard entry.icon == unusable else {
+                list.entries.append(entry)
+                continue
+            }
+            let problem = EntryProblem(keyPath: "[\(number)].icon", reason: "empty")
+            list.problems.append(problem)
+            list.unusable.append(
+                UnusableEntry(
+                    index: list.entries.count, name: entry.name, id: entry.id, keyPath: problem.keyPath))
+        }
+        guard list.entries.isEmpty, let problem = list.problems.first else { return .success(list) }
+        return .failure(.noUsableEntry("\(problem)"))
     }
 
     static func source(of entries: [AppEntry]) -> AppListDocument.Source {

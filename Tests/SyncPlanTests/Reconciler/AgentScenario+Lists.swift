@@ -37,10 +37,10 @@ extension AgentScenario {
 
     /// Adds a list of apps.
     mutating func scan(_ name: ListName, apps: [AppEntry]) throws {
-        lists[name] = apps.map(\.icon)
+        lists[name] = apps.map(\.icon).filter { $0 != Sample.unusable }
         let text = apps.map { "\($0.id ?? "") \($0.icon) \($0.expected.map { "\($0)" } ?? "")" }
         let source = Sample.source(text.map { IconURL($0) })
-        let reading = ListReading(source: source, verdict: .success(AppList(entries: apps)))
+        let reading = ListReading(source: source, verdict: Sample.verdict(of: apps))
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }
 

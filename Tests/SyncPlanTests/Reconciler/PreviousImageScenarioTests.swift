@@ -52,6 +52,40 @@ struct PreviousImageScenarioTests {
         try fail(&agent)
     }
 
+    @Test("an app whose entry becomes unusable keeps its URL and image, over a restart and every grace")
+    func unusable() throws {
+        var agent = try Self.agent()
+        var spoiled = Self.apps { "\($0).png" }
+        for index in spoiled.indices where index > 0 { spoiled[index].icon = Sample.unusable }
+        spoiled.append(AppEntry(id: "new", icon: Sample.unusable))
+        for isRestarted in [false, true] {
+            if isRestarted { try agent.restart() }
+            try agent.scan("1.plist", apps: spoiled)
+            try agent.finishJobs()
+            try agent.pass(.seconds(601))
+            try agent.finishJobs()
+            let document = agent.disk.current?.lists["1.plist"].flatMap { agent.disk.documents[$0.sha256] }
+            #expect(document?.apps.map(\.icon) == Self.apps { "\($0).png" }.map(\.icon))
+            #expect(document?.apps.allSatisfy { $0.state.status == .ready } == true)
+            let list = try #require(agent.plan.status.lists.first)
+            #expect(list.state == .ok && list.problems == Self.count)
+            #expect(agent.plan.status.icons.retired == 0 && agent.plan.status.downloads.counts == [0, 0, 0, 0])
+        }
+        // An app that leaves the list goes all the same.
+        spoiled.removeLast(2)
+        try agent.scan("1.plist", apps: spoiled)
+        #expect(agent.plan.status.icons.retired == 1)
+    }
+
+    @Test("a list in which every entry becomes unusable is last-good, with the reason of its first entry")
+    func allUnusable() throws {
+        var agent = try Self.agent()
+        try agent.scan("1.plist", apps: Self.apps { _ in "" }.map { AppEntry(id: $0.id, icon: Sample.unusable) })
+        let list = try #require(agent.plan.status.lists.first)
+        #expect(list.state == .lastGood && list.apps == Self.count && list.ready == Self.count)
+        #expect(list.error?.contains("[0].icon: empty") == true && agent.plan.status.icons.retired == 0)
+    }
+
     @Test("an image that an entry shows stays, although no name leads to it", arguments: [false, true])
     func withoutName(isCopied: Bool) throws {
         var agent = try Self.agent()

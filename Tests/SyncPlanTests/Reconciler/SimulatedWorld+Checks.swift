@@ -18,6 +18,12 @@ extension SimulatedWorld {
             guard let before = old.lists[name].flatMap({ disk.documents[$0.sha256] }),
                 let after = disk.documents[list.sha256]
             else { continue }
+            // An entry without a usable icon takes no app away.
+            let present = Set(after.apps.map(\.id))
+            for app in before.apps where !excused.contains(ListedApp(list: name, id: app.id)) {
+                guard case .ready = app.state else { continue }
+                try expect(present.contains(app.id), "the app \(app.id ?? "") of \(name) had an image, and is gone")
+            }
             for app in after.apps where !excused.contains(ListedApp(list: name, id: app.id)) {
                 guard app.state.status != .ready else { continue }
                 let had = before.apps.contains { old in

@@ -27,6 +27,7 @@ extension SimulatedWorld {
         for index in entries.indices where chance(40) {
             if let url = Self.urls.randomElement(using: &generator) { entries[index].icon = url }
         }
+        for index in entries.indices where chance(8) { entries[index].icon = Sample.unusable }
         for app in Self.apps where chance(25) && !entries.contains(where: { $0.id == "\(app)" }) {
             if let url = Self.urls.randomElement(using: &generator) {
                 entries.append(AppEntry(name: "App", id: "\(app)", icon: url))

@@ -40,6 +40,9 @@ extension SimulatedWorld {
         }
         for (name, file) in files where file == .broken { files[name] = .good([]) }
         files = files.filter { $0.value != .folder }
+        for (name, file) in files {
+            if case .good(let entries) = file { files[name] = .good(entries.filter { $0.icon != Sample.unusable }) }
+        }
         try scanLists()
         // Ten days are longer than every delay after a failure, and than the time for which an image is fresh.
         let end = now + .seconds(10 * 86_400)

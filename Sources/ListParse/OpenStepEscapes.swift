@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+enum OpenStepEscapes {
+    /// Replaces two escapes that are halves of one character, as GNUstep, dd-plist and openstep-plist write those beyond
+    /// U+FFFF (`\UD83C\UDF88`), by the character, since the parser takes each escape for a character of its own.
+    static func joiningSurrogates(_ bytes: [UInt8]) -> [UInt8] {
+        guard bytes.contains(UInt8(ascii: "\\")) else { return bytes }
+        var joined: [UInt8] = []
+        joined.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            guard bytes[index] == UInt8(ascii: "\\") else {
+                joined.append(bytes[index])
+                index += 1
+                continue
+            }
+            if let high = unit(at: index, in: bytes), let low = unit(at: index + 6, in: bytes),
+                UTF16.isLeadSurrogate(high), UTF16.isTrailSurrogate(low)
+            {
+                joined += String(decoding: [high, low], as: UTF16.self).utf8
+                index += 12
+            } else {
+                // Whatever is escaped, such as another backslash, begins no escape.
+                joined += bytes[index..<min(index + 2, bytes.count)]
+                index += 2
+            }
+        }
+        return joined
+    }
+
+    /// The UTF-16 code unit of an escape with four hexadecimal digits; `nil` if there is none.
+    private static func unit(at index: Int, in bytes: [UInt8]) -> UInt16? {
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] | 0x20 == UInt8(ascii: "u")
+        else { return nil }
+        var unit: UInt16 = 0
+        for byte in bytes[index + 2..<index + 6] {
+            switch byte {
+            case 0x30...0x39: unit = unit << 4 | UInt16(byte - 0x30)
+            case 0x41...0x46, 0x61...0x66: unit = unit << 4 | UInt16((byte | 0x20) - 0x61 + 10)
+            default: return nil
+            }
+        }
+        return unit
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import Testing
+
+@Suite("Apps whose entry becomes unusable")
+struct KeptIconsTests {
+    private static let old = [
+        AppEntry(name: "Mail", id: "m", icon: "u:mail"), AppEntry(name: "Maps", icon: "u:maps"),
+        AppEntry(name: "Twin", icon: "u:1"), AppEntry(name: "Twin", icon: "u:2"),
+        AppEntry(name: "A", id: "same", icon: "u:a"), AppEntry(name: "B", id: "same", icon: "u:b"),
+    ]
+
+    /// An entry with an icon, or an unusable one with a name and an identity.
+    enum Row {
+        case usable(AppEntry)
+        case unusable(String?, String?)
+    }
+
+    private static func list(_ rows: [Row]) -> AppList {
+        var list = AppList()
+        for (number, row) in rows.enumerated() {
+            switch row {
+            case .usable(let entry): list.entries.append(entry)
+            case .unusable(let name, let id):
+                list.unusable.append(
+                    UnusableEntry(index: list.entries.count, name: name, id: id, keyPath: "[\(number)].icon"))
+                list.problems.append(EntryProblem(keyPath: "[\(number)].icon", reason: "empty"))
+            }
+        }
+        return list
+    }
+
+    @Test(
+        "a known app keeps its last URL at its place; an unknown or ambiguous one is left out",
+        arguments: [
+            ([.unusable("Mail", "m")], ["u:mail"]), ([.unusable("Post", "m")], ["u:mail"]),
+            ([.unusable("Mail", nil)], ["u:mail"]), ([.unusable("Mail", "other")], []),
+            ([.unusable("Maps", nil)], ["u:maps"]), ([.unusable("Maps", "new")], ["u:maps"]),
+            ([.unusable("New", nil)], []), ([.unusable(nil, "none")], []),
+            ([.unusable("Twin", nil)], []), ([.unusable("Maps", nil), .unusable("Maps", nil)], []),
+            ([.usable(AppEntry(name: "Maps", icon: "u:x")), .unusable("Maps", nil)], ["u:x"]),
+            ([.unusable(nil, "same"), .unusable(nil, "same"), .unusable(nil, "same")], ["u:a", "u:b"]),
+            ([.usable(AppEntry(id: "same", icon: "u:y")), .unusable(nil, "same")], ["u:y", "u:b"]),
+            (
+                [.unusable("Mail", "m"), .usable(AppEntry(icon: "u:new")), .unusable("Maps", nil)],
+                ["u:mail", "u:new", "u:maps"]
+            ),
+        ] as [([Row], [IconURL])])
+    func kept(rows: [Row], icons: [IconURL]) {
+        #expect(Self.list(rows).keepingIcons(of: Self.old).entries.map(\.icon) == icons)
+    }
+
+    @Test("a kept entry has its new name, and its problem says that the icon stays")
+    func name() {
+        let list = Self.list([.unusable("Post", "m"), .unusable("New", nil)]).keepingIcons(of: Self.old)
+        #expect(list.entries == [AppEntry(name: "Post", id: "m", icon: "u:mail")])
+        #expect(list.problems.map(\.reason) == ["empty; the app keeps its last icon", "empty"])
+    }
+
+    @Test("a list without a last version, or without unusable entries, stays as it is")
+    func unchanged() {
+        let spoiled = Self.list([.unusable("Mail", "m")])
+        #expect(spoiled.keepingIcons(of: []) == spoiled)
+        let whole = Self.list([.usable(AppEntry(icon: "u:x"))])
+        #expect(whole.keepingIcons(of: Self.old) == whole)
+    }
+}
