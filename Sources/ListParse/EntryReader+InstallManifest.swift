@@ -43,7 +43,13 @@ extension EntryReader {
                     name: name, id: identifier.map { "\($0) \(kind)" }, at: asset.key(Self.urlKey), flaw.description)
             }
         }
-        if !hasIcon { draft.addProblem(place.key(Self.assetsKey), "no display-image or full-size-image") }
+        if !hasIcon {
+            let keyPath = place.key(Self.assetsKey)
+            draft.addProblem(keyPath, "no display-image or full-size-image")
+            for kind in ["display-image", "full-size-image"] {
+                draft.addUnusable(name: name, id: identifier.map { "\($0) \(kind)" }, at: keyPath)
+            }
+        }
         return true
     }
 }

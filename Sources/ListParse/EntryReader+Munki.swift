@@ -40,7 +40,8 @@ extension EntryReader {
     mutating func addMunkiItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard MunkiItem.isItem(item) else { return false }
         let isNamed =
-            item.contains(MunkiItem.iconNameKey) && (try? item.decode(String.self, forKey: MunkiItem.iconNameKey)) != ""
+            item.contains(MunkiItem.iconNameKey)
+            && (try? item.decode(String.self, forKey: MunkiItem.iconNameKey)).map(AppEntry.trimmed) != ""
         let key = isNamed ? MunkiItem.iconNameKey : Self.nameKey
         switch iconName(key, of: item) {
         case .success(let url):
@@ -50,7 +51,7 @@ extension EntryReader {
             append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
-            let name = text(Self.nameKey, of: item, at: place)
+            let name = try? item.decode(String.self, forKey: Self.nameKey)
             draft.addUnusable(
                 name: name, id: (name ?? "").isEmpty ? nil : name, at: place.key(key), flaw.description)
         }
@@ -58,7 +59,8 @@ extension EntryReader {
     }
 
     private func iconName(_ key: ListKey, of item: KeyedDecodingContainer<ListKey>) -> Result<IconURL, IconFlaw> {
-        guard let name = try? item.decode(String.self, forKey: key) else { return .failure(.notAString) }
+        guard let text = try? item.decode(String.self, forKey: key) else { return .failure(.notAString) }
+        let name = AppEntry.trimmed(text)
         guard !name.isEmpty else { return .failure(.empty) }
         guard let base = limits.iconBase else { return .failure(.relative) }
         let url = base.url(ofFile: MunkiItem.file(named: name))
@@ -71,7 +73,7 @@ extension EntryReader {
     ) -> Digest? {
         let key = MunkiItem.iconHashKey
         guard item.contains(key) else { return nil }
-        let text = try? item.decode(String.self, forKey: key)
+        let text = (try? item.decode(String.self, forKey: key)).map(AppEntry.trimmed)
         guard text != "" else { return nil }
         guard let digest = text.flatMap({ Digest(hex: $0.asciiLowercased) }) else {
             draft.addProblem(place.key(key), "not a SHA-256 digest in hexadecimal digits")

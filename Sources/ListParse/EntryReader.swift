@@ -10,6 +10,8 @@ struct EntryReader {
         case empty
         /// It contains no URL and no dictionary of a known kind.
         case other
+        /// The same, but it has dictionaries with names, or empty strings: it may be a list that has lost its URLs.
+        case spoiled(ListRejection)
         /// It exceeds a limit, or needs a setting.
         case rejected(ListRejection)
     }
@@ -24,6 +26,8 @@ struct EntryReader {
     private var elements = 0
     /// Whether there are relative icon names without a base URL.
     var lacksIconBase = false
+    /// Whether there are entries that a base URL would not help.
+    private var hasOtherFlaw = false
     /// The digests from the entries so far, by image URL.
     var expected: [IconURL: Digest] = [:]
 
@@ -48,12 +52,22 @@ struct EntryReader {
             } else if let text = try? array.decode(String.self) {
                 isKnownShape = add(text, at: place) || isKnownShape
             } else {
-                draft.addProblem("\(place)", "not a dictionary or a string")
+                hasOtherFlaw = true
+                draft.addUnusable(name: nil, id: nil, at: "\(place)", "not a dictionary or a string")
                 guard (try? array.decode(Anything.self)) != nil else { return .other }
             }
             if let rejection { return .rejected(rejection) }
         }
-        return isKnownShape ? result : .other
+        return isKnownShape ? result : draft.hasSpoiledEntries ? .spoiled(.noUsableEntry(draft.firstProblem)) : .other
+    }
+
+    /// Records why a text is no icon URL: a word without a dot or a slash is no file either.
+    private mutating func recordFlaw(_ flaw: IconFlaw, in text: String?) {
+        if flaw == .relative, text?.utf8.contains(where: "./".utf8.contains) == true {
+            lacksIconBase = true
+        } else {
+            hasOtherFlaw = true
+        }
     }
 
     /// Reads a dictionary that is the only entry of a list.
@@ -63,7 +77,7 @@ struct EntryReader {
     }
 
     private var result: Reading {
-        if draft.entries.isEmpty && lacksIconBase { return .rejected(.noIconBase) }
+        if draft.entries.isEmpty, lacksIconBase, !hasOtherFlaw { return .rejected(.noIconBase) }
         return switch draft.verdict {
         case .success(let list): .list(list)
         case .failure(let rejection): .rejected(rejection)
@@ -84,9 +98,10 @@ struct EntryReader {
         switch icon(text) {
         case .success(let url):
             append(AppEntry(icon: url))
-            return AppEntry.flaw(inIcon: AppEntry.spelledIcon(text)) == nil
+            return AppEntry.isPlainURL(text)
         case .failure(let flaw):
-            draft.addProblem("\(place)", flaw.description)
+            recordFlaw(flaw, in: text)
+            draft.addUnusable(name: nil, id: nil, at: "\(place)", flaw.description)
             return false
         }
     }
@@ -107,13 +122,14 @@ struct EntryReader {
             }
         }
         if let firstProblem {
-            if firstProblem.flaw == .relative { lacksIconBase = true }
+            recordFlaw(firstProblem.flaw, in: try? entry.decode(String.self, forKey: firstProblem.key))
             draft.addUnusable(
                 name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry),
                 at: place.key(firstProblem.key), firstProblem.flaw.description)
             return true
         }
         if addMunkiItem(entry, at: place) || addInstallItem(entry, at: place) { return true }
+        hasOtherFlaw = true
         draft.addUnusable(
             name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), at: "\(place)",
             "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
@@ -133,7 +149,11 @@ struct EntryReader {
     private mutating func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         let icon = limits.icon(text)
         // Texts of bad entries count, too: reading them took time.
-        if case .failure = icon { draft.count(text) }
+        switch icon {
+        case .failure: draft.count(text)
+        // So does the white space around a URL.
+        case .success(let url): draft.count(bytes: max(text.utf8.count - url.text.utf8.count, 0))
+        }
         return icon
     }
 

@@ -36,7 +36,7 @@ struct ListDocument: Decodable {
         switch array {
         case .list(let list): .success(list)
         case .empty: .success(AppList())
-        case .other: .failure(.noKnownShape)
+        case .other, .spoiled: .failure(.noKnownShape)
         case .rejected(let rejection): .failure(rejection)
         }
     }
@@ -53,6 +53,8 @@ struct ListDocument: Decodable {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
             var reader = EntryReader(limits: limits)
             let reading = reader.read(array, at: key.stringValue)
+            // Another key is no replacement for a list that has lost its URLs.
+            if case .spoiled(let rejection) = reading { return .failure(rejection) }
             if reading != .other { return verdict(of: reading) }
         }
         if MunkiItem.isItem(dictionary) {
@@ -60,6 +62,7 @@ struct ListDocument: Decodable {
             return verdict(of: reader.read(dictionary))
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
+        var spoiled: ListRejection?
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
             if let text = try? dictionary.decode(String.self, forKey: key) {
@@ -73,6 +76,7 @@ struct ListDocument: Decodable {
             switch reader.read(array, at: ListPath.key(key.stringValue)) {
             // An empty array is a list only under a preferred key.
             case .empty, .other: continue
+            case .spoiled(let rejection): spoiled = spoiled ?? rejection
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
@@ -80,7 +84,7 @@ struct ListDocument: Decodable {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
             return .failure(.repeatedKeys)
-        case 0: return named.verdict
+        case 0: return spoiled.map { .failure($0) } ?? named.verdict
         case 1: return verdict(of: candidates[0].reading)
         default:
             let keys = candidates.prefix(ListRejection.maxKeys).map { ListPath.key($0.key) }

@@ -25,7 +25,11 @@ struct ListDraft {
     /// Adds an entry without a usable icon URL, and its problem.
     mutating func addUnusable(name: String?, id: String?, at keyPath: String, _ reason: String) {
         addProblem(keyPath, reason)
-        guard name != nil || id != nil else { return }
+        addUnusable(name: name, id: id, at: keyPath)
+    }
+
+    /// The same for an entry whose problem was added before.
+    mutating func addUnusable(name: String?, id: String?, at keyPath: String) {
         unusable.append(UnusableEntry(index: entries.count, name: name, id: id, keyPath: keyPath))
     }
 
@@ -35,9 +39,17 @@ struct ListDraft {
         problems.append(EntryProblem(keyPath: keyPath(), reason: reason))
     }
 
-    mutating func count(_ text: String) {
-        textBytes += text.utf8.count
+    /// Whether there are entries with a name or an identity, or as good as empty ones, and none has a usable icon.
+    var hasSpoiledEntries: Bool {
+        entries.isEmpty && unusable.contains { $0.name != nil || $0.id != nil }
+            || entries.isEmpty && !unusable.isEmpty && problems.allSatisfy { $0.reason == IconFlaw.empty.description }
     }
+
+    var firstProblem: String { problems.first?.description ?? "" }
+
+    mutating func count(_ text: String) { count(bytes: text.utf8.count) }
+
+    mutating func count(bytes: Int) { textBytes += bytes }
 
     /// The rejection, if the texts exceed their limit.
     var rejection: ListRejection? {

@@ -29,7 +29,7 @@ struct NamedIcons {
         case .failure(let flaw):
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
         case .success(let url):
-            hasURL = hasURL || AppEntry.flaw(inIcon: AppEntry.spelledIcon(value)) == nil
+            hasURL = hasURL || AppEntry.isPlainURL(value)
             if !isNamed {
                 draft.addProblem(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }

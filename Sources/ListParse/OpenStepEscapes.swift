@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 enum OpenStepEscapes {
     /// Replaces two escapes that are halves of one character, as GNUstep, dd-plist and openstep-plist write those beyond
     /// U+FFFF (`\UD83C\UDF88`), by the character, since the parser takes each escape for a character of its own.
     static func joiningSurrogates(_ bytes: [UInt8]) -> [UInt8] {
-        guard bytes.contains(UInt8(ascii: "\\")) else { return bytes }
+        // In another encoding, the character would not be its bytes.
+        guard bytes.contains(UInt8(ascii: "\\")), String(utf8: bytes[...]) != nil else { return bytes }
         var joined: [UInt8] = []
         joined.reserveCapacity(bytes.count)
         var index = 0
@@ -30,7 +32,7 @@ enum OpenStepEscapes {
 
     /// The UTF-16 code unit of an escape with four hexadecimal digits; `nil` if there is none.
     private static func unit(at index: Int, in bytes: [UInt8]) -> UInt16? {
-        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] | 0x20 == UInt8(ascii: "u")
+        guard index + 6 <= bytes.count, bytes[index] == UInt8(ascii: "\\"), bytes[index + 1] == UInt8(ascii: "U")
         else { return nil }
         var unit: UInt16 = 0
         for byte in bytes[index + 2..<index + 6] {

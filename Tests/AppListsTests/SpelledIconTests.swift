@@ -28,7 +28,12 @@ struct SpelledIconTests {
         #expect(limits.icon(" https://e.org/new icon.png?a b ") == .success("https://e.org/new icon.png?a b"))
         #expect(try FetchTarget("https://e.org/new icon.png?a b").url == "https://e.org/new%20icon.png?a%20b")
         for mark in ["\t", "\n", "\r", "\0", "\u{7F}"] {
-            #expect(limits.icon("https://e.org/a\(mark)b.png") == .failure(.controlCharacter))
+            #expect(limits.icon("https://e.org/a\(mark)b.png") == .failure(.notOneWord))
         }
+        // A sentence with a colon in it is no URL, and no text with a space tells what a list is.
+        for text in ["Error: no connection", "TODO: draw one", "mailto:a b", "a b.png", "http: //e.org/a"] {
+            #expect(limits.icon(text) == .failure(.notOneWord))
+        }
+        #expect(AppEntry.isPlainURL(" https://e.org/a.png\n") && !AppEntry.isPlainURL("https://e.org/ is down"))
     }
 }

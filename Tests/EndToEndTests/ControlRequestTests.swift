@@ -27,7 +27,7 @@ struct ControlRequestTests {
 
     /// URLs that cannot be pinned, each with a part of the reason.
     private static let badURLs = [
-        ("", "empty"), ("not a url", "relative URL"), ("icons/a.png", "relative URL"),
+        ("", "empty"), ("not a url", "has a space or a control character in it"), ("icons/a.png", "relative URL"),
         ("ftp://h.example/a.png", "only http and https"), ("http://h.example:65536/", "port"),
         ("http://user:pass@h.example/a.png", "user name"), ("http://h.example/\u{1B}[31m", "control character"),
         ("http://h.example/\na", "control character"), ("http://⑩.example/", "Punycode"),

@@ -18,7 +18,7 @@ struct EntryProblemTests {
             ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>http:</string>", "[0]: nothing follows the scheme"),
             ("<string> \n </string>", "[0]: empty"),
-            ("<string>http://e.org/&#10;b</string>", "[0]: has a control character in it"),
+            ("<string>http://e.org/&#10;b</string>", "[0]: has a space or a control character in it"),
             ("<dict/>", "[0]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
             ("<dict><key>icon</key><true/></dict>", "[0].icon: not a string"),
             (
@@ -62,7 +62,9 @@ struct EntryProblemTests {
             ("({icon = \"\";}, {icon = ();})", .noUsableEntry("[0].icon: empty")),
             ("({icon = {url = \"u:1\";};})", .noUsableEntry("[0].icon: not a string")),
             ("{apps = ({icon = \"http:\";});}", .noUsableEntry("apps[0].icon: nothing follows the scheme")),
-            ("({icon = a;}, {icon = b;})", .noIconBase), ("({name = Mail; icon = \"e.com/a.png\";})", nil),
+            ("({icon = \"a.png\";}, {icon = \"x/b\";})", .noIconBase),
+            ("({icon = None;})", .noUsableEntry("[0].icon: relative URL, and lists.iconBaseURL is not set")),
+            ("({name = Mail; icon = \"e.com/a.png\";})", nil),
             ("(\"http:\")", .noKnownShape), ("({name = Mail;})", .noKnownShape),
         ] as [(String, ListRejection?)])
     func nothingUsable(text: String, rejection: ListRejection?) throws {
@@ -82,6 +84,7 @@ struct EntryProblemTests {
                 UnusableEntry(index: 0, name: nil, id: "1", keyPath: "[0].icon"),
                 UnusableEntry(index: 1, name: "C", id: nil, keyPath: "[2].icon"),
                 UnusableEntry(index: 1, name: "D", id: nil, keyPath: "[3]"),
+                UnusableEntry(index: 1, name: nil, id: nil, keyPath: "[4].icon"),
             ])
         #expect(array.problems.count == 4)
         let named = try ListParser().parse("{A = \"\"; B = \"u:b\"; C = ();}").get()

@@ -55,6 +55,20 @@ struct ListShapeTests {
     }
 
     @Test(
+        "a list that has lost its URLs is replaced by nothing else in its file",
+        arguments: [
+            ("{apps = ({name = Mail;}, {name = Maps;}); homepage = \"https://e.org/\";}", "no-usable-entry"),
+            ("{apps = (\"\", \"\"); source = \"https://e.org/feed\";}", "no-usable-entry"),
+            ("{apps = ({name = Mail;}); shots = (\"https://e.org/s.png\");}", "no-usable-entry"),
+            ("{programs = ({id = 1;}); homepage = \"https://e.org/\";}", "no-usable-entry"),
+            ("{error = \"Error: no connection\";}", "no-known-shape"), ("(\"Error: no connection\")", "no-known-shape"),
+            ("{note = \"https://e.org/ is down\";}", "no-known-shape"),
+        ])
+    func lostURLs(text: String, code: String) {
+        #expect(ListParser().parse(text).code == code)
+    }
+
+    @Test(
         "a character beyond U+FFFF is two escapes in OpenStep lists",
         arguments: [
             (#"\UD83C\UDF88 f\U00FCr alle"#, "🎈 für alle"), (#"\Ud83c\Udf88"#, "🎈"), (#"a\\UD83C"#, #"a\UD83C"#),

@@ -21,7 +21,8 @@ struct MunkiTests {
         "an item has the icon that Munki shows for it",
         arguments: [
             ("icon_name = A;", "A.png"), ("icon_name = A.png;", "A.png"), ("icon_name = A.jpeg;", "A.jpeg"),
-            ("icon_name = A.PNG;", "A.PNG.png"), ("icon_name = A.webp;", "A.webp.png"),
+            ("icon_name = A.PNG;", "A.PNG"), ("icon_name = \"\n A.png \";", "A.png"),
+            ("icon_name = \" \";", "Mail.png"), ("icon_name = A.webp;", "A.webp.png"),
             ("icon_name = \"A 1.2\";", "A%201.2.png"),
             ("icon_name = \"a/b.icns\";", "a/b.icns"), ("icon_name = \"a.png/b\";", "a.png/b.png"),
             ("icon_name = .png;", ".png.png"), ("icon_name = \"\";", "Mail.png"), ("catalogs = (testing);", "Mail.png"),
@@ -66,7 +67,7 @@ struct MunkiTests {
             ("icon_name = (a);", "icon_name: not a string", nil),
             ("icon_hash = abc;", "icon_hash: not a SHA-256 digest in hexadecimal digits", "Mail.png"),
             ("icon_hash = ();", "icon_hash: not a SHA-256 digest in hexadecimal digits", "Mail.png"),
-            ("icon = \"a\\tb\"; icon_name = A;", "icon: has a control character in it", nil),
+            ("icon = \"a b\"; icon_name = A;", "icon: has a space or a control character in it", nil),
         ] as [(String, String, String?)])
     func problems(keys: String, problem: String, path: String?) throws {
         let list = try parse("({icon = \"https://e.org/a\";}, {name = Mail; \(keys)})").get()
@@ -76,7 +77,9 @@ struct MunkiTests {
 
     @Test("an item that has neither an icon nor a name is a problem")
     func nameless() throws {
-        #expect(try parse("{icon_hash = \(Self.hash);}").get().problems.map(\.description) == ["name: not a string"])
+        #expect(try parse("{icon_hash = \(Self.hash);}") == .failure(.noUsableEntry("name: not a string")))
+        let list = try parse("({icon_hash = \(Self.hash);}, {name = Mail; icon_name = Mail;})").get()
+        #expect(list.problems.map(\.description) == ["[0].name: not a string"] && list.entries.count == 1)
     }
 
     @Test("an icon key goes before the item's icon name")

@@ -24,7 +24,8 @@ package struct DataURL: Hashable, Sendable {
     static func withoutWhiteSpace(_ text: String) -> String {
         let bytes = text.utf8.filter { $0 == 0x20 || !$0.isWhiteSpace }
         guard let comma = bytes.firstIndex(of: UInt8(ascii: ",")) else { return String(decoding: bytes, as: UTF8.self) }
-        let isBase64 = String(decoding: bytes[..<comma], as: UTF8.self)[...].asciiLowercased.ends(withBytes: ";base64")
+        let type = Substring(String(decoding: bytes[..<comma], as: UTF8.self))
+        let isBase64 = type.asciiLowercased.ends(withBytes: ";base64")
         let data = bytes[(comma + 1)...]
         let kept = isBase64 ? data.filter { $0 != 0x20 } : Array(data.drop { $0 == 0x20 })
         return String(decoding: bytes[...comma] + kept, as: UTF8.self)

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
 package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case notAString
     case empty
     case tooLong(limit: Int)
-    case controlCharacter
+    case notOneWord
     /// No scheme, and no base to resolve it against.
     case relative
     /// As ``relative``, but it begins with a host.
@@ -18,7 +20,7 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
         case .notAString: "not a string"
         case .empty: "empty"
         case .tooLong(let limit): "longer than \(limit) bytes"
-        case .controlCharacter: "has a control character in it"
+        case .notOneWord: "has a space or a control character in it"
         case .relative: "relative URL, and lists.iconBaseURL is not set"
         case .noScheme: "no http:// or https:// before the host"
         case .schemeAlone: "nothing follows the scheme"
@@ -36,15 +38,17 @@ extension AppEntry {
     /// Why a text is not an icon URL; `nil` if it is one.
     ///
     /// The URL must be absolute, without control characters and without spaces at its ends, as ``spelledIcon(_:)`` gives
-    /// it. Whether it may be fetched is not checked here.
+    /// it; only http, https and data URLs may have spaces inside. Whether it may be fetched is not checked here.
     package static func flaw(inIcon icon: String) -> IconFlaw? {
         let bytes = icon.utf8
         guard !bytes.isEmpty else { return .empty }
         let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
         guard bytes.count <= longest else { return .tooLong(limit: longest) }
         guard bytes.first != 0x20, bytes.last != 0x20, bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            return .controlCharacter
+            return .notOneWord
         }
+        // A sentence with a colon in it is no URL.
+        guard !bytes.contains(0x20) || isWebURL(icon) || DataURL(icon) != nil else { return .notOneWord }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), FetchTarget.isScheme(bytes[..<colon]) else {
             return .relative
         }
@@ -57,14 +61,29 @@ extension AppEntry {
     /// Writers wrap long texts: white space at both ends is removed, and within the data of a `data:` URL (Fetch Standard,
     /// “data: URLs”). A space anywhere else stays, and is percent-encoded in requests.
     package static func spelledIcon(_ text: String) -> String {
+        let trimmed = trimmed(text)
+        guard trimmed.utf8.contains(where: \.isWhiteSpace), DataURL(trimmed) != nil else { return trimmed }
+        return DataURL.withoutWhiteSpace(trimmed)
+    }
+
+    /// A text without the white space at its ends.
+    package static func trimmed(_ text: String) -> String {
         let bytes = text.utf8
-        guard let first = bytes.firstIndex(where: { !$0.isWhiteSpace }),
-            let last = bytes.lastIndex(where: { !$0.isWhiteSpace })
-        else { return "" }
-        let trimmed = text[first...last]
-        let whole = first == bytes.startIndex && bytes.index(after: last) == bytes.endIndex ? text : String(trimmed)
-        guard trimmed.utf8.contains(where: \.isWhiteSpace), DataURL(whole) != nil else { return whole }
-        return DataURL.withoutWhiteSpace(whole)
+        guard bytes.first?.isWhiteSpace == true || bytes.last?.isWhiteSpace == true else { return text }
+        let end = bytes.lastIndex { !$0.isWhiteSpace }.map { bytes.index(after: $0) } ?? bytes.startIndex
+        return String(Substring(bytes[..<end].drop { $0.isWhiteSpace }))
+    }
+
+    /// Whether a text begins with `http://` or `https://`, in any case.
+    private static func isWebURL(_ text: String) -> Bool {
+        let start = Substring(text.utf8.prefix(8)).asciiLowercased
+        return start.starts(withBytes: "http://") || start.starts(withBytes: "https://")
+    }
+
+    /// Whether a text of a list tells that it is one: an absolute URL without spaces.
+    package static func isPlainURL(_ text: String) -> Bool {
+        let spelled = spelledIcon(text)
+        return flaw(inIcon: spelled) == nil && !spelled.utf8.contains(0x20)
     }
 
     /// Whether a text begins with an IPv4 address or a name in a common top-level domain, followed by a path.

@@ -127,6 +127,9 @@ package enum ParseRecord {
             case .end:
                 try cursor.endLine()
                 guard cursor.offset == output.count else { throw Malformed(offset: cursor.offset) }
+                // Only an empty array is a list without entries.
+                let isSpoiled = list.entries.isEmpty && list.images == nil && list != AppList()
+                guard rejection != nil || !isSpoiled else { throw Malformed(offset: start) }
                 // Kept in memory: an array that grew can have twice the capacity it needs.
                 list.entries = list.entries.map(\.self)
                 return rejection.map { .failure($0) } ?? .success(list)

@@ -26,15 +26,17 @@ package struct ListScanner: Sendable {
     private let round: Duration
     /// The files that were read, in the version that was read.
     private var known: [ListName: Version] = [:]
-    /// The contents, at the last look, of files that were being written: a program may set their times without end.
-    private var restless: [ListName: Digest] = [:]
+    /// The contents of files that were being written, and since when they are the same: a program may set their times
+    /// without end.
+    private var restless: [ListName: (contents: Digest, since: ContinuousClock.Instant)] = [:]
     /// The files that parse slowly and are not read yet.
     private var slow: Set<ListName> = []
     /// Whether the last look deferred slow files because of new ones; this look must not: new ones may never end.
     private var hasPutOff = false
 
     private struct Version {
-        var fingerprint: FileFingerprint
+        /// `nil` if it was changing while it was read: the next look reads it again.
+        var fingerprint: FileFingerprint?
         /// The digest of its contents; `nil` if it could not be read.
         var sha256: Digest?
     }
@@ -132,27 +134,27 @@ package struct ListScanner: Sendable {
         old.formUnion(results.map(\.0))
         restless = restless.filter { listing.files[$0.key] != nil }
         for (name, result) in results {
-            restless[name] = nil
+            let restless = self.restless.removeValue(forKey: name)
             if case .same(let fingerprint) = result {
-                if let fingerprint { known[name]?.fingerprint = fingerprint }
+                known[name]?.fingerprint = fingerprint
                 continue
             }
             // What triggered this read may show at this look only: if it fails now, read the file again.
             known[name] = nil
             switch result {
             case .same: break
-            case .read(let reading, let fingerprint):
+            case .read(let reading, let fingerprint, let isStable):
                 readings[name] = reading
                 unread[name] = nil
                 slow.remove(name)
                 // A verdict that is not about the file, such as a missing parser, is retried.
                 if reading.verdict.isOfTheFile {
                     known[name] = (fingerprint ?? listing.files[name] ?? nil)
-                        .map { Version(fingerprint: $0, sha256: reading.source?.sha256) }
+                        .map { Version(fingerprint: isStable ? $0 : nil, sha256: reading.source?.sha256) }
                 }
             case .unsettled(let contents):
                 unsettled.insert(name)
-                restless[name] = contents
+                self.restless[name] = restless?.contents == contents ? restless : (contents, .now)
             case .slow: slow.insert(name)
             case .unread(let reason): shortage = reason
             }
@@ -180,7 +182,7 @@ package struct ListScanner: Sendable {
     }
 
     private enum Result {
-        case read(ListReading, FileFingerprint?)
+        case read(ListReading, FileFingerprint?, isStable: Bool)
         /// It has the contents that were read before; its fingerprint, unless it changed during the read, or just before.
         case same(FileFingerprint?)
         /// It changed during the read, or just before, and had these contents.
@@ -215,6 +217,12 @@ package struct ListScanner: Sendable {
             if known[name]?.sha256 == contents.sha256 {
                 return .same(try await folder.close(file) && isOld ? file.fingerprint : nil)
             }
+            let restless = restless[name]
+            // It is growing.
+            if !isOld, let restless, restless.contents != contents.sha256 {
+                _ = try await folder.close(file)
+                return .unsettled(contents.sha256)
+            }
             let verdict =
                 if let known = unread[name], known.sha256 == contents.sha256 {
                     ListVerdict.success(known.list)
@@ -224,15 +232,22 @@ package struct ListScanner: Sendable {
             let isSame = try await folder.close(file)
             if case .failure(let rejection) = verdict, rejection.isOutOfResources { throw rejection }
             // A file that is being written is not a version of the list, unless its contents stay the same.
-            guard isSame && isOld || restless[name] == contents.sha256 else { return .unsettled(contents.sha256) }
+            let isStable = isSame && isOld
+            if !isStable {
+                let (again, now) = try await folder.open(name, maxBytes: maxBytes)
+                _ = try await folder.close(again)
+                guard let restless, restless.contents == contents.sha256, now.sha256 == contents.sha256,
+                    ContinuousClock.now - restless.since >= Self.tick
+                else { return .unsettled(now.sha256) }
+            }
             if timeout != nil, verdict.isTimeout { return .slow }
             let source = AppListDocument.Source(
                 sha256: contents.sha256, bytes: contents.bytes.count,
                 modified: Timestamp(sinceEpoch: file.fingerprint.modified).inWholeSeconds)
-            return .read(ListReading(source: source, verdict: verdict), file.fingerprint)
+            return .read(ListReading(source: source, verdict: verdict), file.fingerprint, isStable: isStable)
         } catch {
             if error.isOutOfResources { return .unread(error.message) }
-            return .read(ListReading(source: nil, verdict: .failure(error)), nil)
+            return .read(ListReading(source: nil, verdict: .failure(error)), nil, isStable: true)
         }
     }
 }

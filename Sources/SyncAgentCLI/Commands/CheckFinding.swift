@@ -47,7 +47,7 @@ struct CheckFinding {
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
     /// Whether an entry is ignored, or its icon will fail whatever the server answers.
-    var hasFlawedEntries: Bool { !refused.isEmpty || (try? verdict.get())?.problems.isEmpty == false }
+    var hasFlawedEntries: Bool { !refused.isEmpty || (try? verdict.get())?.unusable.isEmpty == false }
 
     var hasFailedIcons: Bool {
         !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty

@@ -20,6 +20,9 @@ struct IdleTests {
     @Test("an idle agent hardly wakes up, and takes next to no CPU time", .disabled(if: isSanitized, sanitizerNote))
     func idle() async throws {
         try await World.with { world in
+            // Whoever mounts a file system wakes the watcher, which looks where the folder is: other tests do.
+            let isAlone = geteuid() == 0 && Tool.areInstalled("unshare")
+            let world = isAlone ? try world.after(in: "unshare --mount --propagation private") : world
             for number in 0..<60 { try world.drop(["icon-\(number % 20)"], as: "\(number).plist") }
             try await world.agent.whileRunning { agent in
                 try await world.agent.status { $0.inSync && $0.lists.count == 60 && $0.icons.ready == 20 }

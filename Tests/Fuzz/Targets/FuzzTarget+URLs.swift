@@ -43,8 +43,11 @@ extension FuzzTarget {
                 try hold((try? FetchTarget(parsing: line)) == plain, "the URL parser reads \(line) in another way")
             }
             if AppEntry.flaw(inIcon: line) == nil {
-                try hold(line.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F }, "an icon's URL is not one word")
+                try hold(line.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }, "an icon's URL has a control character")
+                try hold(line.utf8.first != 0x20 && line.utf8.last != 0x20, "an icon's URL has a space at an end")
             }
+            let spelled = AppEntry.spelledIcon(line)
+            try hold(AppEntry.spelledIcon(spelled).utf8.elementsEqual(spelled.utf8), "\(line) is spelled in two ways")
             _ = try? IconSource(IconURL(line))
             try checkLog(of: line)
         }

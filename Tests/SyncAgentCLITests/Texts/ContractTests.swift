@@ -17,7 +17,7 @@ struct ContractTests {
     private static let commands: [(String, String)] = [
         ("run", "--once --allow-network= --log-level= --allow-root"), ("status", "--json --watch --health"),
         ("path", "--app= --list= --size= --json"), ("list", "--failed --json"), ("why", "--json"),
-        ("check", "--fetch --json"), ("sync", "--wait --json"), ("pause", "--for= --reason= --json"),
+        ("check", "--fetch --strict --json"), ("sync", "--wait --json"), ("pause", "--for= --reason= --json"),
         ("resume", "--reason= --json"), ("pin", "--wait --json"), ("unpin", "--json"), ("retry", "--failed --json"),
         ("refresh", "--json"), ("evict", "--dry-run --explain= --confirm --json"), ("purge", "--yes -y"),
         ("verify", "--repair --json"), ("events", "--follow --since= --limit= --json"), ("config", "--json"),
@@ -136,8 +136,8 @@ struct ContractTests {
             """
             unreadable not-a-regular-file name-not-utf8 too-large still-being-written empty-file
             not-a-property-list too-deep too-many-values no-known-shape ambiguous-shape repeated-keys no-icon-base
-            too-many-entries too-much-text parser-died parser-killed parser-failed parser-timeout parser-nonsense
-            parser-unavailable out-of-resources cancelled
+            no-usable-entry too-many-entries too-much-text parser-died parser-killed parser-failed parser-timeout
+            parser-nonsense parser-unavailable out-of-resources cancelled
             """
         ),
         (

@@ -200,6 +200,9 @@ struct ListScannerTests {
             var scanner = ListScanner(
                 folder: lists, parser: ParseHelper(executable: script), maxBytes: .mebibytes(8))
             #expect(await scanner.look().unsettled == ["a.plist"])
+            // Contents that stay the same for as long as time stamps do are those of a whole file.
+            let start = ContinuousClock.now
+            try await waitUntil { ContinuousClock.now - start > .milliseconds(60) }
             let settled = await scanner.look()
             guard case .listed(_, _, let changed) = settled.scan else {
                 Issue.record("the folder is unavailable")

@@ -16,9 +16,10 @@ struct ParseHelperTests {
         "a list is parsed, however often, also by a parser that was started ahead",
         arguments: [false, true])
     func list(isPrepared: Bool) async throws {
-        let list = AppList(
+        var list = AppList(
             entries: [AppEntry(name: "Mail", icon: "http://e.org/a")],
             problems: [EntryProblem(keyPath: "[1]", reason: "relative URL, and lists.iconBaseURL is not set")])
+        list.unusable = [UnusableEntry(index: 1, name: nil, id: nil, keyPath: "[1]")]
         for _ in 1...3 {
             if isPrepared { await helper.prepare() }
             #expect(await helper.parse("({icon = http://e.org/a; name = Mail;}, 12)") == .success(list))
@@ -147,9 +148,9 @@ struct ParseHelperTests {
             ("exit 3", .parserFailed(status: 3)), ("kill -KILL $$", .parserKilled(signal: "SIGKILL")),
             ("kill -SEGV $$", .parserDied(signal: "SIGSEGV")),
             ("echo hello", .parserNonsense), ("exit 0", .parserNonsense), ("exec cat /dev/zero", .parserNonsense),
-            ("printf 'syncagent-list 5\\nR16:out-of-resources\\n.\\n'", .parserNonsense),
-            ("printf 'syncagent-list 5\\nR12:no-such-code\\n.\\n'", .parserNonsense),
-            ("printf 'syncagent-list 5\\nR8:too-deep2:32\\n.\\n'", .tooDeep(limit: 32)),
+            ("printf 'syncagent-list 6\\nR16:out-of-resources\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 6\\nR12:no-such-code\\n.\\n'", .parserNonsense),
+            ("printf 'syncagent-list 6\\nR8:too-deep2:32\\n.\\n'", .tooDeep(limit: 32)),
         ] as [(String, ListRejection)])
     func failures(body: String, rejection: ListRejection) async throws {
         try await withScript(body) { script in

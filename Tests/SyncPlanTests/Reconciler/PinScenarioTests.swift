@@ -52,8 +52,8 @@ struct PinScenarioTests {
         "a text that is not an icon's URL cannot be pinned",
         arguments: [
             ("https://h.example/a.png", nil), ("data:image/png;base64,AAAA", nil), ("http://10.0.0.1/a.png", nil),
-            ("", "empty"), ("a b", "relative URL, and lists.iconBaseURL is not set"),
-            ("https://h.example/\na", "has a control character in it"),
+            ("", "empty"), ("a b", "has a space or a control character in it"),
+            ("https://h.example/\na", "has a space or a control character in it"),
             ("a.png", "relative URL, and lists.iconBaseURL is not set"),
             ("ftp://h.example/a", "only http and https are supported, not “ftp”"),
             ("http://h.example:0/a", "its port is not between 1 and 65535"),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import SyncPlan
 import Testing
 
 @Suite("Apps whose entry becomes unusable")
@@ -32,16 +33,19 @@ struct KeptIconsTests {
     }
 
     @Test(
-        "a known app keeps its last URL at its place; an unknown or ambiguous one is left out",
+        "a known app keeps its last URL at its place, once; an unknown one is left out",
         arguments: [
             ([.unusable("Mail", "m")], ["u:mail"]), ([.unusable("Post", "m")], ["u:mail"]),
             ([.unusable("Mail", nil)], ["u:mail"]), ([.unusable("Mail", "other")], []),
             ([.unusable("Maps", nil)], ["u:maps"]), ([.unusable("Maps", "new")], ["u:maps"]),
-            ([.unusable("New", nil)], []), ([.unusable(nil, "none")], []),
-            ([.unusable("Twin", nil)], []), ([.unusable("Maps", nil), .unusable("Maps", nil)], []),
+            ([.unusable("New", nil)], []), ([.unusable(nil, "none")], []), ([.unusable(nil, nil)], []),
+            ([.unusable("Twin", nil)], ["u:1"]), ([.unusable("Maps", nil), .unusable("Maps", nil)], ["u:maps"]),
+            ([.unusable("Twin", nil), .usable(AppEntry(name: "Twin", icon: "u:1"))], ["u:2", "u:1"]),
             ([.usable(AppEntry(name: "Maps", icon: "u:x")), .unusable("Maps", nil)], ["u:x"]),
             ([.unusable(nil, "same"), .unusable(nil, "same"), .unusable(nil, "same")], ["u:a", "u:b"]),
+            ([.unusable("B", "same")], ["u:b"]), ([.unusable("B", "same"), .unusable("A", "same")], ["u:b", "u:a"]),
             ([.usable(AppEntry(id: "same", icon: "u:y")), .unusable(nil, "same")], ["u:y", "u:b"]),
+            ([.unusable("Post", "m"), .unusable("Mail", nil)], ["u:mail"]),
             (
                 [.unusable("Mail", "m"), .usable(AppEntry(icon: "u:new")), .unusable("Maps", nil)],
                 ["u:mail", "u:new", "u:maps"]
@@ -49,6 +53,13 @@ struct KeptIconsTests {
         ] as [([Row], [IconURL])])
     func kept(rows: [Row], icons: [IconURL]) {
         #expect(Self.list(rows).keepingIcons(of: Self.old).entries.map(\.icon) == icons)
+    }
+
+    @Test("entries without name and identity keep as many URLs as are lost, in order")
+    func anonymous() {
+        let old = ["u:1", "u:2", "u:3", "u:4"].map { AppEntry(icon: $0) }
+        let list = Self.list([.usable(AppEntry(icon: "u:2")), .unusable(nil, nil), .unusable(nil, nil)])
+        #expect(list.keepingIcons(of: old).entries.map(\.icon) == ["u:2", "u:1", "u:3"])
     }
 
     @Test("a kept entry has its new name, and its problem says that the icon stays")

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+import CacheFormat
+
+extension AppList {
+    /// The list with an entry for each unusable one whose app the last version of the list has: it keeps its last URL.
+    ///
+    /// A writer that loses or spoils a URL takes no image away: it is as if the new URL had not come yet. Only apps that no
+    /// usable entry of this version is (``AppMatch``) are kept, each once: those with the same identity, the same name
+    /// first; then those with the same name, or with neither, in order.
+    ///
+    /// - Parameter old: The entries of the last version.
+    /// - Returns: The list; the problems of kept entries say so.
+    /// - Complexity: O(*n*) in the number of entries, and O(1) if none is unusable.
+    package func keepingIcons(of old: [AppEntry]) -> AppList {
+        guard !unusable.isEmpty, !old.isEmpty else { return self }
+        var free = AppMatch(from: old, to: entries).gone.sorted()
+        var last: [Int: AppEntry] = [:]
+        /// Gives each unusable entry that has none the first free old one with the same key.
+        func claim(_ key: (UnusableEntry) -> Key?, from oldKey: (AppEntry) -> Key?) {
+            var candidates: [Key: [Int]] = [:]
+            for index in free.reversed() {
+                if let key = oldKey(old[index]) { candidates[key, default: []].append(index) }
+            }
+            var claimed: Set<Int> = []
+            for (number, entry) in unusable.enumerated() where last[number] == nil {
+                guard let key = key(entry), let index = candidates[key]?.popLast() else { continue }
+                last[number] = old[index]
+                claimed.insert(index)
+            }
+            free.removeAll(where: claimed.contains)
+        }
+        claim({ $0.id == nil ? nil : Key($0.id, $0.name) }, from: { $0.id == nil ? nil : Key($0.id, $0.name) })
+        claim({ $0.id == nil ? nil : Key($0.id, nil) }, from: { $0.id == nil ? nil : Key($0.id, nil) })
+        // Apps with different identities are never the same.
+        claim({ $0.id == nil ? Key(nil, $0.name) : nil }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
+        claim({ $0.id == nil && $0.name != nil ? Key(nil, $0.name) : nil }, from: { Key(nil, $0.name) })
+        claim({ $0.name == nil ? nil : Key(nil, $0.name) }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
+        return merging(last)
+    }
+
+    /// What an unusable entry and an old one have in common; texts are compared by bytes.
+    private struct Key: Hashable {
+        private let id, name: IconURL?
+
+        init(_ id: String?, _ name: String?) {
+            self.id = id.map { IconURL($0) }
+            self.name = name.map { IconURL($0) }
+        }
+    }
+
+    /// The list with these old entries in place of unusable ones, by their number.
+    private func merging(_ last: [Int: AppEntry]) -> AppList {
+        var list = self
+        list.entries = []
+        list.entries.reserveCapacity(entries.count + last.count)
+        var kept: Set<IconURL> = []
+        var next = 0
+        for (number, entry) in unusable.enumerated() {
+            list.entries += entries[next..<max(next, entry.index)]
+            next = max(next, entry.index)
+            guard var keeping = last[number] else { continue }
+            keeping.name = entry.name ?? keeping.name
+            keeping.id = entry.id ?? keeping.id
+            list.entries.append(keeping)
+            kept.insert(IconURL(entry.keyPath))
+        }
+        list.entries += entries[next...]
+        for index in list.problems.indices where kept.contains(IconURL(list.problems[index].keyPath)) {
+            list.problems[index].reason += "; the app keeps its last icon"
+        }
+        return list
+    }
+}
