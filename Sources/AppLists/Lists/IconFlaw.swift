@@ -44,11 +44,13 @@ extension AppEntry {
         guard !bytes.isEmpty else { return .empty }
         let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
         guard bytes.count <= longest else { return .tooLong(limit: longest) }
-        guard bytes.first != 0x20, bytes.last != 0x20, bytes.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }) else {
-            return .notOneWord
+        var isOneWord = true
+        let isText = bytes.allSatisfy { byte in
+            if byte == 0x20 { isOneWord = false }
+            return byte >= 0x20 && byte != 0x7F
         }
         // A sentence with a colon in it is no URL.
-        guard !bytes.contains(0x20) || isWebURL(icon) || DataURL(icon) != nil else { return .notOneWord }
+        guard isText, isOneWord || mayHaveSpaces(icon) else { return .notOneWord }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), FetchTarget.isScheme(bytes[..<colon]) else {
             return .relative
         }
@@ -62,7 +64,7 @@ extension AppEntry {
     /// “data: URLs”). A space anywhere else stays, and is percent-encoded in requests.
     package static func spelledIcon(_ text: String) -> String {
         let trimmed = trimmed(text)
-        guard trimmed.utf8.contains(where: \.isWhiteSpace), DataURL(trimmed) != nil else { return trimmed }
+        guard DataURL(trimmed) != nil, trimmed.utf8.contains(where: \.isWhiteSpace) else { return trimmed }
         return DataURL.withoutWhiteSpace(trimmed)
     }
 
@@ -74,10 +76,11 @@ extension AppEntry {
         return String(Substring(bytes[..<end].drop { $0.isWhiteSpace }))
     }
 
-    /// Whether a text begins with `http://` or `https://`, in any case.
-    private static func isWebURL(_ text: String) -> Bool {
+    /// Whether spaces may be in a text, though not at its ends: it begins with `http://`, `https://` or `data:`.
+    private static func mayHaveSpaces(_ text: String) -> Bool {
+        guard text.utf8.first != 0x20, text.utf8.last != 0x20 else { return false }
         let start = Substring(text.utf8.prefix(8)).asciiLowercased
-        return start.starts(withBytes: "http://") || start.starts(withBytes: "https://")
+        return start.starts(withBytes: "http://") || start.starts(withBytes: "https://") || DataURL(text) != nil
     }
 
     /// Whether a text of a list tells that it is one: an absolute URL without spaces.
