@@ -188,7 +188,7 @@ struct DamageScenarioTests {
             while agent.publication != nil { try agent.finishPublication() }
             let images: Set = [Sample.image("x").sha256]
             var plan = agent.plan
-            return ContinuousClock().measure { _ = plan.handle(.damaged(images), now: agent.now) }
+            return processorTime { _ = plan.handle(.damaged(images), now: agent.now) }
         }
         let costs = (try cost(lists: 10), try cost(lists: 600))
         #expect(costs.1 < costs.0 * 5, "\(costs.0) with 10 lists, \(costs.1) with 600")
