@@ -3,7 +3,8 @@
 import contextlib, ctypes, fcntl, os, shutil, signal, subprocess, tempfile, time
 
 PR_SET_CHILD_SUBREAPER = 36
-PREFIX = "checks."
+# Short, since paths of sockets are: that of an agent of gpg has 60 characters of its own.
+PREFIX = "chk."
 
 
 def adopt_orphans():
