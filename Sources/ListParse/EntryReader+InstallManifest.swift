@@ -3,6 +3,7 @@ import AppLists
 
 extension EntryReader {
     private static let assetsKey = ListKey("assets")
+    private static let kinds = ["display-image", "full-size-image"]
     private static let kindKey = ListKey("kind")
     private static let urlKey = ListKey("url")
     private static let metadataKey = ListKey("metadata")
@@ -31,7 +32,7 @@ extension EntryReader {
                 continue
             }
             guard let kind = try? dictionary.decode(String.self, forKey: Self.kindKey),
-                kind == "display-image" || kind == "full-size-image"
+                Self.kinds.contains(kind)
             else { continue }
             hasIcon = true
             switch icon(Self.urlKey, of: dictionary) {
@@ -46,7 +47,7 @@ extension EntryReader {
         if !hasIcon {
             let keyPath = place.key(Self.assetsKey)
             draft.addProblem(keyPath, "no display-image or full-size-image")
-            for kind in ["display-image", "full-size-image"] {
+            for kind in Self.kinds {
                 draft.addUnusable(name: name, id: identifier.map { "\($0) \(kind)" }, at: keyPath)
             }
         }

@@ -58,7 +58,9 @@ struct EntryReader {
             }
             if let rejection { return .rejected(rejection) }
         }
-        return isKnownShape ? result : draft.hasSpoiledEntries ? .spoiled(.noUsableEntry(draft.firstProblem)) : .other
+        if isKnownShape { return result }
+        guard draft.hasSpoiledEntries, let rejection = draft.noUsableEntry else { return .other }
+        return .spoiled(rejection)
     }
 
     /// Records why a text is no icon URL: a word without a dot or a slash is no file either.

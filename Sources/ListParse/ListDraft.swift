@@ -41,11 +41,15 @@ struct ListDraft {
 
     /// Whether there are entries with a name or an identity, or as good as empty ones, and none has a usable icon.
     var hasSpoiledEntries: Bool {
-        entries.isEmpty && unusable.contains { $0.name != nil || $0.id != nil }
-            || entries.isEmpty && !unusable.isEmpty && problems.allSatisfy { $0.reason == IconFlaw.empty.description }
+        guard entries.isEmpty, !unusable.isEmpty else { return false }
+        return unusable.contains { $0.name != nil || $0.id != nil }
+            || problems.allSatisfy { $0.reason == IconFlaw.empty.description }
     }
 
-    var firstProblem: String { problems.first?.description ?? "" }
+    /// The rejection of a list of which each entry was ignored; `nil` if one is usable, or there are none.
+    var noUsableEntry: ListRejection? {
+        entries.isEmpty ? problems.first.map { .noUsableEntry("\($0)") } : nil
+    }
 
     mutating func count(_ text: String) { count(bytes: text.utf8.count) }
 
@@ -64,8 +68,5 @@ struct ListDraft {
     }
 
     /// The list, unless each of its entries was ignored.
-    var verdict: ListVerdict {
-        guard entries.isEmpty, let problem = problems.first else { return .success(list) }
-        return .failure(.noUsableEntry("\(problem)"))
-    }
+    var verdict: ListVerdict { noUsableEntry.map { .failure($0) } ?? .success(list) }
 }

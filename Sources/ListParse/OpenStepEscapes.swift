@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 
 enum OpenStepEscapes {
@@ -36,11 +37,8 @@ enum OpenStepEscapes {
         else { return nil }
         var unit: UInt16 = 0
         for byte in bytes[index + 2..<index + 6] {
-            switch byte {
-            case 0x30...0x39: unit = unit << 4 | UInt16(byte - 0x30)
-            case 0x41...0x46, 0x61...0x66: unit = unit << 4 | UInt16((byte | 0x20) - 0x61 + 10)
-            default: return nil
-            }
+            guard let digit = PercentEncoding.digit(byte) else { return nil }
+            unit = unit << 4 | UInt16(digit)
         }
         return unit
     }

@@ -8,7 +8,7 @@ enum OpenStepNesting {
             var depth = 0
             var keys = 0
             // `key = value;` without braces is a dictionary, too.
-            let isBraced = bytes.first { !PropertyListEncoding.isSpace($0) } == UInt8(ascii: "{")
+            let isBraced = bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
             var index = 0
             while index < bytes.count {
                 let byte = bytes[index]

@@ -10,7 +10,7 @@ package enum PropertyListEncoding: Equatable {
 
     package init(of bytes: [UInt8]) {
         let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
-        guard let first = text.first(where: { !Self.isSpace($0) }) else {
+        guard let first = text.first(where: { !$0.isWhiteSpace }) else {
             self = .blank
             return
         }
@@ -21,10 +21,6 @@ package enum PropertyListEncoding: Equatable {
         } else {
             self = first == UInt8(ascii: "<") ? .xml : .openStep
         }
-    }
-
-    static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || (0x09...0x0D).contains(byte)
     }
 
     /// Scans the bytes before they are parsed, because deep nesting crashes the parser; uninterpretable bytes are left

@@ -23,11 +23,6 @@ def running():
     return found
 
 
-def states(processes):
-    """The states of those of these processes that are still there."""
-    return [found[0] for process, found in running().items() if process in processes]
-
-
 def descendants():
     """The processes below this one, the youngest generation last."""
     children = {}
@@ -76,7 +71,8 @@ def end_descendants():
                     killed[process] = b" ".join(words).decode(errors="replace").strip()[:120]
                 os.kill(process, signal.SIGKILL)
         reap_orphans(())
-        if not any(state != "Z" for state in states(left)):
+        found = running()
+        if all(found.get(process, "Z")[0] == "Z" for process in left):
             break
         time.sleep(0.05)
     return killed

@@ -114,7 +114,7 @@ struct EmptiedCacheTests {
 }
 
 extension World {
-    /// Returns when everything that four icons need is in the cache again, and another icon has come in place of one.
+    /// Waits until the cache is whole again with four icons, one of them new.
     fileprivate func expectHealed(after removal: String, with name: String) async throws {
         let wanted = ["icons", "lists", "generations", "by-url", "staging", "lock", "CACHEDIR.TAG"]
         var check = CacheCheck(agent.cache)

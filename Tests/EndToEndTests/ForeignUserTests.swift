@@ -146,7 +146,7 @@ struct ForeignUserTests {
         #expect(other.status == "200", "\(other)")
         // The socket's mode keeps others from connecting at all.
         #expect(try await ask("GET", "status", world).status == "000")
-        // One that is open to all, as when the agent may not give its file to the group.
+        // The agent may be unable to give the socket to the group; everyone can then connect.
         try #require(chmod(world.folder.appending("control.sock").string, 0o666) == 0)
         let foreign = try await ask("GET", "status", world)
         #expect(foreign.status == "403" && foreign.text.contains("members of group daemon"), "\(foreign)")

@@ -37,7 +37,7 @@ struct MetricsTests {
         }
     }
 
-    /// Expects what two icons, one that failed and a list that is rejected are counted as.
+    /// Expects the counts of two downloaded icons, a failed one and a rejected list.
     private static func expectCounts(_ scrape: Scrape) {
         for (series, value) in [
             "syncagent_up": 1, "syncagent_build_info{version=\"\(Version.current)\"}": 1,

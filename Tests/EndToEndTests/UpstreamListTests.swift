@@ -25,7 +25,7 @@ struct UpstreamListTests {
             .setting("SYNCAGENT_UPSTREAM_LISTS", "a.plist,b.plist,own*.plist")
     }
 
-    /// Drops lists in place of those before, except one, then syncs and exports.
+    /// Replaces all lists but one, then syncs and exports.
     private static func export(
         _ world: World, _ lists: [String: [String]], keeping other: ListName? = nil
     ) async throws {

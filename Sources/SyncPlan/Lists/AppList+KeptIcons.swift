@@ -49,7 +49,7 @@ extension AppList {
         }
     }
 
-    /// The list with these old entries in place of unusable ones, by their number.
+    /// Replaces unusable entries by old ones; `last` has them by their index in ``unusable``.
     private func merging(_ last: [Int: AppEntry]) -> AppList {
         var list = self
         list.entries = []

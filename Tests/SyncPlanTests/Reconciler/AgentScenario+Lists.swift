@@ -52,7 +52,7 @@ extension AgentScenario {
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
     }
 
-    /// Puts a file in place of a list that is none.
+    /// Replaces a list by a file that is rejected.
     mutating func spoil(_ name: ListName) throws {
         try scan([:], rejected: [name: .emptyFile])
     }
