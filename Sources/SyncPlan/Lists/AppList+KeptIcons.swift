@@ -14,7 +14,7 @@ extension AppList {
     /// - Complexity: O(*n*) in the number of entries, and O(1) if none is unusable.
     package func keepingIcons(of old: [AppEntry]) -> AppList {
         guard !unusable.isEmpty, !old.isEmpty else { return self }
-        var free = AppMatch(from: old, to: entries).gone.sorted()
+        var free = AppMatch(from: old, to: entries).unclaimed(of: old, by: entries)
         var last: [Int: AppEntry] = [:]
         /// Gives each unusable entry that has none the first free old one with the same key.
         func claim(_ key: (UnusableEntry) -> Key?, from oldKey: (AppEntry) -> Key?) {

@@ -37,6 +37,18 @@ package struct AppMatch: Sendable {
         gone = rest.old
     }
 
+    /// The old entries that no new one replaces by its identity or name: also those that another app shares the URL with.
+    package func unclaimed(of old: [AppEntry], by new: [AppEntry]) -> [Int] {
+        var (named, shared): (Set<Int>, Set<Int>) = ([], [])
+        for (index, counterpart) in counterparts {
+            let (entry, last) = (new[index], old[counterpart])
+            let isSameID = entry.id != nil && Self.isSame(entry.id, last.id)
+            let isSameName = (entry.id == nil || last.id == nil) && Self.isSame(entry.name, last.name)
+            if isSameID || isSameName { named.insert(counterpart) } else { shared.insert(counterpart) }
+        }
+        return (gone + shared.subtracting(named)).sorted()
+    }
+
     /// The new index of an old entry outside the parts that differ; `nil` inside.
     package func unchanged(_ old: Int) -> Int? {
         if old < differing.old.lowerBound { return old }
