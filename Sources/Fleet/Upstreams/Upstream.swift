@@ -216,7 +216,13 @@ struct Upstream: Sendable {
     mutating func setClock(_ offset: Duration, at now: Timestamp) {
         clockOffset = offset
         if index != nil, let memo = accepted, memo.isAhead(of: now + offset) { accepted = nil }
-        if failure?.cause == .refusal(.ahead) { pollOnDemand(at: now) }
+        let isOfClock =
+            switch failure?.cause {
+            case .refusal(.ahead): true
+            case .request(let failure): failure.code.dependsOnClock
+            case .agent, .refusal, nil: false
+            }
+        if isOfClock { pollOnDemand(at: now) }
     }
 
     // MARK: Freshness

@@ -69,6 +69,9 @@ extension FetchFailure.Code {
         }
     }
 
+    /// Whether it may end when the system's clock is set: a certificate was not valid yet, or no longer.
+    package var dependsOnClock: Bool { self == .fetch(.tls) }
+
     /// Whether other settings or certificates may allow it, so that it is checked again at each start and reload.
     package var dependsOnSettings: Bool {
         switch self {

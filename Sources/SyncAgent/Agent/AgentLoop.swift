@@ -28,6 +28,8 @@ package final class AgentLoop: Sendable {
     let journal: EventJournal?
     /// How many images are written ahead at once: few, so that few are left when the last one has arrived.
     private let batch: Int
+    /// After what time the clocks are compared again, at the latest.
+    private static let longestSleep: Duration = .seconds(60)
     private let inbox: AsyncStream<Message>
     private let mailbox: AsyncStream<Message>.Continuation
     let feed = ChangeFeed()
@@ -169,7 +171,8 @@ package final class AgentLoop: Sendable {
             let isSettled = plan.isSettled
             if isSettled, untilSettled || plan.isStopping { break }
             heap.record(changes: events.reduce(0) { $0 + $1.weight }, isAtRest: isSettled, now: clock.now)
-            alarm.set([plan.nextWake, log.due].compactMap(\.self).min())
+            // Nothing reports that the wall clock is set.
+            alarm.set([plan.nextWake, log.due, clock.now + Self.longestSleep].compactMap(\.self).min())
         }
         log.finish(now: clock.now)
         if !plan.isStopping { journal?.append([.agentStopping], at: clock.now) }

@@ -214,7 +214,7 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// Restores the stored state of origins, limited to plausible values.
+    /// Restores the stored state of origins, as far as it is plausible.
     mutating func restore(_ memos: [OriginMemo], in turn: inout Turn) {
         let now = turn.now
         let latest = now + max(Backoff.longestWait, settings.retryMax)
@@ -225,7 +225,8 @@ struct DownloadSchedule: Sendable {
                 continue
             }
             health.failures = min(health.failures, 1000)
-            health.waitsUntil = min(health.waitsUntil, latest)
+            // A later time was set by another clock.
+            if health.waitsUntil > latest { health.waitsUntil = now }
             apply(health, to: memo.origin, at: now)
         }
         originLimit = max(originLimit, 2 * origins.count)

@@ -7,9 +7,23 @@ package struct Pause: Codable, Equatable, Sendable {
     package var reason: String
     /// When it ends by itself; `nil` if it does not.
     package var until: Timestamp?
+    /// When a pause that ends by itself began; `nil` if an agent of an older version stored it.
+    package private(set) var since: Timestamp?
 
     package init(reason: String = "", until: Timestamp? = nil) {
         (self.reason, self.until) = (reason, until)
+    }
+
+    fileprivate func beginning(at now: Timestamp) -> Pause {
+        var pause = self
+        pause.since = until.map { _ in now }
+        return pause
+    }
+
+    /// The pause of an earlier run: one that begins later was stored with another clock, and begins now.
+    fileprivate func restored(at now: Timestamp) -> Pause {
+        guard let since, let until, since > now else { return self }
+        return Pause(reason: reason, until: now + (until - since)).beginning(at: now)
     }
 }
 
@@ -28,8 +42,11 @@ struct Pauses: Equatable, Sendable {
     /// Sorted by reason.
     private(set) var all: [Pause] = []
 
-    init(_ pauses: [Pause] = []) {
-        for pause in pauses { add(pause) }
+    init() {}
+
+    /// The pauses that an earlier run stored.
+    init(restoring pauses: [Pause], at now: Timestamp) {
+        for pause in pauses { add(pause.restored(at: now)) }
     }
 
     var isEmpty: Bool { all.isEmpty }
@@ -37,8 +54,10 @@ struct Pauses: Equatable, Sendable {
     /// When the next one ends by itself.
     var nextEnd: Timestamp? { all.compactMap(\.until).min() }
 
-    /// Adds a pause, or replaces that with the same reason.
-    mutating func add(_ pause: Pause) {
+    /// Begins a pause; it replaces that with the same reason.
+    mutating func begin(_ pause: Pause, at now: Timestamp) { add(pause.beginning(at: now)) }
+
+    private mutating func add(_ pause: Pause) {
         end(pause.reason)
         all.append(pause)
         all.sort { $0.reason.utf8.lexicographicallyPrecedes($1.reason.utf8) }

@@ -106,6 +106,21 @@ extension IconBook {
         }
     }
 
+    /// Requests the icons that failed for a clock that was wrong, now that it was set.
+    mutating func retryFailuresOfClock(in turn: inout Turn) {
+        var failed: [IconURL] = []
+        // By index: iterating over records copies them.
+        for index in catalog.icons.indices {
+            if catalog.icons[index].icon.phase == .fetching {
+                outdated.insert(catalog.icons[index].url)
+            } else if catalog.icons[index].icon.failure?.code.dependsOnClock == true {
+                failed.append(catalog.icons[index].url)
+            }
+        }
+        downloads.forgive(Set(failed.compactMap(origin)), in: &turn)
+        for url in failed { apply(.retried(turn.now), to: url, in: &turn) }
+    }
+
     private func origin(of url: IconURL) -> String? {
         if case .queued(_, let origin)? = catalog.icons[url]?.phase { return origin }
         return (try? FetchTarget(url.text))?.origin

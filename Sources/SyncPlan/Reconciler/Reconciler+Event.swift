@@ -90,7 +90,7 @@ extension Reconciler {
             if book.retention.brake.heldNow != nil { turn.memos.renewValues() }
             if !isStopping { turn.emit(.agentStopping) }
             turn.actions += book.downloads.stop().map { .cancel(url: $0) }
-        case .pause(let pause): changePauses { $0.add(pause) }
+        case .pause(let pause): changePauses { [now = turn.now] in $0.begin(pause, at: now) }
         case .resume(let reason): changePauses { $0.end(reason) }
         case .awaited(let urls):
             for url in urls { book.downloads.raise(url) }
@@ -116,6 +116,7 @@ extension Reconciler {
         case .clockSet(let offset):
             book.publishing.setClock(offset, at: turn.now)
             book.setSourceClock(offset, in: &turn)
+            book.retryFailuresOfClock(in: &turn)
         case .tick: break
         }
     }

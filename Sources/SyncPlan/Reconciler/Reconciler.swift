@@ -62,7 +62,7 @@ package struct Reconciler: Sendable {
         if book.renditions.isOn { for list in known.unevenLists { book.publishing.markChanged(list, at: now) } }
         book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
         rulesOfRenditions = values.rendering
-        if values.isPaused { book.downloads.pauses = Pauses(values.pauses ?? [Pause()]) }
+        if values.isPaused { book.downloads.pauses = Pauses(restoring: values.pauses ?? [Pause()], at: turn.now) }
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)

@@ -256,14 +256,14 @@ extension IconBook {
             // Share the URL's text with the list or the settings.
             let spelling = catalog.icons[place].url.text
             let response = memo.response.map { sources.sharing($0.sharing(spelling)) }
-            known = (response, isAhead ? now : min(memo.freshUntil, latest))
+            known = (response, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
         }
         var failure = memo.failure
         if let last = memo.failure {
             let latest = now + downloads.backoff.longest(after: last.code)
             // Failures that depend on settings are retried now: the settings may have changed.
             let isOpen = settings.credentials.mayDepend(last.code, of: memo.url) || last.attempts == 0
-            failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { min($0, latest) }
+            failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { $0 > latest ? now : $0 }
         }
         let trail = catalog.share(memo.trail)
         _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), at: place)

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import HTTPRules
+import Reports
+import Testing
+
+@testable import SyncPlan
+
+@Suite("A wrong clock, and the right one")
+struct ClockScenarioTests {
+    private static let a: IconURL = "https://h.example/a.png"
+    private static let day: Duration = .seconds(86_400)
+    /// How far the clock was ahead of the right one.
+    private static let errors = [day * 400, .zero - day * 30]
+    private static let untrusted = FetchOutcome.failed(FetchFailure(.tls, "the certificate is not valid yet"))
+
+    /// An agent that stored all there is to with a wrong clock, and starts again with the right one.
+    private static func restarted(_ agent: AgentScenario, after error: Duration) throws -> AgentScenario {
+        var agent = agent
+        try agent.pass(.seconds(2))
+        while agent.publication != nil { try agent.finishPublication() }
+        try agent.restart(at: agent.now + (.zero - error))
+        try agent.scan(["1.plist": [Self.a]])
+        return agent
+    }
+
+    @Test("an image that was stored as fresh is checked at once", arguments: errors)
+    func freshness(error: Duration) throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        agent = try Self.restarted(agent, after: error)
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
+    }
+
+    @Test(
+        "an icon that failed is tried at once, whatever it failed for",
+        arguments: errors, [untrusted, .failed(.status(404)), .failed(.status(403)), .failed(.status(410))])
+    func failures(error: Duration, outcome: FetchOutcome) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, outcome)
+        agent = try Self.restarted(agent, after: error)
+        #expect(agent.downloads[Self.a] != nil)
+    }
+
+    @Test("an origin that asked for time is asked at once", arguments: errors)
+    func origins(error: Duration) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(.status(429, retryAfter: .seconds(3600))))
+        agent = try Self.restarted(agent, after: error)
+        #expect(agent.downloads[Self.a] != nil)
+    }
+
+    @Test("a pause lasts no longer than it was to", arguments: errors)
+    func pauses(error: Duration) throws {
+        var agent = AgentScenario()
+        try agent.handle(.pause(Pause(until: agent.now + .seconds(3600))))
+        agent = try Self.restarted(agent, after: error)
+        if error > .zero {
+            #expect(agent.plan.status.state == .paused && agent.downloads.isEmpty)
+            try agent.pass(.seconds(3601))
+        }
+        #expect(agent.plan.status.state == .running && agent.downloads[Self.a] != nil)
+    }
+
+    @Test("a certificate that a wrong clock refused is tried as soon as the clock is set", arguments: errors)
+    func certificates(error: Duration) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        for _ in 0..<6 {
+            try agent.finish(Self.a, Self.untrusted)
+            while agent.downloads.isEmpty { try agent.passToNextWake(); try agent.finishJobs() }
+        }
+        try agent.finish(Self.a, Self.untrusted)
+        #expect(agent.downloads.isEmpty && agent.plan.book.downloads.origins["https://h.example:443"]?.isBroken == true)
+        try agent.handle(.clockSet(offset: .zero - error))
+        #expect(agent.downloads[Self.a] != nil)
+    }
+
+    @Test("a request that was on its way when the clock was set is repeated at once, but once")
+    func underWay() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.handle(.clockSet(offset: Self.day))
+        try agent.finish(Self.a, Self.untrusted)
+        try agent.finish(Self.a, Self.untrusted)
+        #expect(agent.downloads.isEmpty)
+    }
+
+    @Test("a clock that is set leaves other failures waiting")
+    func others() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(.status(404)))
+        try agent.handle(.clockSet(offset: Self.day))
+        #expect(agent.downloads.isEmpty)
+    }
+}
