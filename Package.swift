@@ -323,6 +323,7 @@ let package = Package(
                 "IconCache", "ListParseCLI", "ListWatch", "LocalHTTP", "Reports", "SyncAgent", "SyncAgentCLI",
                 "SyncPlan", "TestSupport", nioHTTP1, subprocess, system,
             ],
+            exclude: ["rules.tsv"],
             swiftSettings: settings
         ),
     ]

@@ -28,6 +28,12 @@ package struct EventSummary: Equatable, Sendable {
         }
     }
 
+    /// Whether there was an event of a change.
+    package var areEmpty: Bool { !hasChanges && !hasOverflowed }
+
+    /// Records a change that no event reported.
+    package mutating func recordChange() { hasChanges = true }
+
     /// Records the loss of the watch; only the first one counts.
     package mutating func lose(_ loss: WatchLoss) {
         self.loss = self.loss ?? loss

@@ -20,10 +20,10 @@ enum StandardStreams {
         var areLinksChanged = false
     }
 
-    /// Waits for events or another reason to wake up.
+    /// Waits for events or another reason to wake up, at most for this many milliseconds.
     ///
     /// - Returns: `nil` if the agent is gone: standard input has ended, or standard output has no reader.
-    static func wait(for events: Int32, mounts: Int32, links: Int32) -> Wakeup? {
+    static func wait(for events: Int32, mounts: Int32, links: Int32, timeout: Int32) -> Wakeup? {
         var polled = [
             pollfd(fd: events, events: Int16(POLLIN), revents: 0),
             pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0),
@@ -32,7 +32,7 @@ enum StandardStreams {
             pollfd(fd: links, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            guard poll(&polled, nfds_t(polled.count), -1) >= 0 else {
+            guard poll(&polled, nfds_t(polled.count), timeout) >= 0 else {
                 guard errno == EINTR else { fail("poll failed: \(String(cString: strerror(errno)))", status: EX_OSERR) }
                 continue
             }

@@ -43,20 +43,22 @@ enum WatchCommand {
         }
         StandardStreams.write(.ready)
 
+        var silence = SilentChanges(folder: path)
         var hasMore = false
         while true {
             var wakeup = StandardStreams.Wakeup()
             if !hasMore {
                 guard
-                    let next = StandardStreams.wait(for: folder.descriptor, mounts: mounts, links: links.descriptor)
+                    let next = StandardStreams.wait(
+                        for: folder.descriptor, mounts: mounts, links: links.descriptor, timeout: silence.timeout)
                 else { return }
                 wakeup = next
             }
             var events = try folder.readEvents()
             if wakeup.areLinksChanged { links.drain() }
-            if wakeup.isQuestion || wakeup.areMountsChanged || wakeup.areLinksChanged, !folder.isAtItsPath {
-                events.lose(.replaced)
-            }
+            let isDue = silence.isDue || wakeup.areMountsChanged
+            if isDue || wakeup.isQuestion || wakeup.areLinksChanged, !folder.isAtItsPath { events.lose(.replaced) }
+            if events.loss == nil, !events.hasMore { silence.look(isDue: isDue, &events) }
             events.records.forEach(StandardStreams.write)
             if events.loss != nil { return }
             if wakeup.isQuestion { StandardStreams.write(.alive) }

@@ -42,12 +42,20 @@ struct WatchedFolder {
     private struct Identity: Equatable {
         var device: dev_t
         var inode: ino_t
+        /// Empty where the file system has no handles.
+        ///
+        /// A btrfs subvolume that replaces another one can have its device and inode number.
+        var handle: [UInt8]
 
         /// `nil` if nothing is at the path, or it is inaccessible.
         init?(_ path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
             (device, inode) = (status.st_dev, status.st_ino)
+            var found = folder_handle()
+            handle =
+                get_folder_handle(path, &found) == 0
+                ? withUnsafeBytes(of: found.bytes) { Array($0.prefix(Int(found.length))) } : []
         }
     }
 

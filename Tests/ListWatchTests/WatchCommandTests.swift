@@ -40,6 +40,47 @@ struct WatchCommandTests {
         }
     }
 
+    /// Ways to change a list that cause no event in its folder: what is there before, and what is done.
+    private static let silentDeeds: [(name: String, before: @Sendable (FilePath) throws -> Void, deed: Deed)] = [
+        ("the target of a link is written", makeLink, { try write("more", to: $0.beside("beside")) }),
+        ("the target of a link is replaced", makeLink, { try $0.beside("other").move(to: $0.beside("beside")) }),
+        ("the target of a link is removed", makeLink, { try check(unlink($0.beside("beside").string)) }),
+        (
+            "a link on the way to the target is changed", makeTwoLinks,
+            { try $0.beside("next").move(to: $0.beside("current")) }
+        ),
+        (
+            "a list is written by another hard link",
+            { try check(Glibc.link($0.beside("beside").string, $0.appending("a.plist").string)) },
+            { try write("more", to: $0.beside("beside")) }
+        ),
+    ]
+
+    private typealias Deed = @Sendable (FilePath) throws -> Void
+
+    @Sendable private static func makeLink(_ folder: FilePath) throws {
+        try write("other", to: folder.beside("other"))
+        try check(symlink("../beside", folder.appending("a.plist").string))
+    }
+
+    @Sendable private static func makeTwoLinks(_ folder: FilePath) throws {
+        try check(symlink("../current", folder.appending("a.plist").string))
+        try check(symlink("beside", folder.beside("current").string))
+        try check(symlink("nowhere", folder.beside("next").string))
+    }
+
+    @Test("a change of a list that causes no event in its folder is reported", arguments: silentDeeds.indices)
+    func silentChange(index: Int) async throws {
+        try await withFolder { folder in
+            try Self.silentDeeds[index].before(folder)
+            try await withWatch(folder.string) { watch in
+                #expect(try await watch.next() == "ready")
+                try Self.silentDeeds[index].deed(folder)
+                #expect(try await watch.next() == "changed", "\(Self.silentDeeds[index].name)")
+            }
+        }
+    }
+
     @Test("the watch reports one event once, and the next one too")
     func single() async throws {
         try await withFolder { folder in
@@ -277,4 +318,9 @@ private func withFolder(_ body: (FilePath) async throws -> Void) async throws {
 /// Leaves the file open until this process ends.
 private func writeKeepingOpen(_ path: FilePath) throws {
     _ = try FileDescriptor.open(path, .writeOnly, options: [.append, .closeOnExec]).writeAll("more".utf8)
+}
+
+extension FilePath {
+    /// A file beside a folder.
+    fileprivate func beside(_ name: String) -> FilePath { removingLastComponent().appending(name) }
 }

@@ -84,6 +84,11 @@ struct StatusVerdictTests {
             name: "entries that are ignored", sentence: "All 1,204 icons are up to date.", codes: ["entries-ignored"],
             commands: ["syncagent list apps.plist"]
         ) { $0.lists[0].problems = 1 },
+        Row(
+            name: "a copy that a synchronizer kept", sentence: "All 1,204 icons are up to date.",
+            codes: ["conflict-copy"],
+            commands: ["syncagent list 'apps (conflicted copy 2026-11-03).plist'"]
+        ) { $0.lists[0].name = "apps (conflicted copy 2026-11-03).plist" },
     ]
 
     /// Has icons fail for one reason.

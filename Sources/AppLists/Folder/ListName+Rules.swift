@@ -8,6 +8,22 @@ extension ListName {
     /// not match.
     package var isAppList: Bool { Self.isAppList(Array(text.utf8)) }
 
+    /// Whether a synchronizer wrote the file beside a list that two machines changed, as far as its name tells:
+    /// `apps.sync-conflict-20261103-101500-ABCDEFG.plist` (Syncthing), `apps (conflicted copy 2026-11-03).plist`
+    /// (Nextcloud, Dropbox), `apps_conflict-20261103.plist` (ownCloud), `apps (SFConflict …).plist` (Seafile).
+    ///
+    /// OneDrive appends the name of the computer (`apps-LAPTOP.plist`), which no rule tells from another list.
+    package var isConflictCopy: Bool {
+        let words = text.utf8.dropLast(6).split { !Self.isLetter($0) }
+        let marks = ["conflict", "conflicted", "sfconflict"]
+        return words.contains { word in
+            word.startIndex != text.utf8.startIndex
+                && marks.contains { $0.utf8.elementsEqual(word.lazy.map { $0 | 0x20 }) }
+        }
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) || byte >= 0x80 }
+
     /// Why a file with a name that is no list's is not read, as a clause.
     package static let ignored =
         "the lists folder ignores this file name: it must end in .plist, and must not begin with . or #"

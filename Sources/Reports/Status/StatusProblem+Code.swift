@@ -31,6 +31,7 @@ extension StatusProblem {
         case previousImage = "previous-image"
         case stale
         case entriesIgnored = "entries-ignored"
+        case conflictCopy = "conflict-copy"
         case watchPolling = "watch-polling"
         case leasesUnseen = "leases-unseen"
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 
 /// Something that needs a user's attention, and the command to type next.
@@ -237,6 +238,11 @@ extension StatusReport {
         return problems
     }
 
+    /// The first ten texts, and how many more there are.
+    private static func enumerated(_ texts: [String]) -> String {
+        texts.prefix(10).joined(separator: ", ") + (texts.count > 10 ? " and \(texts.count - 10) more" : "")
+    }
+
     static func command(for icon: IconURL, in list: ListName?) -> String {
         if let icon = ShellWord.icon(icon) { return "syncagent why \(icon)" }
         return list.map { "syncagent list \(ShellWord.list($0))" } ?? "syncagent list"
@@ -279,6 +285,19 @@ extension StatusReport {
                     .entriesIgnored, severity: .notice, count: entries,
                     sentence: "\(counted(entries, "entry", plural: "entries")) of \(counted(flawed.count, "list")) "
                         + (entries == 1 ? "is ignored" : "are ignored"),
+                    example: first.name.text,
+                    commands: ["syncagent list \(ShellWord.list(first.name))"]))
+        }
+        let copies = lists.filter { $0.name.isConflictCopy }
+        if let first = copies.first {
+            let count = copies.count
+            notices.append(
+                StatusProblem(
+                    .conflictCopy, severity: .notice, count: count,
+                    sentence: (count == 1 ? "the list \(first.name) looks" : "\(count) lists look")
+                        + " like a copy that a synchronizer kept: its apps may be there twice",
+                    detail: "move what is missing to the original list, then delete the copy"
+                        + (count == 1 ? "" : ": " + Self.enumerated(copies.map(\.name.description))),
                     example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"]))
         }

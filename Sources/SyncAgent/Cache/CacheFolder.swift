@@ -207,10 +207,19 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Sets the times of a file or folder to now.
+    /// Sets the time of a file or folder to now, or to the next second if it has a time of this one already: GTK compares
+    /// whole seconds.
     func touch(_ name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
-            try check("touch", name, utimensat(folder, last, nil, AT_SYMLINK_NOFOLLOW))
+            var status = stat()
+            try check("stat", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+            var now = timespec()
+            clock_gettime(CLOCK_REALTIME, &now)
+            // A time further ahead was set by a wrong clock.
+            if (now.tv_sec...now.tv_sec + 60).contains(status.st_mtim.tv_sec) {
+                now = timespec(tv_sec: status.st_mtim.tv_sec + 1, tv_nsec: 0)
+            }
+            try check("touch", name, utimensat(folder, last, [now, now], AT_SYMLINK_NOFOLLOW))
         }
     }
 

@@ -169,6 +169,8 @@ package final class ListService: Sendable {
         // When to look again at files that were being written, however many changes are reported meanwhile.
         var nextLook: Timestamp?
         var nextReading = clock.now + settings.rescanContent
+        // Another file system may be mounted, whose files have the times and numbers of the old ones.
+        var (hasLostWatch, mustRead) = (false, false)
         var waiting: [Milestone] = []
         var isAsked = false
         alarm.set(nextScan)
@@ -176,6 +178,8 @@ package final class ListService: Sendable {
             switch trigger {
             case .watch(let signal):
                 if folderWatch.record(signal) { window.recordChange(at: clock.now) }
+                if case .lost = signal { (hasLostWatch, mustRead) = (true, true) }
+                if signal == .ready, hasLostWatch { (hasLostWatch, mustRead) = (false, true) }
                 // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
             case .asked(let milestone):
@@ -203,10 +207,11 @@ package final class ListService: Sendable {
                 nextLook = nil
                 isAsked = false
                 let start = clock.now
-                let isThorough = nextReading <= clock.now
+                let isThorough = mustRead || nextReading <= clock.now
                 if isThorough { nextReading = clock.now + settings.rescanContent }
                 let look = await scanner.look(isHasty: true, inRounds: true, isThorough: isThorough)
                 guard !Task.isCancelled else { continue }
+                if case .listed = look.scan { mustRead = false }
                 let overdue = unsettled.record(look.unsettled, at: clock.now)
                 let scan = look.scan.adding(overdue).listed(at: start)
                 report(scan)

@@ -29,4 +29,22 @@ struct ListNameTests {
     func others(name: ListName) {
         #expect(!name.isAppList)
     }
+
+    @Test(
+        "copies that synchronizers keep of a list changed twice are known by their names",
+        arguments: [
+            ("apps.sync-conflict-20261103-101500-ABCDEFG.plist", true),
+            ("apps (conflicted copy 2026-11-03).plist", true),
+            ("apps (Ada's conflicted copy 2026-11-03).plist", true), ("apps (Case Conflict).plist", true),
+            ("apps (Case Conflict 1).plist", true), ("apps (Unicode Encoding Conflict).plist", true),
+            ("apps_conflict-20261103-101500.plist", true), ("apps.conflict-20261103.plist", true),
+            ("apps.conflict1.plist", true), ("apps_NAS_Nov-03-1015-2026_Conflict.plist", true),
+            ("apps (SFConflict ada 2026-11-03-10-15-00).plist", true), ("apps [conflicted].plist", true),
+            ("apps.plist", false), ("apps-LAPTOP.plist", false), ("conflict.plist", false),
+            ("conflict-resolution.plist", false), ("nonconflict apps.plist", false), ("conflicts.plist", false),
+            ("apps conflicts.plist", false), ("ökonflict.plist", false), ("apps.plist.conflict", false), ("", false),
+        ] as [(ListName, Bool)])
+    func conflictCopies(name: ListName, isCopy: Bool) {
+        #expect(name.isConflictCopy == isCopy)
+    }
 }

@@ -38,7 +38,7 @@ struct IdleTests {
                 print(
                     "\(Self.seconds) s with 60 lists: agent \(wakeUps[0]) wake-ups, \(time[0]) ms; "
                         + "syncagent-watch \(wakeUps[1]) wake-ups, \(time[1]) ms")
-                #expect(wakeUps[0] <= Self.mostWakeUps && wakeUps[1] <= 2 + Self.seconds / 10)
+                #expect(wakeUps[0] <= Self.mostWakeUps && wakeUps[1] <= 3 + Self.seconds / 2)
                 // Compared with the start, on the same machine; the kernel counts in ticks of 10 ms.
                 let start = before.map(\.milliseconds).reduce(0, +)
                 #expect(10 * (time[0] + time[1]) <= start + 100, "the start took \(start) ms")

@@ -142,7 +142,19 @@ struct SavePattern: Sendable {
             end: #"kill $(cat "$SIDE/pid")"#, isSilent: true),
         SavePattern(
             name: "a symlink's target", preparation: #"cp "$LIST" "$SIDE/target"; ln -sf "$SIDE/target" "$LIST""#,
-            script: #"cp "$NEW" "$SIDE/target""#, isSilent: true),
+            script: #"cp "$NEW" "$SIDE/target""#),
+        SavePattern(
+            name: "a symlink's new target", preparation: #"cp "$LIST" "$SIDE/aim"; ln -sf "$SIDE/aim" "$LIST""#,
+            script: #"cp "$NEW" "$SIDE/new"; mv "$SIDE/new" "$SIDE/aim""#),
+        SavePattern(
+            name: "a link of two, as NixOS",
+            preparation: #"""
+                cd "$SIDE"; cp "$LIST" v1; cp "$NEW" v2; ln -sfn v1 current; ln -sf "$SIDE/current" "$LIST"
+                """#,
+            script: #"cd "$SIDE"; ln -s v2 next; mv -T next current"#),
+        SavePattern(
+            name: "another hard link", preparation: #"ln -f "$LIST" "$SIDE/other""#,
+            script: #"cat "$NEW" > "$SIDE/other""#),
     ]
 
     private static func python(_ text: String) -> String {

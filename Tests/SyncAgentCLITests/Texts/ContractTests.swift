@@ -101,7 +101,7 @@ struct ContractTests {
         let codes = Set(StatusProblem.Code.allCases.map(\.rawValue))
         let expected = Self.words(
             """
-            agent-unknown agent-unreachable configuration-rejected disk-full entries-ignored eviction-held
+            agent-unknown agent-unreachable configuration-rejected conflict-copy disk-full entries-ignored eviction-held
             eviction-suspended events-not-written leases-unseen manifest-unreadable metrics-not-written not-listening
             not-rendered origin-waiting out-of-resources paused previous-image publication-failed
             settings-need-restart stale state-damaged state-not-stored upstream-broken upstream-failed

@@ -127,6 +127,25 @@ struct CacheFolderTests {
         }
     }
 
+    @Test("a folder is touched so that its time in whole seconds is another one, and near to now")
+    func touch() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try cache.folder.makeFolder("theme", mode: .ownerReadWriteExecute)
+            var seconds: [Int] = []
+            for _ in 0..<3 {
+                try cache.folder.touch("theme")
+                seconds.append(try #require(try cache.folder.status("theme")).st_mtim.tv_sec)
+            }
+            #expect(Set(seconds).count == 3 && seconds == seconds.sorted())
+            // A wrong clock has set it.
+            let ahead = timespec(tv_sec: seconds[0] + 86_400, tv_nsec: 0)
+            try #require(utimensat(AT_FDCWD, path.appending("theme").string, [ahead, ahead], 0) == 0)
+            try cache.folder.touch("theme")
+            #expect(try #require(try cache.folder.status("theme")).st_mtim.tv_sec < seconds[0] + 3600)
+        }
+    }
+
     @Test("an empty folder by the name of a file is replaced; one with something in it stays")
     func folders() async throws {
         try await withTemporaryFolder { path in

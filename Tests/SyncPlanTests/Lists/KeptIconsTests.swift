@@ -47,7 +47,10 @@ struct KeptIconsTests {
             ([.usable(AppEntry(id: "same", icon: "u:y")), .unusable(nil, "same")], ["u:y", "u:b"]),
             ([.unusable("Post", "m"), .unusable("Mail", nil)], ["u:mail"]),
             // Another app now has the same URL.
-            ([.usable(AppEntry(name: "Post", id: "p", icon: "u:mail")), .unusable("Mail", "m")], ["u:mail", "u:mail"]),
+            (
+                [.usable(AppEntry(name: "Post", id: "p", icon: "u:mail")), .unusable("Mail", "m")],
+                ["u:mail", "u:mail"]
+            ),
             ([.usable(AppEntry(name: "Atlas", icon: "u:maps")), .unusable("Maps", nil)], ["u:maps", "u:maps"]),
             (
                 [.unusable("Mail", "m"), .usable(AppEntry(icon: "u:new")), .unusable("Maps", nil)],
