@@ -58,15 +58,17 @@ package struct SoughtIcon {
     /// The digest of the image on disk.
     package var image: Digest?
     /// The digests that lists give for the image.
-    package var expected: [ListName: Digest]
+    package var expected: [ListName: Set<Digest>]
 
-    package init(_ url: IconURL, image: Digest?, expected: [ListName: Digest]) {
+    package init(_ url: IconURL, image: Digest?, expected: [ListName: Set<Digest>]) {
         (self.url, self.image, self.expected) = (url, image, expected)
     }
 
     var hasImage: Bool { image != nil }
 
-    func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
+    func accepts(_ image: Digest) -> Bool {
+        expected.isEmpty || expected.values.contains { $0.contains(image) }
+    }
 }
 
 package enum SourceEnd: Equatable, Sendable {

@@ -30,7 +30,7 @@ package enum IconEvent: Sendable {
     case named(by: [ListName])
     case unnamed(by: ListName)
     /// A list gives another digest for the image, or none any more.
-    case expected(Digest?, by: ListName)
+    case expected(Set<Digest>, by: ListName)
 
     // Downloads.
 

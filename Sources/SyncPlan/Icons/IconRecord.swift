@@ -28,8 +28,8 @@ package struct IconRecord: Equatable, Sendable {
 
     /// The lists that name it; empty if none does.
     package fileprivate(set) var lists: [ListName] = []
-    /// The digests that lists give for the image.
-    package fileprivate(set) var expected: [ListName: Digest] = [:]
+    /// The digests that lists give for the image; no list has an empty set.
+    package fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
     /// The image on disk.
     @Boxed package fileprivate(set) var image: AppListDocument.Image?
     @Boxed package fileprivate(set) var failure: Failure?
@@ -56,7 +56,9 @@ package struct IconRecord: Equatable, Sendable {
     package var isReferenced: Bool { !lists.isEmpty }
 
     /// Whether an image has one of the digests that lists give; true if they give none.
-    package func accepts(_ image: Digest) -> Bool { expected.isEmpty || expected.values.contains(image) }
+    package func accepts(_ image: Digest) -> Bool {
+        expected.isEmpty || expected.values.contains { $0.contains(image) }
+    }
 
     /// Whether its image is on disk although no list names it.
     package var isRetired: Bool { !isReferenced && hasImage }
@@ -157,11 +159,11 @@ extension IconRecord {
         switch event {
         case .listed(let list, let alone, let digest, let image):
             if lists.last != list { lists = lists.isEmpty ? alone : lists + alone }
-            if let digest, expected[list] == nil { expected[list] = digest }
+            if let digest { expected[list, default: []].insert(digest) }
             if let image { _image = image }
         case .named(let alone): lists = lists.isEmpty ? alone : lists + alone
         case .unnamed(let list): lists.removeAll { $0 == list }
-        case .expected(let digest, let list): expected[list] = digest
+        case .expected(let digests, let list): expected[list] = digests.isEmpty ? nil : digests
 
         case .queued(let source, let origin): phase = .queued(source, origin: origin)
         case .started: phase = .fetching

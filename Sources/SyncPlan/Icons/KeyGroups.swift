@@ -2,7 +2,9 @@
 import CacheFormat
 import HTTPRules
 
-/// The icons whose URLs have one key (``CacheKeys``); empty without rules.
+/// The icons whose URLs have one key: they differ in what a rule ignores (``CacheKeys``), or in their fragments.
+///
+/// It is empty without rules and fragments.
 struct KeyGroups: Sendable {
     private var keys: [IconURL: IconURL] = [:]
     /// The icons of each key, in the order in which lists named them, the newest last.
@@ -25,6 +27,8 @@ struct KeyGroups: Sendable {
     }
 
     func key(of url: IconURL) -> IconURL? { keys[url] }
+
+    func hasGroup(of key: IconURL) -> Bool { groups[key] != nil }
 
     /// The others with the same key, the oldest first.
     func others(of url: IconURL) -> [IconURL] {

@@ -142,7 +142,7 @@ package struct Catalog: Sendable {
         // Most icons are named by one list only, and share this array.
         let alone = [list]
         for url in diff.added { _ = apply(.named(by: alone), to: url) }
-        for (url, digest) in diff.expected { _ = apply(.expected(digest, by: list), to: url) }
+        for (url, digests) in diff.expected { _ = apply(.expected(digests, by: list), to: url) }
     }
 
     // MARK: Previous images

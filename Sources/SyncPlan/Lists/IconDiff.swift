@@ -6,8 +6,8 @@ package import CacheFormat
 package struct IconDiff: Equatable, Sendable {
     package private(set) var added: Set<IconURL> = []
     package private(set) var removed: Set<IconURL> = []
-    /// The changed expected digests; `nil` where the list no longer gives one.
-    package private(set) var expected: [IconURL: Digest?] = [:]
+    /// The changed expected digests; none where the list no longer gives any.
+    package private(set) var expected: [IconURL: Set<Digest>] = [:]
 
     package init(added: Set<IconURL>, removed: Set<IconURL>) {
         self.added = added
@@ -20,7 +20,7 @@ package struct IconDiff: Equatable, Sendable {
             added.reserveCapacity(new.count)
             for entry in new {
                 added.insert(entry.icon)
-                if let digest = entry.expected, expected[entry.icon] == nil { expected[entry.icon] = .some(digest) }
+                if let digest = entry.expected { expected[entry.icon, default: []].insert(digest) }
             }
             return
         }
@@ -42,8 +42,8 @@ package struct IconDiff: Equatable, Sendable {
         for url in touched {
             if before[url] == nil { added.insert(url) }
             if after[url] == nil { removed.insert(url) }
-            let digest = after[url] ?? nil
-            if before[url] ?? nil != digest { expected[url] = .some(digest) }
+            let digests = after[url] ?? []
+            if before[url] ?? [] != digests { expected[url] = digests }
         }
     }
 
@@ -51,10 +51,12 @@ package struct IconDiff: Equatable, Sendable {
         old.icon == new.icon && old.expected == new.expected
     }
 
-    /// The named URLs, each with the first expected digest that an entry gives.
-    private static func mentions(in entries: [AppEntry]) -> [IconURL: Digest?] {
-        var mentions: [IconURL: Digest?] = [:]
-        for entry in entries where (mentions[entry.icon] ?? nil) == nil { mentions[entry.icon] = .some(entry.expected) }
+    /// The named URLs, each with the digests that its entries give: two versions of an app can have two.
+    private static func mentions(in entries: [AppEntry]) -> [IconURL: Set<Digest>] {
+        var mentions: [IconURL: Set<Digest>] = [:]
+        for entry in entries {
+            mentions[entry.icon, default: []].formUnion([entry.expected].lazy.compactMap(\.self))
+        }
         return mentions
     }
 }

@@ -38,10 +38,11 @@ struct FetchPlanTests {
         (icon(.found("x", freshUntil: now)), .fetch(.expired)),
         (
             icon(
-                .found("x", freshUntil: later), .expected(.of("x"), by: "a.plist"), .expected(.of("y"), by: "b.plist")),
+                .found("x", freshUntil: later), .expected([.of("x")], by: "a.plist"),
+                .expected([.of("y")], by: "b.plist")),
             .fresh(until: later)
         ),
-        (icon(.found("x", freshUntil: later), .expected(.of("y"), by: "a.plist")), .fetch(.expired)),
+        (icon(.found("x", freshUntil: later), .expected([.of("y")], by: "a.plist")), .fetch(.expired)),
         (icon(.expires(later)), .fetch(.notCached)),
         (icon(isInline: true), .fetch(.notCached)),
         (icon(isInline: true, .found("x")), .inline),

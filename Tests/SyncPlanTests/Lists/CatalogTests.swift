@@ -60,7 +60,7 @@ struct CatalogTests {
         #expect(accepted() == [true, true, false])
         _ = catalog.removeList("2.plist")
         #expect(accepted() == [false, true, false])
-        #expect(catalog.setList("3.plist", list(nil)).expected == ["a": nil])
+        #expect(catalog.setList("3.plist", list(nil)).expected == ["a": []])
         #expect(accepted() == [true, true, true])
     }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import HTTPRules
 import SyncPlan
@@ -20,6 +21,17 @@ struct DigestScenarioTests {
         #expect(try agent.published("1.plist") == [Self.ready("x")])
         let list = try #require(agent.disk.current?.lists["1.plist"])
         #expect(agent.disk.documents[list.sha256]?.apps.map(\.expected) == [.of("x")])
+    }
+
+    @Test("a list that names a URL twice, with two digests, has either image accepted", arguments: ["x", "y", "z"])
+    func two(word: String) throws {
+        var agent = AgentScenario()
+        try agent.scan(
+            "catalog.plist", apps: ["x", "y"].map { AppEntry(name: $0, icon: Self.url, expected: .of($0)) })
+        try agent.finish(Self.url, with: word)
+        try agent.finishPublication()
+        let state = word == "z" ? Self.failed : Self.ready(word)
+        #expect(try agent.published("catalog.plist") == [state, state])
     }
 
     @Test("an image with another digest is a failure, is not published, and is requested again after an hour")
