@@ -2,7 +2,6 @@
 import AppLists
 import CacheFormat
 import DemoOrigin
-import FoundationEssentials
 import Glibc
 import IconCache
 import Reports
@@ -16,8 +15,6 @@ import Testing
 
 @Suite("Hostile lists", .timeLimit(.minutes(15)), .serialized)
 struct HostileListTests {
-    private static let corpus = "../shared/corpora/plist-parsers/libplist"
-
     @Test("each hostile file in the lists folder is rejected; the agent and the other lists go on, in little memory")
     func verdicts() async throws {
         try await World.with { world in
@@ -25,12 +22,10 @@ struct HostileListTests {
                 try world.drop(["Mail"], as: "good.plist")
                 try await world.published(["Mail"], as: "good.plist")
                 var expected = try Self.dropOddFiles(world.agent.lists)
-                for hostile in HostileList.all { try Self.put(hostile.bytes, world.agent.lists, hostile.name) }
-                for hostile in HostileList.nested { expected[hostile.name] = .tooDeep(limit: 32) }
-                for hostile in HostileList.shared { expected[hostile.name] = .tooManyValues(limit: 8 << 20) }
+                for refused in RefusedList.all { try Self.put(refused.bytes, world.agent.lists, refused.name) }
+                for refused in RefusedList.nested { expected[refused.name] = .tooDeep(limit: 32) }
                 try Self.put(Self.largest, world.agent.lists, "largest")
-                let corpus = try Self.dropCorpus(world.agent.lists)
-                let rejected = Set(HostileList.all.map(\.name)).union(expected.keys).union(corpus)
+                let rejected = Set(RefusedList.all.map(\.name)).union(expected.keys)
                 let report = try await world.agent.status(within: .seconds(200)) { report in
                     report.lists.count == rejected.count + 2
                 }
@@ -66,21 +61,6 @@ struct HostileListTests {
         expectContains(dangling.output, "leads nowhere")
         expectContains(
             try await world.agent.call("check", "--json", file("missing")).output, "There is no such file.")
-    }
-
-    /// Drops the lists of libplist's tests, if they are there; none is a list of apps.
-    ///
-    /// - Returns: Their names.
-    private static func dropCorpus(_ folder: FilePath) throws -> [String] {
-        guard let files = try? FileManager.default.contentsOfDirectory(atPath: corpus) else {
-            print("skipped: \(corpus) is not there")
-            return []
-        }
-        return try files.map { file in
-            let name = "libplist-\(file)"
-            try put(try FileBytes.read(FilePath("\(corpus)/\(file)")), folder, name)
-            return name
-        }
     }
 
     /// As many entries, and as much text in them, as a list may have.
@@ -124,6 +104,34 @@ struct HostileListTests {
         try #require(symlink("/dev/zero", path("to-device")) == 0)
         try #require(mkdir(path("folder"), 0o755) == 0)
         try #require(mknod(path("socket"), S_IFSOCK | 0o600, 0) == 0)
+    }
+
+    @Test("a parser that dies costs the agent nothing but the list that it had, which keeps its last version")
+    func deadParser() async throws {
+        try await World.with { plain in
+            let world = try await plain.parsing(
+                by: """
+                    list=$(cat)
+                    case $list in *Fatal*) kill -SEGV $$ ;; esac
+                    printf %s "$list" | '\(BuiltProducts.path("syncagent-parse"))' "$@"
+                    """)
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { [world] agent in
+                try await world.published(["Mail"])
+                try world.drop(["Fatal"])
+                try world.drop(["Fatal"], as: "new.plist")
+                try world.drop(["Maps"], as: "other.plist")
+                try await world.published(["Maps"], as: "other.plist")
+                let report = try await world.agent.status { report in
+                    report.lists.map(\.state) == ["last-good", "rejected", "ok"]
+                }
+                let died = ListRejection.parserDied(signal: "SIGSEGV").message
+                #expect(report.lists.prefix(2).allSatisfy { $0.error == died })
+                #expect(report.pid == Int(agent.value))
+                try world.drop(["Mail", "Notes"])
+                try await world.published(["Mail", "Notes"])
+            }
+        }
     }
 
     @Test("a list keeps its last version while a folder is in its place")

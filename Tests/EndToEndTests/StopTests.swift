@@ -109,16 +109,7 @@ struct StopTests {
     @Test("SIGTERM ends an agent whose parser hangs")
     func slowParser() async throws {
         try await World.with { world in
-            // The helpers are those beside the program.
-            let programs = world.folder.appending("bin")
-            try makeFolder(programs)
-            for name in ["syncagent", "syncagent-watch"] {
-                try await Tool.run("cp", BuiltProducts.path(name).string, programs.appending(name).string)
-            }
-            let script = try makeScript("exec sleep 600", in: programs)
-            try script.move(to: programs.appending("syncagent-parse"))
-            var slow = world
-            slow.agent = AgentProcess(program: programs.appending("syncagent"), folder: world.folder)
+            let slow = try await world.parsing(by: "exec sleep 600")
             try world.drop(["Mail"])
             try await end("a list is parsed", slow) { agent in
                 try await waitUntil { try ProcessTree.child(of: agent.value, named: "sleep") != nil }

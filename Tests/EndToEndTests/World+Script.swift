@@ -24,6 +24,25 @@ extension World {
         return world
     }
 
+    /// The same world, in which a script takes the place of `syncagent-parse`.
+    ///
+    /// - Parameter commands: What the script does.
+    /// - Returns: The world, whose agent is a copy of the program: the helpers are those beside it.
+    /// - Throws: An error if the files cannot be made.
+    func parsing(by commands: String) async throws -> World {
+        let programs = folder.appending("bin")
+        try makeFolder(programs)
+        for name in ["syncagent", "syncagent-watch"] {
+            try await Tool.run("cp", BuiltProducts.path(name).string, programs.appending(name).string)
+        }
+        try makeScript(commands, in: programs).move(to: programs.appending("syncagent-parse"))
+        var world = self
+        world.agent = AgentProcess(program: programs.appending("syncagent"), folder: folder)
+        world.agent.environment = agent.environment
+        world.agent.runOptions = agent.runOptions
+        return world
+    }
+
     /// Runs the body in a world of its own, in which the agent asks a name server of ours; skips it, with a message,
     /// where that is not allowed.
     ///

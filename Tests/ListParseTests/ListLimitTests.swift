@@ -99,27 +99,34 @@ struct ListLimitTests {
         #expect(ListParser().parse("<plist>\(levels)<string>http://e.org</string>").code == "too-deep")
     }
 
-    @Test("binary levels are counted, shared ones once and endless ones as too deep")
+    @Test("binary levels are counted, those of a shared array too")
     func binaryDepth() {
         #expect(ListParser().parse(BinaryList.nested(32)).code == "no-known-shape")
         #expect(ListParser().parse(BinaryList.nested(33)).code == "too-deep")
-        #expect(ListParser().parse(BinaryList.doubling(levels: 20)).code == "no-known-shape")
-        #expect(ListParser().parse(BinaryList.bytes(of: [[0xA1, 0]])).code == "too-deep")
-        #expect(
-            ListParser().parse(BinaryList.bytes(of: [[0xA2, 1, 2], [0xA0], [0xA1, 3], [0xA1, 2]])).code == "too-deep")
+        #expect(ListParser().parse(BinaryList.doubling(levels: 8)).code == "no-known-shape")
+        // An array of 31 levels is in the outermost one, and a level deeper.
+        let inner: [[UInt8]] = (3...32).map { [0xA1, $0] } + [[0xA0]]
+        #expect(ListParser().parse(BinaryList.bytes(of: [[0xA2, 2, 2], [0xA1, 2]] + inner)).code == "no-known-shape")
+        #expect(ListParser().parse(BinaryList.bytes(of: [[0xA2, 2, 1], [0xA1, 2]] + inner)).code == "too-deep")
     }
 
     @Test(
         "a value counts each time that a file refers to it",
-        arguments: [(20, "no-known-shape"), (21, "no-known-shape"), (22, "no-known-shape"), (23, "too-many-values")])
+        arguments: [(7, "no-known-shape"), (8, "too-many-values")])
     func values(levels: Int, code: String) {
-        // Two for each array, and one for the whole.
-        #expect(ListParser().parse(BinaryList.doubling(levels: levels)).code == code)
+        // A list has at most as many values as bytes: here 255 and 511.
+        let parser = ListParser(limits: ListLimits(maxBytes: ByteCount(500)))
+        #expect(parser.parse(BinaryList.doubling(levels: levels)).code == code)
     }
 
-    @Test("arrays that share references are rejected before all of their values are read")
-    func overlappingArrays() {
-        #expect(ListParser().parse(BinaryList.overlapping(40_000)).code == "too-many-values")
+    @Test("values are counted no further than the limit")
+    func countedValues() {
+        // 511 values, before an array that is too deep.
+        let many: [[UInt8]] = (2...9).map { [0xA2, $0, $0] } + [[0x51, 0x61]]
+        let deep: [[UInt8]] = (11...42).map { [0xA1, $0] } + [[0xA0]]
+        let bytes = BinaryList.bytes(of: [[0xA2, 1, 10]] + many + deep)
+        #expect(ListParser(limits: ListLimits(maxBytes: ByteCount(500))).parse(bytes).code == "too-many-values")
+        #expect(ListParser(limits: ListLimits(maxBytes: ByteCount(600))).parse(bytes).code == "too-deep")
     }
 
     @Test(
@@ -150,10 +157,14 @@ struct ListLimitTests {
 
     @Test("a repeated text is rejected when all of it is too much")
     func repeatedText() {
+        // A small list may have 1 MiB of text.
+        let parser = ListParser(limits: ListLimits(maxBytes: ByteCount(1 << 16)))
         let url = Array("http://e.org/".utf8) + [UInt8](repeating: 0x61, count: 8000)
         let text: [UInt8] = [0x5F, 0x11] + BinaryList.bigEndian(url.count, 2) + url
-        let array: [UInt8] = [0xAF, 0x12] + BinaryList.bigEndian(50_000, 4) + [UInt8](repeating: 1, count: 50_000)
-        #expect(ListParser().parse(BinaryList.bytes(of: [array, text])).code == "too-much-text")
+        for (count, code) in [(120, nil), (140, "too-much-text")] as [(Int, String?)] {
+            let list = BinaryList.bytes(of: [BinaryList.array(repeating: count), text], referenceSize: 2)
+            #expect(parser.parse(list).code == code)
+        }
     }
 }
 

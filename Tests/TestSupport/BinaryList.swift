@@ -20,26 +20,9 @@ package enum BinaryList {
         bytes(of: (1..<levels).map { [0xA1] + bigEndian($0, 4) } + [[0xA0]], referenceSize: 4)
     }
 
-    /// Arrays that each have the next one in them twice: a tree of 2^levels leaves in few bytes.
+    /// Arrays that each have the next one in them twice: a tree of 2^levels leaves.
     package static func doubling(levels: Int) -> [UInt8] {
         bytes(of: (1...levels).map { [0xA2, UInt8($0), UInt8($0)] } + [[0x51, 0x61]])
-    }
-
-    /// An array of that many others, each with the same references as all that come after it, and one more.
-    ///
-    /// Each of their references is the mark of an array, so that the array of the one after it begins there.
-    package static func overlapping(_ count: Int) -> [UInt8] {
-        // An array is its mark, its count as an integer of four bytes, and its references, of six bytes each. Each
-        // reference is at the same time the head of an array: what they refer to is beyond the last object.
-        var bytes = Array("bplist00".utf8)
-        let top = bytes.count
-        bytes += [0xAF, 0x12] + bigEndian(count, 4)
-        for index in 1...count { bytes += bigEndian(index, 6) }
-        let heads = bytes.count
-        for index in 0..<count { bytes += [0xAF, 0x12] + bigEndian(count - 1 - index, 4) }
-        let table = bytes.count
-        bytes += bigEndian(top, 4) + (0..<count).flatMap { bigEndian(heads + 6 * $0, 4) }
-        return bytes + [0, 0, 0, 0, 0, 0, 4, 6] + bigEndian(count + 1, 8) + bigEndian(0, 8) + bigEndian(table, 8)
     }
 
     /// An array of this many references to the second object, each of two bytes.
@@ -47,9 +30,13 @@ package enum BinaryList {
         [0xAF, 0x12] + bigEndian(count, 4) + (0..<count).flatMap { _ in [0, 1] as [UInt8] }
     }
 
-    /// The mark of an object of 2^63 members or bytes.
-    package static func endless(_ kind: UInt8) -> [UInt8] {
-        [kind | 0xF, 0x13, 0x80, 0, 0, 0, 0, 0, 0, 0]
+    /// The mark of an object of a hundred members or bytes.
+    package static func hundred(_ kind: UInt8) -> [UInt8] { [kind | 0xF, 0x10, 100] }
+
+    /// A file of an empty array, with these numbers at its end.
+    package static func emptyArray(objects: Int = 1, top: Int = 0, table: Int = 9) -> [UInt8] {
+        Array("bplist00".utf8) + [0xA0, 8, 0, 0, 0, 0, 0, 0, 1, 1] + bigEndian(objects, 8) + bigEndian(top, 8)
+            + bigEndian(table, 8)
     }
 
     package static func bigEndian(_ number: Int, _ size: Int) -> [UInt8] {
