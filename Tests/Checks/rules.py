@@ -32,15 +32,19 @@ OTHER_DEPENDENTS = (
     ("Tests/Dashboard/", "", "DashboardTests", ""),
     ("Tests/Fleet/", "", "", "Fleet"),
     ("Tests/Fuzz/", "FuzzTests", "", "Programs of a release"),
+    ("Tests/Fuzz/Corpus/lists/", "", "", "Harmless lists"),
     ("Tests/Golden/", "AgentServerTests|SyncAgentCLITests|SyncPlanTests", "TranscriptTests|EarlierReleaseTests", ""),
     ("Tests/Image/", "", "", "Image"),
     ("Tests/Package/", "", "", "Package on a Debian that boots"),
+    ("Tests/ListParseTests/", "", "", "Harmless lists"),
     ("Tests/Renderer/", "", "", "Renderer"),
     ("Tests/Simulation/", "", "", "Simulation"),
     ("Tests/Site/", "", "", "Documentation"),
+    ("Tests/TestSupport/RefusedList", "", "", "Harmless lists"),
     ("Tests/Tools/characters", "", "", "Text by bytes"),
     ("Tests/Tools/complete", "", "ShellCompletionTests", ""),
     ("Tests/Tools/flood", "", "FloodTests|ForeignUserTests", ""),
+    ("Tests/Tools/harmless", "", "", "Harmless lists"),
 )
 
 
