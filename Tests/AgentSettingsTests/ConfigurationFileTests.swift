@@ -43,12 +43,12 @@ struct ConfigurationFileTests {
             "[[fetch]]\nconcurrency = 8",
             "1: fetch is a table, not an array with other values than strings: begin it with a line [fetch]."),
         // Names that cannot be read, and dates without a time.
-        BadFile("\n[.a]\nx = 1", "2: The table has no name that can be read: write it as [fetch]."),
-        BadFile("[é]", "1: The table has no name that can be read: write it as [fetch]."),
-        BadFile("[[#]]", "1: The table has no name that can be read: write it as [fetch]."),
-        BadFile("[\rx]", "1: A carriage return is allowed only at the end of a line, before a line feed."),
-        BadFile("[fetch]\nmaxBytes = 1979-05-27T:", "2: There is no time after the “T” of a date."),
-        BadFile("[lists]\niconKeys = [\n 1979-05-27t-1:0]", "2: There is no time after the “T” of a date."),
+        BadFile("\n[a.]\nx = 1", "2: The table has no name that can be read: write it as [fetch]."),
+        BadFile("[a.é]", "1: The table has no name that can be read: write it as [fetch]."),
+        BadFile("[[a.#]]", "1: The table has no name that can be read: write it as [fetch]."),
+        BadFile("[fetch\rx]", "1: A carriage return is allowed only at the end of a line, before a line feed."),
+        BadFile("[fetch]\nmaxBytes = 1979-05-27T", "2: There is no time after the “T” of a date."),
+        BadFile("[lists]\niconKeys = [\n 1979-05-27t-1]", "2: There is no time after the “T” of a date."),
         // Types.
         BadFile("[fetch]\nmaxBytes = 5", "2: fetch.maxBytes is an integer: it takes a string, \(size)."),
         BadFile(
@@ -127,7 +127,7 @@ struct ConfigurationFileTests {
             "2: This is not TOML: a backslash in double quotes begins no known escape sequence: write it twice. fetch.maxBytes takes a string, \(size)."
         ),
         BadFile("[fetch]\nuserAgent = \"a\\u0000b\"", "2: A NUL character is not allowed."),
-        BadFile(String(repeating: "a.", count: 100_000) + "a = 1", "1: The key has more than 16 parts."),
+        BadFile(String(repeating: "a.", count: 16) + "a = 1", "1: The key has more than 16 parts."),
         BadFile(
             "[lists]\niconBaseURL = '''a\n[fetch]\nperHost = 1",
             "2: The value has no end: a bracket or quotes are missing."),

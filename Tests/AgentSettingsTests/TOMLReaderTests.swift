@@ -135,13 +135,13 @@ struct TOMLReaderTests {
         ("There is no time after the “T” of a date.", ["a = 1979-05-27T", "a = 1979-05-27tx", "a = [1979-05-27T-1]"]),
         (
             "This is not TOML: more than 64 brackets are open.",
-            [65, 100_000].map { "a = " + String(repeating: "[", count: $0) }
+            ["a = " + String(repeating: "[", count: 65)]
         ),
         (
             "The key has more than 16 parts.",
             [
-                String(repeating: "a.", count: 16) + "b = 1", String(repeating: "a = {", count: 100_000),
-                String(repeating: "a = [{", count: 100_000),
+                String(repeating: "a.", count: 16) + "b = 1", String(repeating: "a = {", count: 17),
+                String(repeating: "a = [{", count: 17),
             ]
         ),
     ]
@@ -180,8 +180,8 @@ struct TOMLReaderTests {
         ("[a.b]\n[a]\nb.c = 1", [1, 2], twiceTable("a.b", 3, first: 1)),
         ("[a]\nb.c = 1\n[a.b]", [1, 2], twiceTable("a.b", 3, first: 2)),
         // Names of tables.
-        ("[]\na = 1", [], nameless), ("[a.]\na = 1", [], nameless), ("[ .a]", [], nameless), ("[é]", [], nameless),
-        ("[[]]", [], nameless), ("['a]\nb = 1", [], nameless), ("[", [], nameless), ("[#]\n[b]", [2], nameless),
+        ("[]\na = 1", [], nameless), ("[a.]\na = 1", [], nameless), ("[a..b]", [], nameless), ("[a.é]", [], nameless),
+        ("[[]]", [], nameless), ("['a]\nb = 1", [], nameless), ("[", [], nameless), ("[a.#]\n[b]", [2], nameless),
         ("[a\nb = 1\n[c]", [3], noBracket), ("[a b]", [], noBracket), ("[[a]\nb = 1", [], noBracket),
         ("[[a] ]", [], noBracket), ("[a # b", [], noBracket),
         ("[a]]\nb = 1", [2], ["1 This is not TOML: unexpected text at the end of the line."]),
