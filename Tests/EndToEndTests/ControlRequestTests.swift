@@ -30,7 +30,7 @@ struct ControlRequestTests {
         ("", "empty"), ("not a url", "has a space or a control character in it"), ("icons/a.png", "relative URL"),
         ("ftp://h.example/a.png", "only http and https"), ("http://h.example:65536/", "port"),
         ("http://user:pass@h.example/a.png", "user name"), ("http://h.example/\u{1B}[31m", "control character"),
-        ("http://h.example/\na", "control character"), ("http://⑩.example/", "Punycode"),
+        ("http://h.example/\na", "control character"), ("http://\u{FC}.example/", "Punycode"),
         ("http://h.example/" + String(repeating: "a", count: 9000), "longer than 8192 bytes"),
     ]
 

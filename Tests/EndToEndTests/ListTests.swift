@@ -204,13 +204,13 @@ struct ListTests {
             origin.respond(to: "/page.png", with: OriginReply(body: Array("<!DOCTYPE html><html></html>".utf8)))
             origin.respond(to: "/gone.png", with: OriginReply(status: 404))
             origin.respond(
-                to: "/trap.png", with: OriginReply(status: 302, headers: [("Location", "http://127.0.0.1:65536/")]))
+                to: "/trap.png", with: OriginReply(status: 302, headers: [("Location", "http://h.example:65536/")]))
             let icons = [
                 ("Good", origin.iconURL("Good"), "ready"),
                 ("Page", origin.baseURL + "/page.png", "not-an-image"),
                 ("Gone", origin.baseURL + "/gone.png", "http-404"),
                 ("Large", origin.iconURL("Large", bytes: 12288), "too-large"),
-                ("Port", "http://127.0.0.1:65536/a.png", "port-refused"),
+                ("Port", "http://h.example:65536/a.png", "port-refused"),
                 ("Redirect", origin.baseURL + "/trap.png", "port-refused"),
                 ("Socket", "http+unix://%2Ftmp%2Fa/b.png", "scheme-refused"),
                 ("Private", "http://10.0.0.1/a.png", "address-refused"),

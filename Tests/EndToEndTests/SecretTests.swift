@@ -26,7 +26,7 @@ struct SecretTests {
         for (path, location) in [
             ("gone", "/nothing.png?key=\(secret)"), ("ftp", "ftp://user:\(secret)@h.example/?\(secret)"),
             ("user", "\(inAuthority)/a.png?\(secret)"), ("private", "http://10.0.0.1/?\(secret)"),
-            ("port", "http://127.0.0.1:65536/?\(secret)"), ("loop", "/loop?\(secret)"),
+            ("port", "http://h.example:65536/?\(secret)"), ("loop", "/loop?\(secret)"),
             ("nowhere", "http://?\(secret)"),
             ("denied", "http://denied.example/?\(secret)"),
         ] {
@@ -44,7 +44,7 @@ struct SecretTests {
             ("\(base)/denied?\(secret)", "host-refused"),
             ("http://10.0.0.1/?key=\(secret)", "address-refused"), ("http://127.0.0.1:1/?key=\(secret)", "connect"),
             ("http://denied.example/?key=\(secret)", "host-refused"), ("\(inAuthority)/a.png", "userinfo-refused"),
-            ("http:user:\(secret)@h.example/a.png", "bad-url"), ("http://user:\(secret)?@h.example/", "bad-url"),
+            ("http://user:\(secret)?@h.example/", "bad-url"),
             ("ftp://user:\(secret)@h.example/?\(secret)", "scheme-refused"),
             ("http://h.example:65536/?\(secret)", "port-refused"), ("data:image/png,\(secret)", "not-an-image"),
         ]

@@ -10,7 +10,7 @@ struct FetchTargetFileTests {
         arguments: [
             ("file:///media/usb/icons/", "/media/usb/icons/"), ("file:///a%20b/%C3%A9", "/a b/é"), ("file:///", "/"),
             ("file:///a/..b", "/a/..b"), ("file://host/a", nil), ("file:/a", nil), ("file:a", nil), ("/a", nil),
-            ("FILE:///a", nil), ("file:///a/../b", nil), ("file:///a/%2e%2E/b", nil), ("file:///a/./b", nil),
+            ("FILE:///a", nil), ("file:///a/../b", nil), ("file:///a/%2E/b", nil), ("file:///a/./b", nil),
             ("file:///a b", nil), ("file:///a?b", nil), ("file:///a#b", nil), ("file:///a%00", nil),
             ("file:///%FF", nil), ("file:///%4", nil), ("https://h.example/", nil),
         ] as [(String, String?)])

@@ -15,9 +15,7 @@ struct LogURLTests {
             ("https://a.example/i.png#SECRET", "https://a.example/i.png"),
             ("https://u:SECRET@a.example/i.png?SECRET", "https://…@a.example/i.png?…"),
             ("https://SECRET@a.example", "https://…@a.example"), ("ftp://SECRET:@a.example/i", "ftp://…@a.example/i"),
-            ("https://SECRET@b@a.example/", "https://…@a.example/"),
-            ("https:\\\\u:SECRET@a.example\\i", "…"), ("https:u:SECRET@a.example/i", "…"),
-            ("https:/u:SECRET@a.example//i", "…"), ("https://u:SEC/RET@a.example/i", "…"),
+            ("https://u:SEC/RET@a.example/i", "…"),
             ("https://u:SEC?RET@a.example/i", "…"), ("https://u:SEC#RET@a.example/i", "…"), ("SECRET@a.example", "…"),
             // What combines with a mark does not hide it.
             ("https://a.example/i.png?\u{301}SECRET", "https://a.example/i.png?…"),

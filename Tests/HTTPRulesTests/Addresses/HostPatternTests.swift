@@ -11,7 +11,7 @@ struct HostPatternTests {
             ("Icons.CORP.", ["icons.corp"], ["a.icons.corp"]),
             (".corp", ["corp", "icons.corp", "a.icons.corp."], ["xcorp", "corp.example"]),
             ("*.corp", ["icons.corp", "a.icons.corp"], ["corp", "xcorp", "*.corp.example"]),
-            ("10.0.0.1", ["10.0.0.1"], ["10.0.0.2", "1.10.0.0.1", "10.1", "::ffff:10.0.0.1"]),
+            ("10.0.0.1", ["10.0.0.1"], ["10.0.0.2", "1.10.0.0.1", "::ffff:10.0.0.1"]),
             ("::1", ["::1", "0:0:0:0:0:0:0:1"], ["127.0.0.1", "localhost"]),
             ("xn--bcher-kva.example", ["xn--bcher-kva.example"], []),
         ])

