@@ -34,8 +34,6 @@ package final class RawOrigin: Sendable {
     package enum Step: Sendable, CustomStringConvertible {
         /// Sends the bytes, and goes on when the kernel has all of them.
         case send([UInt8])
-        /// Sends the bytes again and again, until the client hangs up.
-        case sendForever([UInt8])
         /// Sends the bytes one by one, with a pause before each.
         case sendSlowly([UInt8], pause: Duration)
         /// Goes on when the gate is open.
@@ -53,7 +51,6 @@ package final class RawOrigin: Sendable {
         package var description: String {
             switch self {
             case .send(let bytes): "send \(bytes.count) bytes"
-            case .sendForever(let bytes): "send \(bytes.count) bytes for ever"
             case .sendSlowly(let bytes, let pause): "send \(bytes.count) bytes, one each \(pause)"
             case .wait: "wait"
             case .open: "tell"
@@ -171,9 +168,6 @@ package final class RawOrigin: Sendable {
         switch step {
         case .send(let bytes):
             try await send(ByteBuffer(bytes: bytes), on: channel)
-        case .sendForever(let bytes):
-            let buffer = ByteBuffer(bytes: bytes)
-            while true { try await send(buffer, on: channel) }
         case .sendSlowly(let bytes, let pause):
             for byte in bytes {
                 // That nothing comes for so long is what the client sees.
