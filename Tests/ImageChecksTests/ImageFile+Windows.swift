@@ -79,4 +79,15 @@ extension ImageFile {
             file += tiff(fields, next: page == pages - 1 ? 0 : 8 + (page + 1) * length).dropFirst(8)
         }
     }
+
+    /// Pages that share the list of their strips.
+    static func tiff(pages: Int, sharing strips: Int) -> [UInt8] {
+        let length = 2 + 12 * 4 + 4
+        let list = 8 + pages * length
+        let fields: Fields = [(256, 3, 1, 2), (257, 3, 1, 3), (273, 4, strips, list), (279, 4, strips, list)]
+        let directories = (1...pages).flatMap { page in
+            tiff(fields, next: page == pages ? 0 : 8 + page * length).dropFirst(8)
+        }
+        return tiff(fields).prefix(8) + directories + zeros(4 * strips)
+    }
 }
