@@ -5,8 +5,7 @@ import FoundationEssentials
 
 /// Parses a property list (XML, binary or OpenStep) as an app list.
 ///
-/// Some files crash the underlying parser (deep nesting, binary counts beyond the end of the file): parse untrusted
-/// bytes in a separate process.
+/// The underlying parser can crash: parse untrusted bytes in a separate process.
 package struct ListParser: Sendable {
     private let limits: ListLimits
 

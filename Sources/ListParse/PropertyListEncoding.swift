@@ -23,8 +23,9 @@ package enum PropertyListEncoding: Equatable {
         }
     }
 
-    /// Scans the bytes before they are parsed, because deep nesting crashes the parser; uninterpretable bytes are left
-    /// to it.
+    /// Scans the bytes before they are parsed, since the parser does not limit nesting and values.
+    ///
+    /// Uninterpretable bytes are left to it.
     ///
     /// - Throws: A rejection if nesting exceeds the limit, or there are more values than a file without references
     ///   could have.

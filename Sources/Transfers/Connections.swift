@@ -5,8 +5,8 @@ import Glibc
 
 /// The sockets of libcurl, with the state of each connection.
 ///
-/// libcurl does not read from idle connections, and does not limit bytes outside heads and bodies (chunk extensions,
-/// padding, empty frames), so the sockets are watched here.
+/// libcurl does not read from idle connections, and does not limit bytes outside heads and bodies, so the sockets are
+/// watched here.
 final class Connections {
     /// The limit per request on bytes outside bodies.
     private static let overhead = 512 << 10

@@ -212,7 +212,7 @@ package final class CurlMulti: Transport {
 
     /// Measures at every TLS record, too.
     ///
-    /// libcurl does not return from a call while a server sends empty frames (7.88).
+    /// libcurl may stay in a call for long (7.88).
     private func measureRecords(of handle: UnsafeMutableRawPointer) {
         curl_set_pointer(handle, CURLOPT_SSL_CTX_DATA, Unmanaged.passUnretained(self).toOpaque())
         curl_set_tls_function(handle) { _, context, this in

@@ -70,9 +70,8 @@ package struct API: Sendable {
         _ write: @escaping @concurrent @Sendable (inout any ResponseBodyWriter) async throws -> Void
     ) -> Response {
         var request = request
-        // Hummingbird 2.28 traps (“Deinited NIOAsyncSequenceProducer.Source without calling source.finish()”) if a
-        // response ends before the end of its request was read, as for a client that leaves at once. A body of our own
-        // is read to its end first; the rest of the client's is discarded.
+        // Hummingbird 2.28 needs a request to be read to its end before the response ends. A body of our own is; the
+        // rest of the client's is discarded.
         request.body = RequestBody(buffer: ByteBuffer())
         return Response(
             status: .ok, headers: headers,

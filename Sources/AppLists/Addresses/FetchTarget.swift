@@ -4,8 +4,8 @@ import FoundationEssentials
 
 /// A URL that may be fetched: http or https, plain host, valid port, no user name.
 ///
-/// URLs from lists and servers are untrusted: some would crash the HTTP client (port 65536) or switch its transport
-/// (`http+unix`). Every URL and every redirect target is checked here first.
+/// URLs from lists and servers are untrusted: a client could read some in another way, or switch its transport. Every URL
+/// and every redirect target is checked here first.
 package struct FetchTarget: Hashable, Sendable {
     package static let maxLength = 8192
 

@@ -9,7 +9,7 @@ import Transfers
 
 /// Resolves hosts, and checks their addresses before anything connects to them.
 ///
-/// It checks addresses, never spellings: `127.1`, `2130706433` and `[::ffff:127.0.0.1]` all are loopback.
+/// It checks addresses, never spellings, of which an address has several.
 final class Resolver: Sendable {
     /// How long an answer of the system's resolver is cached.
     private static let lifetime: Duration = .seconds(30)

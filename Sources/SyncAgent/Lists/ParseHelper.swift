@@ -6,7 +6,7 @@ import HTTPRules
 import Synchronization
 package import SystemPackage
 
-/// Parses property lists in `syncagent-parse`, one short-lived process per file: a crafted file can crash its parser.
+/// Parses property lists in `syncagent-parse`, one short-lived process per file, because the parser can crash.
 package struct ParseHelper: Sendable {
     /// `syncagent-parse`, installed beside the agent's program.
     private let executable: FilePath

@@ -7,7 +7,7 @@ import Reports
 import SyncPlan
 package import SystemPackage
 
-/// Renders images in `syncagent-render`, a process for each order: a crafted image can crash its libraries.
+/// Renders images in `syncagent-render`, a process for each order, because its libraries can crash.
 ///
 /// It is given bytes, and opens no file. A second program may read formats that the first one does not.
 package struct RenderHelper: Sendable {
