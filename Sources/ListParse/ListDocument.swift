@@ -62,6 +62,7 @@ struct ListDocument: Decodable {
             return verdict(of: reader.read(dictionary))
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
+        var texts: [(key: String, list: AppList)] = []
         var spoiled: ListRejection?
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
@@ -77,9 +78,14 @@ struct ListDocument: Decodable {
             // An empty array is a list only under a preferred key.
             case .empty, .other: continue
             case .spoiled(let rejection): spoiled = spoiled ?? rejection
+            case .list(let list) where (try? dictionary.decode([String].self, forKey: key)) != nil:
+                texts.append((key.stringValue, list))
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
+        // Among names with URLs, an array of URLs is the value of one more name.
+        let isNamed = named.urls > 1 || named.urls == 1 && texts.allSatisfy { $0.list.entries.count == 1 }
+        if !isNamed { candidates += texts.map { ($0.key, .list($0.list)) } }
         switch candidates.count {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:

@@ -5,8 +5,8 @@ import CacheFormat
 /// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
 struct NamedIcons {
     private var draft: ListDraft
-    /// Whether a value is an absolute URL; any word can be a relative one.
-    private var hasURL = false
+    /// How many values are absolute URLs; any word can be a relative one.
+    private(set) var urls = 0
     private var images: Set<IconURL> = []
     /// Whether all values are digests.
     private var hasDigests = true
@@ -29,7 +29,7 @@ struct NamedIcons {
         case .failure(let flaw):
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
         case .success(let url):
-            hasURL = hasURL || AppEntry.isPlainURL(value)
+            if AppEntry.isPlainURL(value) { urls += 1 }
             if !isNamed {
                 draft.addProblem(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
@@ -47,7 +47,7 @@ struct NamedIcons {
     /// The list, if a value is an absolute URL; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
-        if hasURL {
+        if urls > 0 {
             let isTooLong = draft.entries.count + draft.problemCount > limit
             return isTooLong ? .failure(.tooManyEntries(limit: limit)) : .success(draft.list)
         }

@@ -4,21 +4,8 @@ import Glibc
 /// Finds the changes of lists that cause no event in the folder: the target of a link is written or replaced, a link on
 /// the way to it is changed, or the file is written by another hard link or below a mount.
 ///
-/// It compares what stat(2) says of each list with what it said before.
+/// It compares what stat(2) says of all lists with what it said before.
 struct SilentChanges {
-    /// What tells one version of a file from another; `nil` for a link that leads nowhere.
-    private struct Version: Equatable {
-        var device: dev_t
-        var inode: ino_t
-        var size: off_t
-        var times: [Int]
-
-        init?(_ status: stat) {
-            (device, inode, size) = (status.st_dev, status.st_ino, status.st_size)
-            times = [status.st_mtim, status.st_ctim].flatMap { [$0.tv_sec, $0.tv_nsec] }
-        }
-    }
-
     /// The shortest time between two looks, in nanoseconds.
     private static let pace = 2_000_000_000
     /// The longest, as a multiple of what a look takes: 0.5 % of the time.
@@ -27,7 +14,9 @@ struct SilentChanges {
     private static let cheap = 2_000_000
 
     private let folder: String
-    private var versions: [[UInt8]: Version?] = [:]
+    /// The sum of a digest of each list's name, number, size and times: the order in which the folder has them says
+    /// nothing.
+    private var sum = 0
     private var cost = 0
     private var next = 0
 
@@ -45,30 +34,42 @@ struct SilentChanges {
     /// Looks at the lists if that is due, and records what changed; after an event only to know what it reported.
     mutating func look(isDue: Bool, _ events: inout EventSummary) {
         guard isDue || !events.areEmpty && cost <= Self.cheap else { return }
-        let before = versions
+        let before = sum
         look()
-        if versions != before { events.recordChange() }
+        if sum != before { events.recordChange() }
     }
 
     private mutating func look() {
         let start = Self.now
-        versions = [:]
+        sum = 0
         if let entries = opendir(folder) {
             defer { closedir(entries) }
-            let descriptor = dirfd(entries)
-            while let entry = readdir(entries) {
-                withUnsafePointer(to: &entry.pointee.d_name) { tuple in
-                    tuple.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { name in
-                        let bytes = UnsafeBufferPointer(start: name, count: strlen(name)).map(UInt8.init(bitPattern:))
-                        guard bytes.suffix(6).elementsEqual(".plist".utf8) else { return }
-                        var status = stat()
-                        versions[bytes] = .some(fstatat(descriptor, name, &status, 0) == 0 ? Version(status) : nil)
-                    }
-                }
-            }
+            while let entry = readdir(entries) { sum &+= Self.digest(of: entry, in: dirfd(entries)) }
         }
         cost = Self.now - start
         next = Self.now + max(Self.pace, cost * Self.rest)
+    }
+
+    /// The digest of a list as it is now, also of a link that leads nowhere; 0 for a file with another suffix.
+    private static func digest(of entry: UnsafeMutablePointer<dirent>, in folder: Int32) -> Int {
+        withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+            let name = bytes.prefix { $0 != 0 }
+            guard name.suffix(6).elementsEqual(".plist".utf8),
+                let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+            else { return 0 }
+            var hasher = Hasher()
+            hasher.combine(bytes: UnsafeRawBufferPointer(rebasing: name))
+            var status = stat()
+            if fstatat(folder, start, &status, 0) == 0 {
+                for number in [UInt64(status.st_dev), UInt64(status.st_ino)] { hasher.combine(number) }
+                hasher.combine(status.st_size)
+                for time in [status.st_mtim, status.st_ctim] {
+                    hasher.combine(time.tv_sec)
+                    hasher.combine(time.tv_nsec)
+                }
+            }
+            return hasher.finalize()
+        }
     }
 
     /// The time by a clock that is never set, in nanoseconds.

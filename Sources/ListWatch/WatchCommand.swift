@@ -41,9 +41,10 @@ enum WatchCommand {
             StandardStreams.write(.refused(errno: error.name))
             StandardStreams.fail(error.description, status: EX_CANTCREAT)
         }
+        // Before it is ready: what changes from then on is reported.
+        var silence = SilentChanges(folder: path)
         StandardStreams.write(.ready)
 
-        var silence = SilentChanges(folder: path)
         var hasMore = false
         while true {
             var wakeup = StandardStreams.Wakeup()

@@ -55,6 +55,26 @@ struct ListShapeTests {
     }
 
     @Test(
+        "an array of URLs among names with URLs is no list, but an entry that is none",
+        arguments: [
+            ("{Mail = http://e.org/m; Maps = (http://e.org/p);}", [AppEntry(name: "Mail", icon: "http://e.org/m")]),
+            (
+                "{Mail = http://e.org/m; Maps = (http://e.org/p, http://e.org/q); News = http://e.org/n;}",
+                [AppEntry(name: "Mail", icon: "http://e.org/m"), AppEntry(name: "News", icon: "http://e.org/n")]
+            ),
+            (
+                "{home = http://e.org; icons2 = (http://e.org/p, http://e.org/q);}",
+                ["p", "q"].map { AppEntry(icon: "http://e.org/\($0)") }
+            ),
+        ])
+    func arrayAmongNames(text: String, entries: [AppEntry]) throws {
+        let list = try ListParser().parse(text).get()
+        #expect(list.entries == entries)
+        let isNamed = entries.first?.name != nil
+        #expect(list.unusable.map(\.name) == (isNamed ? ["Maps"] : []))
+    }
+
+    @Test(
         "a list that has lost its URLs is replaced by nothing else in its file",
         arguments: [
             ("{apps = ({name = Mail;}, {name = Maps;}); homepage = \"https://e.org/\";}", "no-usable-entry"),
