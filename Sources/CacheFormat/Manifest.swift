@@ -207,7 +207,7 @@ private struct CodedManifest: FormattedDocument {
         let decoder = JSONDecoder()
         let lines = texts.flatMap { line -> [(name: String, entry: Entry)] in
             let member = line.last == UInt8(ascii: ",") ? line.dropLast() : line
-            let object = try? decoder.decode([String: Entry].self, from: Data("{".utf8 + member + "}".utf8))
+            let object = try? decoder.decode([String: Entry].self, untrusted: Data("{".utf8 + member + "}".utf8))
             return object.map { $0.map { (name: $0.key, entry: $0.value) } } ?? []
         }
         // Another program may have written the same JSON in another layout.
@@ -238,11 +238,12 @@ enum DocumentFormat {
         let data = Data(json)
         let version: Int
         do {
-            let document = try JSONDecoder().decode(type, from: data)
+            let document = try JSONDecoder().decode(type, untrusted: data)
             version = document.format
             if version == CacheLayout.format { return document }
         } catch {
-            guard let other = try? JSONDecoder().decode(Version.self, from: data), other.format != CacheLayout.format
+            guard let other = try? JSONDecoder().decode(Version.self, untrusted: data),
+                other.format != CacheLayout.format
             else { throw .damaged("it is not JSON of this format") }
             version = other.format
         }

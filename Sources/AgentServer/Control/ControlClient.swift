@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import FoundationEssentials
 import Glibc
 import LocalHTTP
@@ -34,7 +35,7 @@ package struct ControlClient: Sendable {
                             line.append(byte)
                             continue
                         }
-                        let document = try JSONDecoder().decode(type, from: Data(line))
+                        let document = try JSONDecoder().decode(type, untrusted: Data(line))
                         last = document
                         if try await isLast(document) { return }
                         line.removeAll(keepingCapacity: true)
@@ -63,7 +64,7 @@ package struct ControlClient: Sendable {
         _ type: Answer.Type, from path: String, _ method: HTTPMethod = .GET, body: RequestDocument? = nil
     ) async throws -> Answer {
         try await ask(method, path, body: body) { connection in
-            try JSONDecoder().decode(type, from: Data(try await connection.rest(upTo: Self.longest)))
+            try JSONDecoder().decode(type, untrusted: Data(try await connection.rest(upTo: Self.longest)))
         }
     }
 
@@ -104,7 +105,7 @@ package struct ControlClient: Sendable {
             }
             guard head.status == .ok else {
                 let text = try? await connection.rest(upTo: 1 << 16)
-                let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, from: Data($0)) }
+                let document = text.flatMap { try? JSONDecoder().decode(Refusal.self, untrusted: Data($0)) }
                 throw Unexpected(
                     status: head.status.code, code: document?.error.code, reason: document?.error.message)
             }

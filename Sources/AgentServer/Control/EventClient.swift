@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import FoundationEssentials
 import Glibc
 import LocalHTTP
@@ -22,7 +23,7 @@ package struct EventClient: Sendable {
         struct Page: Decodable { var next: Int }
         return try await client.ask(.GET, "events?\(Self.query(start))&limit=\(limit)") { connection in
             let text = try await connection.rest(upTo: ControlClient.longest)
-            let next = try JSONDecoder().decode(Page.self, from: Data(text)).next
+            let next = try JSONDecoder().decode(Page.self, untrusted: Data(text)).next
             let lines = text.split(separator: UInt8(ascii: "\n")).compactMap { row -> String? in
                 let line = row.drop { $0 == UInt8(ascii: " ") }
                 guard row.startIndex < line.startIndex, line.starts(with: Array("{ \"id\"".utf8)) else { return nil }

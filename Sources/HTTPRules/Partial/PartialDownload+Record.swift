@@ -41,7 +41,7 @@ extension PartialDownload {
     ///
     /// `bytes` is the size of the partial file.
     package init?(record: [UInt8], boot: String, bytes: Int) {
-        guard let record = try? JSONDecoder().decode(Record.self, from: Data(record)), record.boot == boot,
+        guard let record = try? JSONDecoder().decode(Record.self, untrusted: Data(record)), record.boot == boot,
             let received = Timestamp(record.received)
         else { return nil }
         let response = StoredResponse(

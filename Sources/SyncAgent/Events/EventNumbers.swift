@@ -30,7 +30,7 @@ struct EventNumbers: Codable, Equatable {
     /// Reads the reservation; `nil` if the file is missing or damaged.
     static func read(in folder: FilePath) -> EventNumbers? {
         guard let bytes = try? FileBytes.read(folder.appending(file)), bytes.count <= longest,
-            let numbers = try? JSONDecoder().decode(EventNumbers.self, from: Data(bytes)),
+            let numbers = try? JSONDecoder().decode(EventNumbers.self, untrusted: Data(bytes)),
             numbers.format == currentFormat, (1...EventRing.highest).contains(numbers.first),
             (numbers.first...EventRing.highest).contains(numbers.limit)
         else { return nil }

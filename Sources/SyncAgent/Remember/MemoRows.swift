@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import FoundationEssentials
 import SyncPlan
 
@@ -61,7 +62,7 @@ struct MemoRows {
     ///
     /// - Throws: ``InvalidRow`` if no agent can have written it.
     static func decode<Memo: StoredMemo>(_ kind: Kind, _ json: [UInt8]) throws -> Memo {
-        guard let memo = try? JSONDecoder().decode(Memo.self, from: Data(json)), memo.isPossible else {
+        guard let memo = try? JSONDecoder().decode(Memo.self, untrusted: Data(json)), memo.isPossible else {
             throw InvalidRow(kind: kind)
         }
         return memo

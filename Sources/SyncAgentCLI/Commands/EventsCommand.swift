@@ -114,7 +114,7 @@ struct EventsCommand: AsyncParsableCommand {
         if json { return try Message.output(lines: lines.joined(separator: "\n") + "\n") }
         let decoder = JSONDecoder()
         let screen = output.screen
-        let events = lines.compactMap { try? decoder.decode(EventRecord.self, from: Data($0.utf8)) }
+        let events = lines.compactMap { try? decoder.decode(EventRecord.self, untrusted: Data($0.utf8)) }
         try Message.output(events.flatMap { Self.lines(of: $0, fitting: screen.width) }, on: screen)
     }
 
