@@ -71,12 +71,6 @@ public struct IconURL: Identity {
     public let text: String
     public init(_ text: String) { self.text = text }
 
-    /// The URL without its fragment; `nil` if it has none.
-    package var withoutFragment: IconURL? {
-        let rest = text.utf8.prefix { $0 != UInt8(ascii: "#") }
-        return rest.endIndex == text.utf8.endIndex ? nil : IconURL(String(Substring(rest)))
-    }
-
     /// The URL without its query and fragment.
     package var withoutQuery: Substring {
         Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })

@@ -83,9 +83,13 @@ struct ListDocument: Decodable {
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
-        // Among names with URLs, an array of URLs is the value of one more name.
-        let isNamed = named.urls > 1 || named.urls == 1 && texts.allSatisfy { $0.list.entries.count == 1 }
-        if !isNamed { candidates += texts.map { ($0.key, .list($0.list)) } }
+        // Among more names with URLs, an array of URLs is the value of one name more.
+        let inArrays = texts.reduce(0) { $0 + $1.list.entries.count }
+        if named.urls > 0, named.urls == inArrays, candidates.isEmpty {
+            return .failure(
+                .ambiguousShape(keys: texts.prefix(ListRejection.maxKeys).map { ListPath.key($0.key) }))
+        }
+        if named.urls < inArrays { candidates += texts.map { ($0.key, .list($0.list)) } }
         switch candidates.count {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:

@@ -28,7 +28,7 @@ package struct EventSummary: Equatable, Sendable {
         }
     }
 
-    /// Whether there was an event of a change.
+    /// Whether there was no event of a change.
     package var areEmpty: Bool { !hasChanges && !hasOverflowed }
 
     /// Records a change that no event reported.

@@ -8,17 +8,19 @@ import Glibc
 struct SilentChanges {
     /// The shortest time between two looks, in nanoseconds.
     private static let pace = 2_000_000_000
-    /// The longest, as a multiple of what a look takes: 0.5 % of the time.
+    /// The time between a look and the next, at least, as a multiple of what it took: looks take 0.5 % of the time.
     private static let rest = 200
-    /// What a look may take to be repeated after each event.
-    private static let cheap = 2_000_000
+    /// The longest look; a folder that takes longer is left to the agent's own, and is tried again after ``patience``.
+    private static let limit = 500_000_000
+    private static let patience = 600_000_000_000
 
     private let folder: String
-    /// The sum of a digest of each list's name, number, size and times: the order in which the folder has them says
-    /// nothing.
-    private var sum = 0
+    /// The sum of the digests of all lists, in any order: of their names, numbers, sizes and times.
+    ///
+    /// `nil` if the last look took too long.
+    private var sum: Int?
+    private var end = 0
     private var cost = 0
-    private var next = 0
 
     init(folder: String) {
         self.folder = folder
@@ -26,28 +28,32 @@ struct SilentChanges {
     }
 
     /// Whether the next look is due.
-    var isDue: Bool { Self.now >= next }
+    var isDue: Bool { Self.now >= due }
 
     /// The time until then in milliseconds, rounded up.
-    var timeout: Int32 { Int32(clamping: max(0, (next - Self.now + 999_999) / 1_000_000)) }
+    var timeout: Int32 { Int32(clamping: max(0, (due - Self.now + 999_999) / 1_000_000)) }
+
+    private var due: Int { end + (sum == nil ? Self.patience : max(Self.pace, cost * Self.rest)) }
 
     /// Looks at the lists if that is due, and records what changed; after an event only to know what it reported.
     mutating func look(isDue: Bool, _ events: inout EventSummary) {
-        guard isDue || !events.areEmpty && cost <= Self.cheap else { return }
+        guard isDue || !events.areEmpty && Self.now >= end + cost * Self.rest else { return }
         let before = sum
         look()
-        if sum != before { events.recordChange() }
+        if let before, let sum, sum != before { events.recordChange() }
     }
 
     private mutating func look() {
         let start = Self.now
-        sum = 0
+        var found: Int? = 0
         if let entries = opendir(folder) {
             defer { closedir(entries) }
-            while let entry = readdir(entries) { sum &+= Self.digest(of: entry, in: dirfd(entries)) }
+            while let sum = found, let entry = readdir(entries) {
+                found = Self.now - start > Self.limit ? nil : sum &+ Self.digest(of: entry, in: dirfd(entries))
+            }
         }
-        cost = Self.now - start
-        next = Self.now + max(Self.pace, cost * Self.rest)
+        (sum, end) = (found, Self.now)
+        cost = end - start
     }
 
     /// The digest of a list as it is now, also of a link that leads nowhere; 0 for a file with another suffix.

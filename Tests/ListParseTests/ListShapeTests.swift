@@ -57,14 +57,17 @@ struct ListShapeTests {
     @Test(
         "an array of URLs among names with URLs is no list, but an entry that is none",
         arguments: [
-            ("{Mail = http://e.org/m; Maps = (http://e.org/p);}", [AppEntry(name: "Mail", icon: "http://e.org/m")]),
             (
-                "{Mail = http://e.org/m; Maps = (http://e.org/p, http://e.org/q); News = http://e.org/n;}",
+                "{Mail = http://e.org/m; Maps = (http://e.org/p); News = http://e.org/n;}",
                 [AppEntry(name: "Mail", icon: "http://e.org/m"), AppEntry(name: "News", icon: "http://e.org/n")]
             ),
             (
-                "{home = http://e.org; icons2 = (http://e.org/p, http://e.org/q);}",
+                "{home = http://e.org; logos = (http://e.org/p, http://e.org/q);}",
                 ["p", "q"].map { AppEntry(icon: "http://e.org/\($0)") }
+            ),
+            (
+                "{home = http://e.org; logos = ({icon = http://e.org/p;}); news = http://e.org/n;}",
+                [AppEntry(icon: "http://e.org/p")]
             ),
         ])
     func arrayAmongNames(text: String, entries: [AppEntry]) throws {
@@ -112,6 +115,7 @@ struct ListShapeTests {
             ("<!DOCTYPE html><html><body>404</body></html>", "not-a-property-list"),
             ("<plist><array><string>http://e.org/a", "not-a-property-list"),
             ("{x = (http://e.org/a); y = (http://e.org/b);}", "ambiguous-shape"),
+            ("{Mail = http://e.org/a; Maps = (http://e.org/b);}", "ambiguous-shape"),
         ])
     func noShape(text: String, code: String) {
         #expect(ListParser().parse(text).code == code)

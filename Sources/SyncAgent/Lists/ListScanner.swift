@@ -172,11 +172,10 @@ package struct ListScanner: Sendable {
     /// Whether no version of a list can be in force.
     private func isNew(_ name: ListName) -> Bool { unread[name] == nil && !old.contains(name) }
 
-    /// Whether the contents of a file changed since it was read.
+    /// Whether the contents of a file changed since it was read, or cannot be read now.
     private func hasOtherContents(_ name: ListName) async -> Bool {
-        guard !Task.isCancelled, let sha256 = known[name]?.sha256,
-            let (file, contents) = try? await folder.open(name, maxBytes: maxBytes)
-        else { return false }
+        guard !Task.isCancelled, let sha256 = known[name]?.sha256 else { return false }
+        guard let (file, contents) = try? await folder.open(name, maxBytes: maxBytes) else { return true }
         _ = try? await folder.close(file)
         return contents.sha256 != sha256
     }

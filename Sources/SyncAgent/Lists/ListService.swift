@@ -178,8 +178,9 @@ package final class ListService: Sendable {
             switch trigger {
             case .watch(let signal):
                 if folderWatch.record(signal) { window.recordChange(at: clock.now) }
-                if case .lost = signal { (hasLostWatch, mustRead) = (true, true) }
-                if signal == .ready, hasLostWatch { (hasLostWatch, mustRead) = (false, true) }
+                if case .lost = signal { mustRead = true }
+                if signal == .ready, hasLostWatch { mustRead = true }
+                if signal == .ready || signal.isLast { hasLostWatch = signal.isLast }
                 // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
             case .asked(let milestone):

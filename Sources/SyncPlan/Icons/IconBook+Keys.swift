@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
 
-// URLs that differ only in what a rule ignores, or in their fragments, which no request has: the newest is requested, and
-// the others have its image.
+// URLs that differ only in what a rule ignores: the newest is requested, and the others have its image.
 extension IconBook {
     /// Adds URLs that lists name now to their groups; those without an image get that of their group.
     mutating func addKeys(of urls: Set<IconURL>, in turn: inout Turn) {
+        guard !settings.keys.isEmpty else { return }
         for url in urls {
-            guard group(url) else { continue }
+            guard let key = settings.keys.key(of: url), keyGroups.add(url, key) else { continue }
             let others = keyGroups.others(of: url)
             if let source = others.last(where: { catalog.icons[$0]?.hasImage == true }) {
                 inherit(from: source, to: url, in: &turn)
@@ -23,16 +22,6 @@ extension IconBook {
                 apply(.dequeued, to: other, in: &turn)
             }
         }
-    }
-
-    /// Adds an icon to its group, if its URL has a key; returns whether the group has others.
-    private mutating func group(_ url: IconURL) -> Bool {
-        if let key = settings.keys.key(of: url) { return keyGroups.add(url, key) }
-        guard let base = url.withoutFragment else { return keyGroups.hasGroup(of: url) && keyGroups.add(url, url) }
-        guard (try? FetchTarget(url.text)) != nil else { return false }
-        // Until now it needed no key.
-        if catalog.icons[base] != nil, keyGroups.key(of: base) == nil { _ = keyGroups.add(base, base) }
-        return keyGroups.add(url, base)
     }
 
     /// Whether an icon is requested itself: it is the newest of its group that a list names.
@@ -93,7 +82,11 @@ extension IconBook {
     mutating func resetKeys(in turn: inout Turn) {
         let before = keyGroups.shared
         keyGroups = KeyGroups()
-        for url in catalog.icons.keys.sorted() { _ = group(url) }
+        if !settings.keys.isEmpty {
+            for url in catalog.icons.keys.sorted() {
+                if let key = settings.keys.key(of: url) { _ = keyGroups.add(url, key) }
+            }
+        }
         for url in Set(before).union(keyGroups.shared) where catalog.icons[url]?.isReferenced == true {
             apply(.expires(turn.now), to: url, in: &turn)
         }

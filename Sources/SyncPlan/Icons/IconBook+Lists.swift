@@ -117,7 +117,9 @@ extension IconBook {
                 failed.append(catalog.icons[index].url)
             }
         }
-        downloads.forgive(Set(failed.compactMap(origin)), in: &turn)
+        // One that asked for time is not broken.
+        let broken = Set(failed.compactMap(origin)).filter { downloads.origins[$0]?.isBroken == true }
+        downloads.forgive(broken, in: &turn)
         for url in failed { apply(.retried(turn.now), to: url, in: &turn) }
     }
 

@@ -143,12 +143,7 @@ struct IconBook: Sendable {
 
     /// Decides all icons at the start, including refused URLs, which this version may allow.
     mutating func decideAll(in turn: inout Turn) {
-        if keyGroups.isEmpty {
-            let urls = catalog.icons.keys.lazy.filter { [settings] in
-                !settings.keys.isEmpty || $0.withoutFragment != nil
-            }
-            addKeys(of: Set(urls), in: &turn)
-        }
+        if !settings.keys.isEmpty, keyGroups.isEmpty { addKeys(of: Set(catalog.icons.keys), in: &turn) }
         var dueTimes: [(url: IconURL, time: Timestamp)] = []
         dueTimes.reserveCapacity(catalog.icons.count)
         // By index: a collection that changes while it is iterated is copied, and so is a record that is taken out.

@@ -2,9 +2,7 @@
 import CacheFormat
 import HTTPRules
 
-/// The icons whose URLs have one key: they differ in what a rule ignores (``CacheKeys``), or in their fragments.
-///
-/// It is empty without rules and fragments.
+/// The icons whose URLs have one key (``CacheKeys``); empty without rules.
 struct KeyGroups: Sendable {
     private var keys: [IconURL: IconURL] = [:]
     /// The icons of each key, in the order in which lists named them, the newest last.
@@ -27,8 +25,6 @@ struct KeyGroups: Sendable {
     }
 
     func key(of url: IconURL) -> IconURL? { keys[url] }
-
-    func hasGroup(of key: IconURL) -> Bool { groups[key] != nil }
 
     /// The others with the same key, the oldest first.
     func others(of url: IconURL) -> [IconURL] {

@@ -46,7 +46,8 @@ package struct AppMatch: Sendable {
             let isSameName = (entry.id == nil || last.id == nil) && Self.isSame(entry.name, last.name)
             if isSameID || isSameName { named.insert(counterpart) } else { shared.insert(counterpart) }
         }
-        return (gone + shared.subtracting(named)).sorted()
+        // What is gone is free first.
+        return gone.sorted() + shared.subtracting(named).sorted()
     }
 
     /// The new index of an old entry outside the parts that differ; `nil` inside.

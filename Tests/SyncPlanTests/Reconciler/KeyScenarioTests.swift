@@ -115,43 +115,4 @@ struct KeyScenarioTests {
         #expect(try agent.published("1.plist") == [.ready(Sample.image("one"))])
         #expect(try agent.published("2.plist") == [.ready(Sample.image("two"))])
     }
-
-    @Test(
-        "URLs that differ in a fragment are requested once, and all have the image, also after a restart",
-        arguments: [
-            ["https://h.example/1.png#a", "https://h.example/1.png#b"],
-            ["https://h.example/1.png", "https://h.example/1.png#b"],
-        ]
-            as [[IconURL]])
-    func fragments(urls: [IconURL]) throws {
-        for urls in [urls, urls.reversed()] {
-            var agent = AgentScenario()
-            try agent.scan(["1.plist": urls, "2.plist": [urls[0]]])
-            #expect(agent.downloads.count == 1)
-            try agent.finish(try #require(agent.downloads.keys.first), with: "x")
-            try agent.finishJobs()
-            #expect(try agent.published("1.plist") == [.ready(Sample.image("x")), .ready(Sample.image("x"))])
-            #expect(agent.requests.count == 1 && agent.plan.status.icons.ready == 2)
-            try agent.restart()
-            try agent.scan(["1.plist": urls, "2.plist": [urls[0]]])
-            try agent.pass(.seconds(2 * 86_400))
-            #expect(agent.downloads.count == 1)
-        }
-    }
-
-    @Test("a URL with a fragment that a list adds later has the image at once, and none goes when another one goes")
-    func laterFragment() throws {
-        let (plain, part): (IconURL, IconURL) = ("https://h.example/1.png", "https://h.example/1.png#part")
-        var agent = AgentScenario()
-        try agent.publish(["1.plist": [plain: "x"]])
-        try agent.scan(["2.plist": [part]])
-        try agent.finishJobs()
-        #expect(agent.requests.count == 1)
-        #expect(try agent.published("2.plist") == [.ready(Sample.image("x"))])
-        try agent.scan(["1.plist": nil])
-        try agent.finishJobs()
-        try agent.pass(.seconds(2 * 86_400))
-        try agent.finishJobs()
-        #expect(agent.isOnDisk("x") && agent.downloads[part] != nil)
-    }
 }

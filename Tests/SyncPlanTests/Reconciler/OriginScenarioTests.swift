@@ -244,7 +244,7 @@ struct OriginScenarioTests {
         }
     }
 
-    @Test("requests put off by a clock years ahead come within the longest delay of the rules")
+    @Test("requests put off by a clock years ahead are made at once")
     func clockWasAhead() throws {
         var agent = AgentScenario()
         let (ready, missing, gone, held): (IconURL, IconURL, IconURL, IconURL) = (
@@ -260,13 +260,6 @@ struct OriginScenarioTests {
         try agent.pass(.seconds(1))
         try agent.restart(at: Sample.start)
         try agent.scan(["1.plist": [ready], "2.plist": [missing, gone, held]])
-        // What was received in the future is asked for at once.
-        #expect(Set(agent.downloads.keys) == [ready])
-        try agent.finish(ready, .notModified(Sample.response(etag: "x", at: agent.now)))
-        try agent.finishJobs()
-        try agent.pass(.seconds(103_680))
-        #expect(Set(agent.downloads.keys) == [ready, missing, held])
-        try agent.pass(.seconds(8 * 86_400))
-        #expect(agent.downloads[gone] != nil)
+        #expect(Set(agent.downloads.keys) == [ready, missing, gone, held])
     }
 }
