@@ -89,7 +89,7 @@ struct ListDocument: Decodable {
             return .failure(
                 .ambiguousShape(keys: texts.prefix(ListRejection.maxKeys).map { ListPath.key($0.key) }))
         }
-        if named.urls < inArrays { candidates += texts.map { ($0.key, .list($0.list)) } }
+        if named.urls <= inArrays { candidates += texts.map { ($0.key, .list($0.list)) } }
         switch candidates.count {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:

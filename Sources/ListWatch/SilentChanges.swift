@@ -35,9 +35,11 @@ struct SilentChanges {
 
     private var due: Int { end + (sum == nil ? Self.patience : max(Self.pace, cost * Self.rest)) }
 
-    /// Looks at the lists if that is due, and records what changed; after an event only to know what it reported.
-    mutating func look(isDue: Bool, _ events: inout EventSummary) {
-        guard isDue || !events.areEmpty && Self.now >= end + cost * Self.rest else { return }
+    /// Looks at the lists if that is due, and records what changed; before that, if there is a reason and looks are cheap.
+    ///
+    /// An event is a reason: what it reported is no change later on.
+    mutating func look(hasReason: Bool, _ events: inout EventSummary) {
+        guard isDue || (hasReason || !events.areEmpty) && Self.now >= end + cost * Self.rest else { return }
         let before = sum
         look()
         if let before, let sum, sum != before { events.recordChange() }

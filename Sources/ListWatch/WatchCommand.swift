@@ -57,9 +57,9 @@ enum WatchCommand {
             }
             var events = try folder.readEvents()
             if wakeup.areLinksChanged { links.drain() }
-            let isDue = silence.isDue || wakeup.areMountsChanged
-            if isDue || wakeup.isQuestion || wakeup.areLinksChanged, !folder.isAtItsPath { events.lose(.replaced) }
-            if events.loss == nil, !events.hasMore { silence.look(isDue: isDue, &events) }
+            let hasReason = wakeup.isQuestion || wakeup.areMountsChanged || wakeup.areLinksChanged
+            if hasReason || silence.isDue, !folder.isAtItsPath { events.lose(.replaced) }
+            if events.loss == nil, !events.hasMore { silence.look(hasReason: hasReason, &events) }
             events.records.forEach(StandardStreams.write)
             if events.loss != nil { return }
             if wakeup.isQuestion { StandardStreams.write(.alive) }
