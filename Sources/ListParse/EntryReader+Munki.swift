@@ -51,7 +51,7 @@ extension EntryReader {
             append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
-            let name = try? item.decode(String.self, forKey: Self.nameKey)
+            let name = (try? item.decode(String.self, forKey: Self.nameKey)).map(AppEntry.trimmed)
             draft.addUnusable(
                 name: name, id: (name ?? "").isEmpty ? nil : name, at: place.key(key), flaw.description)
         }

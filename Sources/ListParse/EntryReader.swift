@@ -175,7 +175,8 @@ struct EntryReader {
     }
 
     private static func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
-        (try? entry.decode(String.self, forKey: key))
+        // Writers wrap long texts: white space at both ends is none of a name.
+        (try? entry.decode(String.self, forKey: key)).map(AppEntry.trimmed)
             ?? (try? entry.decode(Int64.self, forKey: key)).map({ String($0) })
             ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
     }

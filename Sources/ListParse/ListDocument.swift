@@ -49,13 +49,23 @@ struct ListDocument: Decodable {
         if dictionary.contains(ListKey("$archiver")), dictionary.contains(ListKey("$objects")) {
             return .failure(.noKnownShape)
         }
-        for key in preferredKeys.map(ListKey.init) {
-            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
+        var empty: [String] = []
+        // A value that is no list may be one that lost its shape.
+        var isLost = false
+        for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
+            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
+                // A text can be the URL of an app with that name.
+                isLost = isLost || (try? dictionary.decode(String.self, forKey: key))?.isEmpty ?? true
+                continue
+            }
             var reader = EntryReader(limits: limits)
-            let reading = reader.read(array, at: key.stringValue)
+            switch reader.read(array, at: key.stringValue) {
             // Another key is no replacement for a list that has lost its URLs.
-            if case .spoiled(let rejection) = reading { return .failure(rejection) }
-            if reading != .other { return verdict(of: reading) }
+            case .spoiled(let rejection): return .failure(rejection)
+            case .empty: empty.append(key.stringValue)
+            case .other: isLost = true
+            case let reading: return verdict(of: reading)
+            }
         }
         if MunkiItem.isItem(dictionary) {
             var reader = EntryReader(limits: limits)
@@ -85,10 +95,16 @@ struct ListDocument: Decodable {
         }
         // Among more names with URLs, an array of URLs is the value of one name more.
         let inArrays = texts.reduce(0) { $0 + $1.list.entries.count }
-        if named.urls > 0, named.urls == inArrays, candidates.isEmpty {
-            return .failure(
-                .ambiguousShape(keys: texts.prefix(ListRejection.maxKeys).map { ListPath.key($0.key) }))
+        let arrays = (texts.map(\.key) + candidates.map(\.key)).map(ListPath.key)
+        func ambiguous(_ keys: [String]) -> ListVerdict {
+            .failure(.ambiguousShape(keys: Array(keys.prefix(ListRejection.maxKeys))))
         }
+        if !empty.isEmpty {
+            return arrays.isEmpty && named.urls < 2 ? .success(AppList()) : ambiguous(empty + arrays)
+        }
+        let isTie = named.urls == inArrays || named.urls < inArrays && named.blanks >= inArrays
+        if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
+        if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
         if named.urls <= inArrays { candidates += texts.map { ($0.key, .list($0.list)) } }
         switch candidates.count {
         // The parser merges canonically equivalent keys, and keeps one of the values.
@@ -97,8 +113,7 @@ struct ListDocument: Decodable {
         case 0: return spoiled.map { .failure($0) } ?? named.verdict
         case 1: return verdict(of: candidates[0].reading)
         default:
-            let keys = candidates.prefix(ListRejection.maxKeys).map { ListPath.key($0.key) }
-            return .failure(.ambiguousShape(keys: keys))
+            return ambiguous(candidates.map { ListPath.key($0.key) })
         }
     }
 }

@@ -7,6 +7,8 @@ struct NamedIcons {
     private var draft: ListDraft
     /// How many values are absolute URLs; any word can be a relative one.
     private(set) var urls = 0
+    /// How many values are empty.
+    private(set) var blanks = 0
     private var images: Set<IconURL> = []
     /// Whether all values are digests.
     private var hasDigests = true
@@ -27,6 +29,7 @@ struct NamedIcons {
         }
         switch draft.limits.icon(value) {
         case .failure(let flaw):
+            if flaw == .empty { blanks += 1 }
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
         case .success(let url):
             if AppEntry.isPlainURL(value) { urls += 1 }

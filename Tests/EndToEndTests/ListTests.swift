@@ -119,6 +119,10 @@ struct ListTests {
                     let found = try await world.agent.status { $0.inSync && $0.lists.first?.state == state }
                     #expect(found.lists.first?.problems == version.problems && found.icons.retired == 0)
                     try await world.published(names)
+                    guard version.problems == 1, version.state == .ok else { continue }
+                    expectContains(
+                        try await world.agent.call("list", "apps.plist").output,
+                        "ignored: [1].icon: empty; the app keeps its last icon")
                 }
                 expectContains(try await world.agent.call("list", "apps.plist").output, "no-usable-entry")
             }

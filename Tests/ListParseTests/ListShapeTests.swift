@@ -18,6 +18,10 @@ struct ListShapeTests {
             (#"({icon_url = "https://e.org/b"; icon = "";})"#, [AppEntry(icon: "https://e.org/b")]),
             ("(http://e.org/a, http://e.org/b)", [AppEntry(icon: "http://e.org/a"), AppEntry(icon: "http://e.org/b")]),
             ("(http://e.org/a, {icon = http://e.org/b;})", ["a", "b"].map { AppEntry(icon: "http://e.org/\($0)") }),
+            (
+                "({icon = http://e.org/a; name = \"\n  Mail \"; download = \" 1 MB\n\";})",
+                [AppEntry(name: "Mail", icon: "http://e.org/a", download: "1 MB")]
+            ),
             ("()", []),
         ])
     func arrays(text: String, entries: [AppEntry]) {
@@ -31,7 +35,9 @@ struct ListShapeTests {
             ("{Whatever = (http://e.org/a); other = 1; text = (a, b); none = ();}", ["http://e.org/a"]),
             ("{items = (http://e.org/a); apps = (http://e.org/b);}", ["http://e.org/b"]),
             ("{items = (a, b); icons = (http://e.org/b); x = (http://e.org/c);}", ["http://e.org/b"]),
-            ("{apps = (); x = (http://e.org/c);}", []),
+            ("{apps = (); items = (http://e.org/a);}", ["http://e.org/a"]),
+            ("{apps = (); home = http://e.org;}", []), ("{apps = (); items = (); x = (a);}", []),
+            ("{items = {a = b;}; programs = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
             ("{title = http://e.org; x = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
         ])
     func arraysInDictionaries(text: String, icons: [IconURL]) {
@@ -86,6 +92,14 @@ struct ListShapeTests {
             ("{programs = ({id = 1;}); homepage = \"https://e.org/\";}", "no-usable-entry"),
             ("{error = \"Error: no connection\";}", "no-known-shape"), ("(\"Error: no connection\")", "no-known-shape"),
             ("{note = \"https://e.org/ is down\";}", "no-known-shape"),
+            ("{home = http://e.org; apps = {m = {icon = http://e.org/m;};};}", "no-known-shape"),
+            ("{home = http://e.org; apps = \"\";}", "no-known-shape"),
+            ("{home = http://e.org; apps = ({Icon = http://e.org/m;});}", "no-known-shape"),
+            ("{shots = (http://e.org/s, http://e.org/t); apps = ((a));}", "no-known-shape"),
+            ("{icons = (); programs = ({icon = http://e.org/c;});}", "ambiguous-shape"),
+            ("{apps = (); x = (http://e.org/c);}", "ambiguous-shape"),
+            ("{Mail = (http://e.org/a); Maps = \"\"; News = \"\";}", "ambiguous-shape"),
+            ("{Mail = http://e.org/a; Maps = http://e.org/b; items = ();}", "ambiguous-shape"),
         ])
     func lostURLs(text: String, code: String) {
         #expect(ListParser().parse(text).code == code)
