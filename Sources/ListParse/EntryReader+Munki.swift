@@ -40,8 +40,7 @@ extension EntryReader {
     mutating func addMunkiItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard MunkiItem.isItem(item) else { return false }
         let isNamed =
-            item.contains(MunkiItem.iconNameKey)
-            && (try? item.decode(String.self, forKey: MunkiItem.iconNameKey)).map(AppEntry.trimmed) != ""
+            item.contains(MunkiItem.iconNameKey) && Self.trimmed(MunkiItem.iconNameKey, of: item) != ""
         let key = isNamed ? MunkiItem.iconNameKey : Self.nameKey
         switch iconName(key, of: item) {
         case .success(let url):
@@ -51,7 +50,7 @@ extension EntryReader {
             append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
-            let name = (try? item.decode(String.self, forKey: Self.nameKey)).map(AppEntry.trimmed)
+            let name = Self.trimmed(Self.nameKey, of: item)
             draft.addUnusable(
                 name: name, id: (name ?? "").isEmpty ? nil : name, at: place.key(key), flaw.description)
         }
@@ -59,8 +58,7 @@ extension EntryReader {
     }
 
     private func iconName(_ key: ListKey, of item: KeyedDecodingContainer<ListKey>) -> Result<IconURL, IconFlaw> {
-        guard let text = try? item.decode(String.self, forKey: key) else { return .failure(.notAString) }
-        let name = AppEntry.trimmed(text)
+        guard let name = Self.trimmed(key, of: item) else { return .failure(.notAString) }
         guard !name.isEmpty else { return .failure(.empty) }
         guard let base = limits.iconBase else { return .failure(.relative) }
         let url = base.url(ofFile: MunkiItem.file(named: name))
@@ -73,7 +71,7 @@ extension EntryReader {
     ) -> Digest? {
         let key = MunkiItem.iconHashKey
         guard item.contains(key) else { return nil }
-        let text = (try? item.decode(String.self, forKey: key)).map(AppEntry.trimmed)
+        let text = Self.trimmed(key, of: item)
         guard text != "" else { return nil }
         guard let digest = text.flatMap({ Digest(hex: $0.asciiLowercased) }) else {
             draft.addProblem(place.key(key), "not a SHA-256 digest in hexadecimal digits")

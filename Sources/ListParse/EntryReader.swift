@@ -174,9 +174,13 @@ struct EntryReader {
         return text
     }
 
-    private static func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
-        // Writers wrap long texts: white space at both ends is none of a name.
+    /// A text without the white space that writers put around long ones; `nil` for a value of another type.
+    static func trimmed(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
         (try? entry.decode(String.self, forKey: key)).map(AppEntry.trimmed)
+    }
+
+    private static func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
+        trimmed(key, of: entry)
             ?? (try? entry.decode(Int64.self, forKey: key)).map({ String($0) })
             ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
     }

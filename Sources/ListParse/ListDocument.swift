@@ -50,7 +50,7 @@ struct ListDocument: Decodable {
             return .failure(.noKnownShape)
         }
         var empty: [String] = []
-        // A value that is no list may be one that lost its shape.
+        // Whether such a key has a value that is no list: a list may have lost its shape.
         var isLost = false
         for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {

@@ -46,7 +46,7 @@ struct ListDraft {
             || problems.allSatisfy { $0.reason == IconFlaw.empty.description }
     }
 
-    /// The rejection of a list of which each entry was ignored; `nil` if one is usable, or there are none.
+    /// The rejection of a list whose entries are all unusable; `nil` if an entry is usable, or the list has no entries.
     var noUsableEntry: ListRejection? {
         entries.isEmpty ? problems.first.map { .noUsableEntry("\($0)") } : nil
     }

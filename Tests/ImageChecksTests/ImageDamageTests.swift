@@ -105,7 +105,7 @@ extension ImageSample {
     }
 }
 
-/// A file that refers to the same bytes once, and another one that does so many times.
+/// Two files that differ in how often they refer to the same bytes: once, and many times.
 struct Repetitive: CustomTestStringConvertible {
     private typealias File = ImageFile
 

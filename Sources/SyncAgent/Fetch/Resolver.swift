@@ -9,7 +9,7 @@ import Transfers
 
 /// Resolves hosts, and checks their addresses before anything connects to them.
 ///
-/// It checks addresses, never spellings, of which an address has several.
+/// It checks the addresses that a name has, not the text of the URL: an address can be written in several ways.
 final class Resolver: Sendable {
     /// How long an answer of the system's resolver is cached.
     private static let lifetime: Duration = .seconds(30)

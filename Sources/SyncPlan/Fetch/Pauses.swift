@@ -20,7 +20,7 @@ package struct Pause: Codable, Equatable, Sendable {
         return pause
     }
 
-    /// The pause of an earlier run: one that begins later was stored with another clock, and begins now.
+    /// The pause that an earlier run stored; if its begin is later than now, the clock was wrong, and it begins now.
     fileprivate func restored(at now: Timestamp) -> Pause {
         guard let since, let until, since > now else { return self }
         return Pause(reason: reason, until: now + (until - since)).beginning(at: now)

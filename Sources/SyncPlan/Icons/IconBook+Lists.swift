@@ -117,7 +117,7 @@ extension IconBook {
                 failed.append(catalog.icons[index].url)
             }
         }
-        // One that asked for time is not broken.
+        // An origin that asked for a wait, as with Retry-After, keeps it unless its circuit breaker is open.
         let broken = Set(failed.compactMap(origin)).filter { downloads.origins[$0]?.isBroken == true }
         downloads.forgive(broken, in: &turn)
         for url in failed { apply(.retried(turn.now), to: url, in: &turn) }

@@ -55,7 +55,7 @@ package struct IconDiff: Equatable, Sendable {
     private static func mentions(in entries: [AppEntry]) -> [IconURL: Set<Digest>] {
         var mentions: [IconURL: Set<Digest>] = [:]
         for entry in entries {
-            mentions[entry.icon, default: []].formUnion([entry.expected].lazy.compactMap(\.self))
+            mentions[entry.icon, default: []].formUnion(entry.expected.map { [$0] } ?? [])
         }
         return mentions
     }

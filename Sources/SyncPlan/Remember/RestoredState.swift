@@ -207,7 +207,7 @@ struct RestoredCatalog: Sendable {
 }
 
 extension AppEntry {
-    init(_ app: AppListDocument.App) {
+    package init(_ app: AppListDocument.App) {
         self.init(name: app.name, id: app.id, icon: app.icon, download: app.download, expected: app.expected)
     }
 }
