@@ -52,6 +52,25 @@ struct SpellingTests {
         }
     }
 
+    @Test("URLs that differ in their fragment alone are one request, also of a list that comes later")
+    func fragments() async throws {
+        try await World.with { world in
+            let urls = (0..<12).map { "\(world.origin.baseURL)/icons/Mail.png\($0 == 0 ? "" : "#\($0)")" }
+            try await world.agent.whileRunning { _ in
+                try world.agent.drop(propertyList(urls.dropLast().map { ("App", $0) }), as: "apps.plist")
+                try await world.agent.status { $0.inSync && $0.icons.ready == 11 }
+                try world.agent.drop(propertyList([("App", urls[11])]), as: "more.plist")
+                try await world.agent.status { $0.inSync && $0.icons.ready == 12 }
+            }
+            #expect(world.origin.requestCount(for: "/icons/Mail.png") == 1)
+            let cache = IconCache(at: world.agent.cache)
+            let lists: [ListName] = ["apps.plist", "more.plist"]
+            let states = try lists.flatMap { try cache.document(of: $0)?.apps.map(\.state) ?? [] }
+            #expect(states.count == 12 && states.allSatisfy { $0 == states.first })
+            for url in urls { #expect(try await world.agent.call("path", url).code == 0) }
+        }
+    }
+
     @Test("a list whose name is not UTF-8 is rejected, and shown with its bytes escaped")
     func notUTF8() async throws {
         try await World.with { world in

@@ -22,6 +22,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var copy: ImageCopy?
     /// The lists that name the icon, for which credentials may be used.
     package var lists: [ListName] = []
+    /// An image that was just downloaded for another icon, to take in place of a request.
+    package var shared: SharedImage?
 
     package init(
         url: IconURL, source: IconSource, reason: FetchReason, condition: Condition? = nil, mayResume: Bool = true,
@@ -44,6 +46,20 @@ package struct ImageCopy: Equatable, Sendable {
     package init(folder: FetchTarget, sha256: Digest, bytes: Int, bypassesCaches: Bool) {
         (self.folder, self.sha256, self.bytes) = (folder, sha256, bytes)
         self.bypassesCaches = bypassesCaches
+    }
+}
+
+/// The image of another icon whose URL leads to the same request, with the response that brought it.
+package struct SharedImage: Equatable, Sendable {
+    package var image: AppListDocument.Image
+    /// The name of the staged image; `nil` if it is published.
+    ///
+    /// A staged image may be published before it is taken.
+    package var staged: String?
+    package var response: StoredResponse
+
+    package init(image: AppListDocument.Image, staged: String?, response: StoredResponse) {
+        (self.image, self.staged, self.response) = (image, staged, response)
     }
 }
 

@@ -13,9 +13,9 @@ extension Downloads {
     /// Starts a download that need not wait for anything, as most; returns `false`, and does nothing, if it must wait.
     func beginAtOnce(_ download: ActiveDownload) -> Bool {
         let request = download.request
-        guard case .server(let target) = request.source, !request.mayResume, staging.space.hasRoom(for: nil) else {
-            return false
-        }
+        guard case .server(let target) = request.source, !request.mayResume, request.shared == nil,
+            staging.space.hasRoom(for: nil)
+        else { return false }
         do {
             download.steps = try Download(request, at: target, from: nil, rules: rules)
             return askAtOnce(download)
@@ -27,6 +27,7 @@ extension Downloads {
 
     func begin(_ download: ActiveDownload) async {
         let request = download.request
+        if let shared = request.shared { return await take(shared, for: download) }
         do {
             switch request.source {
             case .server(let target):
@@ -48,6 +49,14 @@ extension Downloads {
         } catch {
             end(download, because: error)
         }
+    }
+
+    /// Takes the image that was downloaded for another icon.
+    private func take(_ shared: SharedImage, for download: ActiveDownload) async {
+        guard let bytes = await staging.bytes(of: shared) else {
+            return end(download, because: FetchFailure(.disk, "the image of the same URL was removed meanwhile"))
+        }
+        await keep(bytes, shared.image, shared.response, of: download)
     }
 
     private func ask(_ download: ActiveDownload) async throws {

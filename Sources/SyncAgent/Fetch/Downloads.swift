@@ -173,6 +173,7 @@ package actor Downloads {
         active[download.url] = nil
         let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)
         ended.append(End(url: download.url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed))
+        guard download.request.shared == nil else { return }
         metrics.recordDownload(
             outcome, of: download.request, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
             in: .now - download.begun)

@@ -108,6 +108,13 @@ package actor Staging {
         return name
     }
 
+    /// The bytes of an image that another icon has, staged or published; `nil` if they are gone, or others.
+    package func bytes(of shared: SharedImage) -> [UInt8]? {
+        if let name = shared.staged, let bytes = held.bytes(of: name) { return bytes }
+        let paths = [shared.staged.map(StagingPath.of), shared.image.path].compactMap(\.self)
+        return paths.lazy.compactMap { try? self.folder.read($0) }.first { Digest.of($0) == shared.image.sha256 }
+    }
+
     /// Begins a file for an image that arrives in pieces.
     ///
     /// - Parameter partial: What to keep of an incomplete image; `nil` for nothing.

@@ -78,7 +78,7 @@ extension IconBook {
             request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
         }
         apply(.started, at: place, in: &turn)
-        turn.actions.append(.fetch(request))
+        begin(request, in: &turn)
     }
 
     // MARK: Outcomes
@@ -88,9 +88,23 @@ extension IconBook {
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL,
         mayWriteAhead: Bool, in turn: inout Turn
     ) {
+        if let other = sharedDownloads.endTaking(url) {
+            let trail = catalog.icons[other]?.trail
+            return endDownload(outcome, trail, of: url, isRequest: false, mayWriteAhead: mayWriteAhead, in: &turn)
+        }
+        endDownload(
+            outcome, trail, isMultiplexed: isMultiplexed, of: url, mayWriteAhead: mayWriteAhead, in: &turn)
+        endWaits(for: url, outcome, trail, in: &turn)
+    }
+
+    /// Ends a download; it is no request if the image, or the failure, came with the download of another icon.
+    mutating func endDownload(
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool? = nil, of url: IconURL,
+        isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
+    ) {
         let isCopy = sources.isTaking(url)
         let isInvalid = downloads.finish(
-            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, in: &turn)
+            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: isRequest && !isCopy, in: &turn)
         guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
             requeueBlocked(in: &turn)
             return apply(.cancelled, to: url, in: &turn)
@@ -99,7 +113,7 @@ extension IconBook {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let isUseful = !isInvalid && icon.isReferenced
-        if partials.record(outcome, of: url, isUseful: isUseful) { turn.run(.discardPartials([url])) }
+        if isRequest, partials.record(outcome, of: url, isUseful: isUseful) { turn.run(.discardPartials([url])) }
         guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, answer, in: &turn) else {
             return apply(.cancelled, at: place, in: &turn)
         }

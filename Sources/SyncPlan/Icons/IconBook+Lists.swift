@@ -36,7 +36,7 @@ extension IconBook {
         case .queued:
             downloads.remove(url)
             apply(.dequeued, to: url, in: &turn)
-        case .fetching: turn.actions.append(.cancel(url: url))
+        case .fetching: cancel(url, in: &turn)
         case .blocked:
             space.forget(url)
             apply(.dequeued, to: url, in: &turn)

@@ -19,6 +19,7 @@ struct IconBook: Sendable {
     var retention: Retention
     var admission = Admission()
     var keyGroups = KeyGroups()
+    var sharedDownloads = SharedDownloads()
     var repository: IconRepository?
     var renditions: Renditions
     var renditionNames: RenditionNames
@@ -105,6 +106,7 @@ struct IconBook: Sendable {
         guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
         catalog.forgetIcon(url)
         keyGroups.remove(url)
+        sharedDownloads.forget(url)
         turn.memos.mark(icon: url, at: turn.now)
     }
 
@@ -149,6 +151,7 @@ struct IconBook: Sendable {
         // By index: a collection that changes while it is iterated is copied, and so is a record that is taken out.
         for index in catalog.icons.indices {
             let isScheduled = catalog.icons[index].icon.due != nil
+            if catalog.icons[index].icon.hasImage { sharedDownloads.record(catalog.icons[index].url) }
             switch FetchPlan(for: catalog.icons[index].icon, now: turn.now) {
             case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
                 apply(.scheduled(time), at: index, in: &turn)

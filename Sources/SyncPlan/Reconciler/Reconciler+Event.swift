@@ -89,7 +89,7 @@ extension Reconciler {
             // The hold's age includes the time of this run.
             if book.retention.brake.heldNow != nil { turn.memos.renewValues() }
             if !isStopping { turn.emit(.agentStopping) }
-            turn.actions += book.downloads.stop().map { .cancel(url: $0) }
+            for url in book.downloads.stop() { book.cancel(url, in: &turn) }
         case .pause(let pause): changePauses { [now = turn.now] in $0.begin(pause, at: now) }
         case .resume(let reason): changePauses { $0.end(reason) }
         case .awaited(let urls):

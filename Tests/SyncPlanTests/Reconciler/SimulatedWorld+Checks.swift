@@ -37,9 +37,13 @@ extension SimulatedWorld {
 
     func checkFetch(_ request: FetchRequest) throws(Violation) {
         try expect(downloads[request.url] == nil, "\(request.url) is being downloaded, and is again")
+        if request.shared != nil { return }
+        try expect(
+            !downloads.contains { $0.key.requested == request.url.requested && $0.value.shared == nil },
+            "\(request.url) is requested, and the same URL with another fragment is in flight")
         try expect(!isPaused && !plan.isStopping, "\(request.url) is downloaded although nothing is to be")
         try expect(!isShut, "\(request.url) is downloaded although there is no room")
-        try servers.check(request, beside: downloads.values, at: now)
+        try servers.check(request, beside: downloads.values.filter { $0.shared == nil }, at: now)
         let isGoing = removal?.plan.urls.contains(request.url) ?? false
         if let (until, image) = fresh[request.url], until > now, disk.names[request.url] == image, !isGoing,
             disk.images.contains(image)
@@ -90,7 +94,13 @@ extension SimulatedWorld {
         }
         try expect(disk.staging == staged, "staging/ has \(disk.staging.sorted()), and not \(staged.sorted())")
         let status = plan.status
-        try expect(status.downloads.active == downloads.count, "the agent has lost count of its downloads")
+        let waiting = Self.urls.filter { plan.icon($0)?.phase == .fetching && downloads[$0] == nil }
+        for url in waiting {
+            try expect(
+                downloads.keys.contains { $0.requested == url.requested }, "\(url) waits for a download that is over")
+        }
+        try expect(
+            status.downloads.active == downloads.count + waiting.count, "the agent has lost count of its downloads")
         try expect(status.state == (isPaused ? .paused : .running), "the agent does not know whether it is paused")
         let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping && status.downloads.reason == nil
         try expect(!mayStart || status.downloads.queued == 0, "\(status.downloads.queued) icons wait for nothing")

@@ -19,16 +19,22 @@ extension SimulatedWorld {
                 return .fetched(url: $0.url, $0.outcome, isMultiplexed: isMultiplexed)
             })
         for (url, outcome) in ends {
-            received[url] = now
-            if case .notModified = outcome { recordFresh(url) }
+            switch outcome {
+            case .image(_, let response): received[url] = response.responseTime
+            case .notModified:
+                received[url] = now
+                recordFresh(url)
+            case .failed, .noRoom, .cancelled: received[url] = now
+            }
         }
     }
 
     private mutating func endDownload(succeeds: Bool) -> (url: IconURL, outcome: FetchOutcome)? {
-        guard let url = downloads.keys.sorted().randomElement(using: &generator), let content = contents[url],
+        guard let url = downloads.keys.sorted().randomElement(using: &generator),
             let request = downloads.removeValue(forKey: url)
         else { return nil }
-        let etag = "\(content)"
+        if let shared = request.shared { return (url, take(shared, for: url, succeeds: succeeds)) }
+        let etag = "\(content(of: url))"
         let image = Sample.image(etag)
         let outcome: FetchOutcome
         let isDead = servers.dead.contains(SimulatedServers.host(of: request.url)) && !succeeds
@@ -57,6 +63,30 @@ extension SimulatedWorld {
         return (url, outcome)
     }
 
+    /// Takes an image that another icon has.
+    private mutating func take(_ shared: SharedImage, for url: IconURL, succeeds: Bool) -> FetchOutcome {
+        let outcome: FetchOutcome
+        switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
+        case 0..<100 where isFull && !succeeds:
+            isShut = true
+            outcome = .noRoom(Self.shortage(bytes: shared.image.bytes))
+        case 0..<10: outcome = .failed(FetchFailure(.disk, "the test's disk"))
+        case 10..<20: outcome = .cancelled
+        default:
+            let isThere =
+                disk.images.contains(shared.image.sha256) || shared.staged.map(disk.staging.contains) ?? false
+            if isThere {
+                lastStaged += 1
+                disk.staging.insert("\(lastStaged)")
+                outcome = .image(StagedImage(name: "\(lastStaged)", image: shared.image), shared.response)
+            } else {
+                outcome = .failed(FetchFailure(.disk, "the image is gone"))
+            }
+        }
+        record("\(url), as another: \(outcome.summary)")
+        return outcome
+    }
+
     /// Leaves the beginning of an image, or none.
     mutating func leavePart(of url: IconURL, after outcome: FetchOutcome) {
         let isCut =
@@ -77,7 +107,7 @@ extension SimulatedWorld {
 
     mutating func changeContents() {
         guard let url = Self.urls.randomElement(using: &generator) else { return }
-        contents[url] = .random(in: 0..<8, using: &generator)
+        changeContent(of: url)
         record("the server has another image for \(url)")
     }
 

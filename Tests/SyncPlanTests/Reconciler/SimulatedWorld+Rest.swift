@@ -101,14 +101,14 @@ extension SimulatedWorld {
                 }
                 let state: AppListDocument.State =
                     app.icon == Self.refused
-                    ? .failed(error: "scheme-refused") : .ready(Sample.image("\(contents[app.icon] ?? -1)"))
+                    ? .failed(error: "scheme-refused") : .ready(Sample.image("\(content(of: app.icon))"))
                 try expect(app.state == state, "\(app.icon) is \(app.state), and should be \(state)")
             }
         }
         let urls = Set(wanted.values.joined()).subtracting([Self.refused])
         let names = urls.union(kept)
         try expect(Set(disk.names.keys) == names, "by-url/ has \(disk.names.keys.sorted()), and not \(names.sorted())")
-        let images = Set(urls.map { Sample.image("\(contents[$0] ?? -1)").sha256 }).union(keptImages)
+        let images = Set(urls.map { Sample.image("\(content(of: $0))").sha256 }).union(keptImages)
         try expect(
             disk.images == images.union(try renditions(of: manifest)),
             "\(disk.images.subtracting(images).count) images are left that no list names")

@@ -12,8 +12,9 @@ import SyncPlan
 /// the order of a set: `SWIFT_DETERMINISTIC_HASHING=1` makes two runs the same.
 struct SimulatedWorld {
     static let refused: IconURL = "ftp://a.example/x"
-    static let urls =
+    static let urls: [IconURL] =
         ["a", "b", "c"].flatMap { host in (1...4).map { IconURL("https://\(host).example/\($0).png") } } + [refused]
+        + ["1.png#x", "1.png#y", "9.png#x", "9.png#y"].map { IconURL("https://a.example/\($0)") }
     static let listNames: [ListName] = ["1.plist", "2.plist", "3.plist", "4.plist"]
 
     /// A restart that nothing was prepared for.
@@ -48,8 +49,8 @@ struct SimulatedWorld {
     var isFolderThere = true
     /// Whether the agent has seen the lists since its start.
     var hasScanned = false
-    /// Which image each server has at the moment; some have the same.
-    var contents: [IconURL: Int] = [:]
+    /// Which image each server has at the moment, by the URL as it is requested; some have the same.
+    private var contents: [String: Int] = [:]
 
     var downloads: [IconURL: FetchRequest] = [:]
     var publication: Publication?
@@ -117,7 +118,14 @@ struct SimulatedWorld {
             settings.desktop.icons = true
         }
         plan = Reconciler(settings: settings, seed: seed, now: now)
-        for url in Self.urls { contents[url] = .random(in: 0..<8, using: &generator) }
+        for url in Self.urls { changeContent(of: url) }
+    }
+
+    /// The image that a server has at the moment.
+    func content(of url: IconURL) -> Int { contents[url.requested] ?? -1 }
+
+    mutating func changeContent(of url: IconURL) {
+        contents[url.requested] = .random(in: 0..<8, using: &generator)
     }
 
     // MARK: Steps
@@ -227,4 +235,9 @@ struct SimulatedWorld {
         memory.store(changes)
         for url in changes.forgotten { fresh[url] = nil }
     }
+}
+
+extension IconURL {
+    /// The URL as it is requested: without its fragment.
+    var requested: String { String(text.prefix { $0 != "#" }) }
 }

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import CacheFormat
+import HTTPRules
+import Reports
+import SyncPlan
+import Testing
+
+@Suite("URLs that differ in their fragment alone")
+struct FragmentScenarioTests {
+    private static let urls = ["#x", "#y", ""].map { IconURL("https://h.example/a.svg\($0)") }
+
+    /// The icons that were requested from the server.
+    private static func sent(_ agent: AgentScenario) -> [IconURL] {
+        agent.requests.filter { $0.shared == nil }.map(\.url)
+    }
+
+    /// Ends the requests that take the image of another icon.
+    private static func takeShared(_ agent: inout AgentScenario) throws {
+        for (url, request) in agent.downloads {
+            guard let shared = request.shared else { continue }
+            try agent.finish(url, .image(agent.stage(shared.image), shared.response))
+        }
+    }
+
+    @Test("URLs that differ in their fragment are requested once, and have one image")
+    func together() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        let first = try #require(Self.sent(agent).first)
+        #expect(Self.sent(agent) == [first])
+        #expect(agent.plan.status.downloads.active == 3)
+        try agent.finish(first, with: "x")
+        #expect(agent.downloads.count == 2)
+        try Self.takeShared(&agent)
+        try agent.finishPublication()
+        let image = Sample.image("x")
+        #expect(try agent.published("1.plist") == [.ready(image), .ready(image), .ready(image)])
+        #expect(agent.disk.names == Dictionary(uniqueKeysWithValues: Self.urls.map { ($0, image.sha256) }))
+        #expect(Self.sent(agent) == [first] && agent.plan.isSettled)
+    }
+
+    @Test("an icon that is listed later takes the image that is there, after a restart too", arguments: [false, true])
+    func later(isRestarted: Bool) throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.urls[0]: "x"]])
+        if isRestarted {
+            try agent.restart()
+            try agent.scan(["1.plist": [Self.urls[0]]])
+        }
+        let count = agent.requests.count
+        try agent.scan(["1.plist": [Self.urls[0]], "2.plist": [Self.urls[1]]])
+        #expect(agent.requests.dropFirst(count).map(\.shared?.image) == [Sample.image("x")])
+        try Self.takeShared(&agent)
+        try agent.finishPublication()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("x"))])
+    }
+
+    @Test("a failure is that of all, and the server is not blamed for each of them")
+    func failure() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        try agent.finish(try #require(Self.sent(agent).first), .failed(.status(404)))
+        #expect(agent.downloads.isEmpty && Self.sent(agent).count == 1)
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == Self.urls.map { _ in .failed(error: "http-404") })
+    }
+
+    @Test("a download that is cancelled is requested for the next of them; one that waits ends with its list")
+    func cancelled() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.urls[0]], "2.plist": [Self.urls[1]], "3.plist": [Self.urls[2]]])
+        let first = try #require(Self.sent(agent).first)
+        let others = Self.urls.filter { $0 != first }
+        // The first one and one that waits leave.
+        try agent.scan(
+            Dictionary(
+                uniqueKeysWithValues: zip(["1.plist", "2.plist", "3.plist"] as [ListName], Self.urls).map { list, url in
+                    (list, url == others[0] ? [url] : [])
+                }))
+        #expect(agent.cancelled == [first])
+        #expect(agent.plan.status.downloads.active == 2)
+        try agent.finish(first, .cancelled)
+        #expect(Self.sent(agent) == [first, others[0]])
+        try agent.finish(others[0], with: "x")
+        try agent.finishPublication()
+        #expect(agent.disk.names == [others[0]: Sample.image("x").sha256])
+    }
+
+    @Test("an image that cannot be taken any more is requested")
+    func gone() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.urls[0]: "x"]])
+        try agent.scan(["1.plist": [Self.urls[0], Self.urls[1]]])
+        try agent.finish(Self.urls[1], .failed(FetchFailure(.disk, "it is gone")))
+        try agent.pass(.seconds(60))
+        #expect(agent.requests.last?.url == Self.urls[1] && agent.requests.last?.shared == nil)
+    }
+
+    @Test("a refresh asks the server once for all that are requested together")
+    func refresh() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        let first = try #require(Self.sent(agent).first)
+        try agent.finish(first, with: "x")
+        try Self.takeShared(&agent)
+        try agent.finishPublication()
+        try agent.pass(.seconds(60))
+        try agent.handle(.request(Self.urls, isRefresh: true))
+        #expect(Self.sent(agent).count == 2)
+        let second = try #require(Self.sent(agent).last)
+        try agent.finish(second, .notModified(Sample.response(etag: "x", at: agent.now)))
+        #expect(agent.downloads.isEmpty && Self.sent(agent).count == 2)
+        let fresh = Self.urls.compactMap { agent.plan.icon($0)?.freshUntil }
+        #expect(fresh.count == 3 && fresh.allSatisfy { $0 > agent.now })
+    }
+}
