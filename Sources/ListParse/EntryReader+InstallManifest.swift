@@ -38,7 +38,9 @@ extension EntryReader {
             switch icon(Self.urlKey, of: dictionary) {
             // An app has an image of each kind.
             case .success(let url):
-                append(AppEntry(name: name, id: identifier.map { "\($0) \(kind)" }, icon: url))
+                append(
+                    AppEntry(name: name, id: identifier.map { "\($0) \(kind)" }, icon: url),
+                    at: asset.key(Self.urlKey))
             case .failure(let flaw):
                 draft.addUnusable(
                     name: name, id: identifier.map { "\($0) \(kind)" }, at: asset.key(Self.urlKey), flaw.description)

@@ -47,7 +47,9 @@ extension EntryReader {
             let name = text(Self.nameKey, of: item, at: place)
             // A catalog has one item per version of an app, all with the same name.
             let id = (name ?? "").isEmpty ? nil : name
-            append(AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)))
+            append(
+                AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)),
+                at: place.key(key))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
             let name = Self.trimmed(Self.nameKey, of: item)

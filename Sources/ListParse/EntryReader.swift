@@ -99,7 +99,7 @@ struct EntryReader {
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
         switch icon(text) {
         case .success(let url):
-            append(AppEntry(icon: url))
+            append(AppEntry(icon: url), at: "\(place)")
             return AppEntry.isPlainURL(text)
         case .failure(let flaw):
             recordFlaw(flaw, in: text)
@@ -117,7 +117,8 @@ struct EntryReader {
                 append(
                     AppEntry(
                         name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: url,
-                        download: text(Self.downloadKey, of: entry, at: place)))
+                        download: text(Self.downloadKey, of: entry, at: place)),
+                    at: place.key(key))
                 return true
             case .failure(let flaw):
                 firstProblem = firstProblem ?? (key, flaw)
@@ -138,9 +139,9 @@ struct EntryReader {
         return false
     }
 
-    mutating func append(_ entry: AppEntry) {
+    mutating func append(_ entry: AppEntry, at keyPath: @autoclosure () -> String) {
         draft.count(entry.icon.text)
-        draft.add(entry)
+        draft.add(entry, at: keyPath())
     }
 
     mutating func icon(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> Result<IconURL, IconFlaw> {

@@ -72,7 +72,7 @@ struct ListDocument: Decodable {
             return verdict(of: reader.read(dictionary))
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
-        var texts: [(key: String, list: AppList)] = []
+        var texts: [(key: String, reading: EntryReader.Reading, urls: Int)] = []
         var spoiled: ListRejection?
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
@@ -88,13 +88,15 @@ struct ListDocument: Decodable {
             // An empty array is a list only under a preferred key.
             case .empty, .other: continue
             case .spoiled(let rejection): spoiled = spoiled ?? rejection
-            case .list(let list) where (try? dictionary.decode([String].self, forKey: key)) != nil:
-                texts.append((key.stringValue, list))
+            // Also one of URLs that cannot be requested.
+            case let reading
+            where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
+                texts.append((key.stringValue, reading, reader.draft.entries.count))
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
         // Among more names with URLs, an array of URLs is the value of one name more.
-        let inArrays = texts.reduce(0) { $0 + $1.list.entries.count }
+        let inArrays = texts.reduce(0) { $0 + $1.urls }
         let arrays = (texts.map(\.key) + candidates.map(\.key)).map(ListPath.key)
         func ambiguous(_ keys: [String]) -> ListVerdict {
             .failure(.ambiguousShape(keys: Array(keys.prefix(ListRejection.maxKeys))))
@@ -105,7 +107,7 @@ struct ListDocument: Decodable {
         let isTie = named.urls == inArrays || named.urls < inArrays && named.blanks >= inArrays
         if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
         if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
-        if named.urls <= inArrays { candidates += texts.map { ($0.key, .list($0.list)) } }
+        if named.urls <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
         switch candidates.count {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:

@@ -11,6 +11,10 @@ struct ListDraft {
     private var problems: [EntryProblem] = []
     /// The number of all problems.
     private(set) var problemCount = 0
+    /// Whether a URL can be requested, as far as its text tells.
+    private var hasUsableURL = false
+    /// The first entry without such a URL, and why.
+    private var firstFlaw: EntryProblem?
     /// The size of all texts: a few bytes of a binary property list can refer to one long text many times.
     private var textBytes = 0
 
@@ -18,12 +22,22 @@ struct ListDraft {
         self.limits = limits
     }
 
-    mutating func add(_ entry: AppEntry) {
+    /// Adds an entry; `keyPath` is that of its URL.
+    mutating func add(_ entry: AppEntry, at keyPath: @autoclosure () -> String) {
         entries.append(entry)
+        // One usable URL makes a list: the others are read when they are requested.
+        guard !hasUsableURL else { return }
+        do throws(URLRefusal) {
+            _ = try IconSource(entry.icon)
+            hasUsableURL = true
+        } catch {
+            if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath(), reason: "\(error)") }
+        }
     }
 
     /// Adds an entry without a usable icon URL, and its problem.
     mutating func addUnusable(name: String?, id: String?, at keyPath: String, _ reason: String) {
+        if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath, reason: reason) }
         addProblem(keyPath, reason)
         addUnusable(name: name, id: id, at: keyPath)
     }
@@ -46,9 +60,11 @@ struct ListDraft {
             || problems.allSatisfy { $0.reason == IconFlaw.empty.description }
     }
 
-    /// The rejection of a list whose entries are all unusable; `nil` if an entry is usable, or the list has no entries.
+    /// The rejection of a list without a URL that can be requested; `nil` if there is one, or the list has no entries.
+    ///
+    /// Settings that forbid a request do not count: they may change.
     var noUsableEntry: ListRejection? {
-        entries.isEmpty ? problems.first.map { .noUsableEntry("\($0)") } : nil
+        hasUsableURL ? nil : (firstFlaw ?? problems.first).map { .noUsableEntry("\($0)") }
     }
 
     mutating func count(_ text: String) { count(bytes: text.utf8.count) }
@@ -67,6 +83,6 @@ struct ListDraft {
         return list
     }
 
-    /// The list, unless each of its entries was ignored.
+    /// The list, unless none of its entries has a usable URL.
     var verdict: ListVerdict { noUsableEntry.map { .failure($0) } ?? .success(list) }
 }

@@ -36,7 +36,7 @@ struct NamedIcons {
             if !isNamed {
                 draft.addProblem(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
-            draft.add(AppEntry(name: isNamed ? name : nil, icon: url))
+            draft.add(AppEntry(name: isNamed ? name : nil, icon: url), at: ListPath.key(name))
         }
     }
 
@@ -47,12 +47,12 @@ struct NamedIcons {
         hasDigests = false
     }
 
-    /// The list, if a value is an absolute URL; the images, if all values are digests.
+    /// The list, if a value is an absolute URL that can be requested; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
         if urls > 0 {
             let isTooLong = draft.entries.count + draft.problemCount > limit
-            return isTooLong ? .failure(.tooManyEntries(limit: limit)) : .success(draft.list)
+            return isTooLong ? .failure(.tooManyEntries(limit: limit)) : draft.verdict
         }
         guard hasDigests, draft.entries.count + draft.problemCount > 0 else { return .failure(.noKnownShape) }
         guard draft.limits.iconBase != nil else { return .failure(.noIconBase) }

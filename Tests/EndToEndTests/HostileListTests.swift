@@ -65,7 +65,7 @@ struct HostileListTests {
 
     /// As many entries, and as much text in them, as a list may have.
     private static let largest: [UInt8] = {
-        let url = "u:" + String(repeating: "x", count: 300)
+        let url = "http://10.0.0.1/" + String(repeating: "x", count: 286)
         return BinaryList.bytes(
             of: [
                 BinaryList.array(repeating: 50_000), [0x5F, 0x11] + BinaryList.bigEndian(url.utf8.count, 2) + url.utf8,

@@ -81,7 +81,10 @@ struct SpaceTests {
     func documents() async throws {
         try await withSmallCache("size=1m") { world in
             @Sendable func dropLarge(_ version: String) throws {
-                let apps = (0..<5000).map { ("\(version) \($0)", "ftp://host.example/\($0).png") }
+                // None is requested, but the first one could be: a list of others would not be accepted.
+                let apps = (0..<5000).map { index in
+                    ("\(version) \(index)", "\(index == 0 ? "http://10.0.0.1" : "ftp://host.example")/\(index).png")
+                }
                 try world.agent.drop(propertyList(apps), as: "large.plist")
             }
             try await world.agent.whileRunning { _ in

@@ -74,10 +74,42 @@ struct EntryProblemTests {
         #expect(try ListParser().parse("()").get() == AppList())
     }
 
+    @Test(
+        "a list of any shape whose URLs can never be requested is rejected with the reason of its first entry",
+        arguments: [
+            (#"("htps://e.org/a", "ftp://e.org/b")"#, "[0]: only http and https are supported, not “htps”"),
+            (#"("http://", "")"#, "[0]: the URL is invalid: it has no host"), (#"("", "http://")"#, "[0]: empty"),
+            (#"("http://e.org:0/a", "x:1")"#, "[0]: its port is not between 1 and 65535"),
+            (#"{apps = ("x:1");}"#, "apps[0]: only http and https are supported, not “x”"),
+            (#"{my = ("x:1");}"#, "my[0]: only http and https are supported, not “x”"),
+            (#"({name = (); icon = "http://me@e.org/";})"#, "[0].icon: a URL that contains a user name is refused"),
+            (#"({icon = "x:1";}, {icon = "";})"#, "[0].icon: only http and https are supported, not “x”"),
+            (#"{B = "http://"; A = "x:1";}"#, "A: only http and https are supported, not “x”"),
+            (
+                #"{items = ({assets = ({kind = "display-image"; url = "x:1";});});}"#,
+                "items[0].assets[0].url: only http and https are supported, not “x”"
+            ),
+        ])
+    func neverRequested(text: String, reason: String) {
+        #expect(ListParser().parse(text) == .failure(.noUsableEntry(reason)))
+    }
+
+    @Test(
+        "one URL that can be requested makes a list, and what settings or its image say does not count",
+        arguments: [
+            (#"("x:1", "http://e.org/a")"#, 2), (#"("http://10.0.0.1/a")"#, 1), (#"("data:,x")"#, 1),
+            (#"{A = "x:1"; B = "http://e.org/b";}"#, 2), (#"({icon = "http://e.org/a b.png";})"#, 1),
+            // Among names with URLs, the array is an entry without one.
+            (#"{Mail = "http://e.org/m"; Maps = ("x:1"); News = "http://e.org/n";}"#, 2),
+        ])
+    func requested(text: String, count: Int) throws {
+        #expect(try ListParser().parse(text).get().entries.count == count)
+    }
+
     @Test("unusable entries of each shape are known by identity or name, at their places")
     func unusable() throws {
         let array = try ListParser().parse(
-            "({id = 1; icon = \"\";}, {name = B; icon = \"u:b\";}, {name = C; icon = ();}, {name = D;}, {icon = \"\";})"
+            "({id = 1; icon = \"\";}, {name = B; icon = \"http://a/b\";}, {name = C; icon = ();}, {name = D;}, {icon = \"\";})"
         ).get()
         #expect(
             array.unusable == [
@@ -87,17 +119,17 @@ struct EntryProblemTests {
                 UnusableEntry(index: 1, name: nil, id: nil, keyPath: "[4].icon"),
             ])
         #expect(array.problems.count == 4)
-        let named = try ListParser().parse("{A = \"\"; B = \"u:b\"; C = ();}").get()
+        let named = try ListParser().parse("{A = \"\"; B = \"http://a/b\"; C = ();}").get()
         #expect(named.unusable.map(\.name) == ["A", "C"] && named.unusable.map(\.index) == [0, 1])
         let item = "{kind = \"display-image\"; url = \"\";}"
         let manifest = try ListParser().parse(
-            "{items = ({assets = (\(item)); metadata = {title = T; \"bundle-identifier\" = b;};}, \"u:x\");}"
+            "{items = ({assets = (\(item)); metadata = {title = T; \"bundle-identifier\" = b;};}, \"http://a/x\");}"
         ).get()
         #expect(
             manifest.unusable == [
                 UnusableEntry(index: 0, name: "T", id: "b display-image", keyPath: "items[0].assets[0].url")
             ])
-        let munki = try ListParser().parse("({name = M; icon_name = M;}, \"u:x\")").get()
+        let munki = try ListParser().parse("({name = M; icon_name = M;}, \"http://a/x\")").get()
         #expect(munki.unusable == [UnusableEntry(index: 0, name: "M", id: "M", keyPath: "[0].icon_name")])
     }
 

@@ -37,7 +37,7 @@ struct InstallManifestTests {
     @Test(
         "a bad value is reported with its key path, and the rest counts",
         arguments: [
-            ("{assets = (1, {kind = (); url = u:2;});}", "items[1].assets: no display-image or full-size-image"),
+            ("{assets = (1, {kind = (); url = http://a/2;});}", "items[1].assets: no display-image or full-size-image"),
             ("{assets = ({kind = \"display-image\";});}", "items[1].assets[0].url: not a string"),
             (
                 "{assets = ({kind = \"full-size-image\"; url = a.png;});}",
@@ -47,17 +47,17 @@ struct InstallManifestTests {
             ("{assets = a;}", "items[1]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
         ])
     func problems(item: String, problem: String) throws {
-        let good = "{assets = ({kind = \"display-image\"; url = u:1;}); metadata = {title = Mail;};}"
+        let good = "{assets = ({kind = \"display-image\"; url = http://a/1;}); metadata = {title = Mail;};}"
         let list = try ListParser().parse("{items = (\(good), \(item));}").get()
-        #expect(list.entries == [AppEntry(name: "Mail", icon: "u:1")])
+        #expect(list.entries == [AppEntry(name: "Mail", icon: "http://a/1")])
         #expect(list.problems.last?.description == problem)
     }
 
     @Test("a title that is no text, and an asset that is no dictionary, are reported")
     func oddTypes() throws {
-        let asset = "{kind = \"display-image\"; url = u:1;}"
+        let asset = "{kind = \"display-image\"; url = http://a/1;}"
         let list = try ListParser().parse("{items = ({assets = ((a), \(asset)); metadata = {title = ();};});}").get()
-        #expect(list.entries == [AppEntry(icon: "u:1")])
+        #expect(list.entries == [AppEntry(icon: "http://a/1")])
         #expect(
             list.problems.map(\.description)
                 == ["items[0].metadata.title: not a string", "items[0].assets[0]: not a dictionary"])
@@ -65,7 +65,7 @@ struct InstallManifestTests {
 
     @Test("assets count as entries")
     func limit() {
-        let asset = "{kind = \"display-image\"; url = u:1;}"
+        let asset = "{kind = \"display-image\"; url = http://a/1;}"
         let parser = ListParser(limits: ListLimits(maxEntries: 3))
         #expect(parser.parse("{items = ({assets = (\(asset), \(asset));});}").code == nil)
         #expect(parser.parse("{items = ({assets = (\(asset), \(asset), \(asset));});}").code == "too-many-entries")

@@ -30,9 +30,9 @@ struct ListLimitTests {
     func iconKeys() throws {
         let parser = ListParser(limits: ListLimits(iconKeys: ["logo", "pic"]))
         let list = try parser.parse(
-            "({pic = u:1; logo = u:2;}, {icon = u:3; logo = u:4;}, {pic = u:5;}, {artwork = u:6;})"
+            "({pic = http://a/1; logo = http://a/2;}, {icon = http://a/3; logo = http://a/4;}, {pic = http://a/5;}, {artwork = http://a/6;})"
         ).get()
-        #expect(list.entries.map(\.icon) == ["u:2", "u:3", "u:5"])
+        #expect(list.entries.map(\.icon) == ["http://a/2", "http://a/3", "http://a/5"])
         #expect(list.problems.map(\.description) == ["[3]: no icon key (icon, logo, pic)"])
     }
 
@@ -42,12 +42,12 @@ struct ListLimitTests {
     func identityKeys() throws {
         let parser = ListParser(limits: ListLimits(identityKeys: ["uuid", "n"]))
         let list = try parser.parse(
-            "({icon = u:1; id = a;}, {icon = u:2; n = 7; uuid = b;}, {icon = u:3; uuid = (x); n = c;}, {icon = u:4; uuid = \"\";})"
+            "({icon = http://a/1; id = a;}, {icon = http://a/2; n = 7; uuid = b;}, {icon = http://a/3; uuid = (x); n = c;}, {icon = http://a/4; uuid = \"\";})"
         ).get()
         #expect(list.entries.map(\.id) == [nil, "b", "c", nil])
         #expect(list.problems.isEmpty)
         let integer = try ListParser().parse(
-            "<plist><array><dict><key>icon</key><string>u:1</string><key>appid</key><integer>42</integer></dict></array></plist>"
+            "<plist><array><dict><key>icon</key><string>http://a/1</string><key>appid</key><integer>42</integer></dict></array></plist>"
         ).get()
         #expect(integer.entries.map(\.id) == ["42"])
     }
@@ -60,7 +60,7 @@ struct ListLimitTests {
         ])
     func identityInXML(key: String) throws {
         let list = try ListParser().parse(
-            "<plist><array><dict><key>icon</key><string>u:1</string>\(key)<string>a</string></dict></array></plist>"
+            "<plist><array><dict><key>icon</key><string>http://a/1</string>\(key)<string>a</string></dict></array></plist>"
         ).get()
         #expect(list.entries.map(\.id) == ["a"])
     }

@@ -112,7 +112,7 @@ struct ListShapeTests {
             (#"\\\UD83C\UDF88"#, #"\🎈"#), (#"\"\U00e9\""#, "\"é\""),
         ])
     func surrogates(escaped: String, name: String) throws {
-        let list = try ListParser().parse("({name = \"\(escaped)\"; icon = \"u:1\";})").get()
+        let list = try ListParser().parse("({name = \"\(escaped)\"; icon = \"http://a/1\";})").get()
         #expect(list.entries.map(\.name) == [name])
     }
 

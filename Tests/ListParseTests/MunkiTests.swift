@@ -109,7 +109,7 @@ struct MunkiTests {
         #expect(try parse("{\"A.png\" = \(Self.hash); C = (a);}") == .failure(.noKnownShape))
         #expect(try parse("{}") == .failure(.noKnownShape))
         #expect(ListParser().parse("{\"A.png\" = \(Self.hash);}") == .failure(.noIconBase))
-        #expect(try parse("{\"A.png\" = \(Self.hash); B = \"u:1\";}").get().images == nil)
+        #expect(try parse("{\"A.png\" = \(Self.hash); B = \"http://a/1\";}").get().images == nil)
         let base = try #require(IconBase("https://e.org/icons"))
         let limits = ListLimits(maxEntries: 1, iconBase: base)
         #expect(

@@ -31,7 +31,7 @@ package struct ListRejection: Error, Equatable, Sendable {
         case repeatedKeys = "repeated-keys"
         /// All icons, or all images, are given by relative names, and `lists.iconBaseURL` is not set.
         case noIconBase = "no-icon-base"
-        /// Every entry was ignored: only an empty array is an empty list.
+        /// No entry has a URL that can be requested: only an empty array is an empty list.
         case noUsableEntry = "no-usable-entry"
         case tooManyEntries = "too-many-entries"
         /// The texts are far longer than the file: a binary property list can repeat a text.

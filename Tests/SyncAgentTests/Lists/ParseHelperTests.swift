@@ -26,13 +26,19 @@ struct ParseHelperTests {
         }
     }
 
+    @Test("the parser reads a URL that needs the slow path, which its first run does not initialize")
+    func oddURL() async {
+        let list = AppList(entries: [AppEntry(icon: "http://e.org/a b")])
+        #expect(await helper.parse("({icon = \"http://e.org/a b\";})") == .success(list))
+    }
+
     @Test("the limits and the icon keys reach the parser")
     func limits() async throws {
         let executable = BuiltProducts.path("syncagent-parse")
         let base = try #require(IconBase("http://e.org/icons"))
         let limits = ListLimits(maxBytes: ByteCount(20), maxEntries: 1, iconKeys: ["logo"], iconBase: base)
         let helper = ParseHelper(executable: executable, limits: limits, timeout: .seconds(60))
-        #expect(await helper.parse("({logo = u:1;})").map(\.entries.count) == .success(1))
+        #expect(await helper.parse("({logo=http://a;})").map(\.entries.count) == .success(1))
         #expect(
             await helper.parse("({icon_name = A;})").map { $0.entries.map(\.icon) }
                 == .success(["http://e.org/icons/A.png"]))
