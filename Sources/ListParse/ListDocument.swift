@@ -55,7 +55,7 @@ struct ListDocument: Decodable {
         for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
                 // A text can be the URL of an app with that name.
-                isLost = isLost || (try? dictionary.decode(String.self, forKey: key))?.isEmpty ?? true
+                isLost = isLost || EntryReader.trimmed(key, of: dictionary)?.isEmpty ?? true
                 continue
             }
             var reader = EntryReader(limits: limits)

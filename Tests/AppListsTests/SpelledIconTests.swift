@@ -10,7 +10,10 @@ struct SpelledIconTests {
         arguments: [
             ("https://e.org/a.png", "https://e.org/a.png"), ("\n    https://e.org/a.png\n  ", "https://e.org/a.png"),
             ("\thttps://e.org/a.png\r\n", "https://e.org/a.png"), ("https://e.org/a b.png ", "https://e.org/a b.png"),
-            ("\u{0B}\u{0C}x", "x"), ("", ""), (" \n\t", ""), ("\u{A0}x", "\u{A0}x"),
+            ("\u{0B}\u{0C}x", "x"), ("", ""), (" \n\t", ""), ("\u{A0}x", "x"),
+            ("\u{FEFF}https://e.org/a.png\u{200B}\u{A0}\n", "https://e.org/a.png"), ("\u{A0} \u{FEFF}", ""),
+            ("\u{85}\u{1680}\u{2003}\u{2028}x\u{202F}\u{205F}\u{2060}\u{3000}", "x"), ("x\u{A0}y", "x\u{A0}y"),
+            ("\u{301}x \u{301}", "\u{301}x \u{301}"), ("\u{A0}data:;base64,aGVs\nbG8=\u{A0}", "data:;base64,aGVsbG8="),
             ("data:image/png;base64,aGVs\n    bG8=\n", "data:image/png;base64,aGVsbG8="),
             ("data:image/png;base64, aGVs bG8", "data:image/png;base64,aGVsbG8"),
             ("DATA:IMAGE/PNG;BASE64,\r\naGVsbG8=", "DATA:IMAGE/PNG;BASE64,aGVsbG8="),

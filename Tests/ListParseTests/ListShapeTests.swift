@@ -22,6 +22,11 @@ struct ListShapeTests {
                 "({icon = http://e.org/a; name = \"\n  Mail \"; download = \" 1 MB\n\";})",
                 [AppEntry(name: "Mail", icon: "http://e.org/a", download: "1 MB")]
             ),
+            (
+                "<plist><array><dict><key>icon</key><string>\u{A0}http://e.org/a\u{200B}</string>"
+                    + "<key>name</key><string>Mail\u{A0}</string></dict></array></plist>",
+                [AppEntry(name: "Mail", icon: "http://e.org/a")]
+            ),
             ("()", []),
         ])
     func arrays(text: String, entries: [AppEntry]) {
@@ -94,6 +99,7 @@ struct ListShapeTests {
             ("{note = \"https://e.org/ is down\";}", "no-known-shape"),
             ("{home = http://e.org; apps = {m = {icon = http://e.org/m;};};}", "no-known-shape"),
             ("{home = http://e.org; apps = \"\";}", "no-known-shape"),
+            ("{home = http://e.org; apps = \" \";}", "no-known-shape"),
             ("{home = http://e.org; apps = ({Icon = http://e.org/m;});}", "no-known-shape"),
             ("{shots = (http://e.org/s, http://e.org/t); apps = ((a));}", "no-known-shape"),
             ("{icons = (); programs = ({icon = http://e.org/c;});}", "ambiguous-shape"),

@@ -68,12 +68,12 @@ extension AppEntry {
         return DataURL.withoutWhiteSpace(trimmed)
     }
 
-    /// A text without the white space at its ends.
+    /// A text without the white space at its ends: that of Unicode, and the invisible marks that copied texts have.
     package static func trimmed(_ text: String) -> String {
-        let bytes = text.utf8
-        guard bytes.first?.isWhiteSpace == true || bytes.last?.isWhiteSpace == true else { return text }
-        let end = bytes.lastIndex { !$0.isWhiteSpace }.map { bytes.index(after: $0) } ?? bytes.startIndex
-        return String(Substring(bytes[..<end].drop { $0.isWhiteSpace }))
+        let scalars = text.unicodeScalars
+        guard scalars.first?.isBlank == true || scalars.last?.isBlank == true else { return text }
+        let end = scalars.lastIndex { !$0.isBlank }.map { scalars.index(after: $0) } ?? scalars.startIndex
+        return String(Substring(scalars[..<end].drop { $0.isBlank }))
     }
 
     /// Whether spaces may be in a text, though not at its ends: it begins with `http://`, `https://` or `data:`.
@@ -92,5 +92,15 @@ extension AppEntry {
     /// Whether a text begins with an IPv4 address or a name in a common top-level domain, followed by a path.
     static func beginsWithHost(_ text: String) -> Bool {
         text.prefixMatch(of: /(\d+(\.\d+){3}|([A-Za-z0-9-]+\.)+(com|net|org|io|dev))(:\d+)?\//) != nil
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is white space, a zero-width space or joiner of words, or a byte order mark.
+    fileprivate var isBlank: Bool {
+        switch self {
+        case "\u{200B}", "\u{2060}", "\u{FEFF}": true
+        default: isASCII ? UInt8(ascii: self).isWhiteSpace : properties.isWhitespace
+        }
     }
 }
