@@ -17,12 +17,7 @@ extension EntryReader {
     mutating func addInstallItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard var assets = try? item.nestedUnkeyedContainer(forKey: Self.assetsKey) else { return false }
         count(assets)
-        var name: String?
-        var identifier: String?
-        if let metadata = try? item.nestedContainer(keyedBy: ListKey.self, forKey: Self.metadataKey) {
-            name = text(Self.titleKey, of: metadata, at: place.within(Self.metadataKey))
-            identifier = text(Self.identifierKey, of: metadata, at: place.within(Self.metadataKey))
-        }
+        let (name, identifier) = metadata(of: item, at: place)
         var hasIcon = false
         while !assets.isAtEnd, rejection == nil {
             let asset = EntryPlace(array: place.key(Self.assetsKey), index: assets.currentIndex)
@@ -46,13 +41,35 @@ extension EntryReader {
                     name: name, id: identifier.map { "\($0) \(kind)" }, at: asset.key(Self.urlKey), flaw.description)
             }
         }
-        if !hasIcon {
-            let keyPath = place.key(Self.assetsKey)
-            draft.addProblem(keyPath, "no display-image or full-size-image")
-            for kind in Self.kinds {
-                draft.addUnusable(name: name, id: identifier.map { "\($0) \(kind)" }, at: keyPath)
-            }
-        }
+        if !hasIcon { addLostImages(name, identifier, at: place) }
         return true
+    }
+
+    /// Adds an install manifest item that has lost its `assets`, known by its metadata, as an app without its images.
+    ///
+    /// Returns whether it is such an item.
+    mutating func addItemWithoutAssets(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
+        let (name, identifier) = metadata(of: item, at: place)
+        guard name != nil || identifier != nil else { return false }
+        addLostImages(name, identifier, at: place)
+        return true
+    }
+
+    private mutating func metadata(
+        of item: KeyedDecodingContainer<ListKey>, at place: EntryPlace
+    ) -> (name: String?, identifier: String?) {
+        guard let metadata = try? item.nestedContainer(keyedBy: ListKey.self, forKey: Self.metadataKey) else {
+            return (nil, nil)
+        }
+        let place = place.within(Self.metadataKey)
+        return (text(Self.titleKey, of: metadata, at: place), text(Self.identifierKey, of: metadata, at: place))
+    }
+
+    /// Adds an entry without a URL for each kind of image: an app has an image of each.
+    private mutating func addLostImages(_ name: String?, _ identifier: String?, at place: EntryPlace) {
+        let ids = Self.kinds.map { kind in identifier.map { "\($0) \(kind)" } }
+        draft.addUnusable(name: name, ids: ids, at: place.key(Self.assetsKey), "no display-image or full-size-image")
+        // The item itself is one already.
+        elements += Self.kinds.count - 1
     }
 }

@@ -23,7 +23,7 @@ struct EntryReader {
     private let identityKeys: [ListKey]
     var draft: ListDraft
     /// The number of elements of all arrays read so far.
-    private var elements = 0
+    var elements = 0
     /// Whether there are relative icon names without a base URL.
     var lacksIconBase = false
     /// Whether there are entries that a base URL would not help.
@@ -133,8 +133,10 @@ struct EntryReader {
         }
         if addMunkiItem(entry, at: place) || addInstallItem(entry, at: place) { return true }
         hasOtherFlaw = true
+        let (name, id) = (text(Self.nameKey, of: entry, at: place), identity(of: entry))
+        if name == nil, id == nil, addItemWithoutAssets(entry, at: place) { return false }
         draft.addUnusable(
-            name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), at: "\(place)",
+            name: name, id: id, at: "\(place)",
             "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
         return false
     }

@@ -37,14 +37,14 @@ struct ListDraft {
 
     /// Adds an entry without a usable icon URL, and its problem.
     mutating func addUnusable(name: String?, id: String?, at keyPath: String, _ reason: String) {
-        if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath, reason: reason) }
-        addProblem(keyPath, reason)
-        addUnusable(name: name, id: id, at: keyPath)
+        addUnusable(name: name, ids: [id], at: keyPath, reason)
     }
 
-    /// The same for an entry whose problem was added before.
-    mutating func addUnusable(name: String?, id: String?, at keyPath: String) {
-        unusable.append(UnusableEntry(index: entries.count, name: name, id: id, keyPath: keyPath))
+    /// The same for several icons of one app, by their identities.
+    mutating func addUnusable(name: String?, ids: [String?], at keyPath: String, _ reason: String) {
+        if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath, reason: reason) }
+        addProblem(keyPath, reason)
+        unusable += ids.map { UnusableEntry(index: entries.count, name: name, id: $0, keyPath: keyPath) }
     }
 
     mutating func addProblem(_ keyPath: @autoclosure () -> String, _ reason: String) {
@@ -64,7 +64,7 @@ struct ListDraft {
     ///
     /// Settings that forbid a request do not count: they may change.
     var noUsableEntry: ListRejection? {
-        hasUsableURL ? nil : (firstFlaw ?? problems.first).map { .noUsableEntry("\($0)") }
+        hasUsableURL ? nil : firstFlaw.map { .noUsableEntry("\($0)") }
     }
 
     mutating func count(_ text: String) { count(bytes: text.utf8.count) }

@@ -53,6 +53,36 @@ struct InstallManifestTests {
         #expect(list.problems.last?.description == problem)
     }
 
+    @Test(
+        "an item that has lost its assets is an app of its metadata without an image of either kind",
+        arguments: [
+            (
+                "{metadata = {title = Maps; \"bundle-identifier\" = b;};}",
+                ["display-image", "full-size-image"].map { lost("Maps", "b \($0)", at: "items[1].assets") }
+            ),
+            (
+                "{assets = a; metadata = {title = Maps;};}",
+                Array(repeating: lost("Maps", nil, at: "items[1].assets"), count: 2)
+            ),
+            ("{name = Maps; metadata = {title = Other;};}", [lost("Maps", nil, at: "items[1]")]),
+            ("{metadata = {kind = software;};}", [lost(nil, nil, at: "items[1]")]),
+        ])
+    func lostAssets(item: String, unusable: [UnusableEntry]) throws {
+        let good = "{assets = ({kind = \"display-image\"; url = http://a/1;});}"
+        let list = try ListParser().parse("{items = (\(good), \(item));}").get()
+        #expect(list.unusable == unusable && list.problems.map(\.keyPath) == unusable.prefix(1).map(\.keyPath))
+    }
+
+    private static func lost(_ name: String?, _ id: String?, at keyPath: String) -> UnusableEntry {
+        UnusableEntry(index: 1, name: name, id: id, keyPath: keyPath)
+    }
+
+    @Test("a manifest all of whose items have lost their assets is rejected with the reason of the first one")
+    func allLost() {
+        let rejection = ListRejection.noUsableEntry("items[0].assets: no display-image or full-size-image")
+        #expect(ListParser().parse("{items = ({metadata = {title = A;};});}") == .failure(rejection))
+    }
+
     @Test("a title that is no text, and an asset that is no dictionary, are reported")
     func oddTypes() throws {
         let asset = "{kind = \"display-image\"; url = http://a/1;}"
@@ -69,5 +99,7 @@ struct InstallManifestTests {
         let parser = ListParser(limits: ListLimits(maxEntries: 3))
         #expect(parser.parse("{items = ({assets = (\(asset), \(asset));});}").code == nil)
         #expect(parser.parse("{items = ({assets = (\(asset), \(asset), \(asset));});}").code == "too-many-entries")
+        // Each is an app without its two images.
+        #expect(parser.parse("{items = ({assets = ();}, {assets = ();});}").code == "too-many-entries")
     }
 }
