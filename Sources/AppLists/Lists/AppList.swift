@@ -68,6 +68,9 @@ package struct UnusableEntry: Equatable, Sendable {
         self.id = id
         self.keyPath = keyPath
     }
+
+    /// Whether nothing tells which app it is.
+    package var isNameless: Bool { (name ?? "").isEmpty && id == nil }
 }
 
 /// Something in an app list that was ignored; the rest of the list is used.

@@ -7,14 +7,18 @@ extension AppList {
     ///
     /// A writer that loses or spoils a URL takes no image away: it is as if the new URL had not come yet. Only apps that no
     /// usable entry of this version is (``AppMatch``) are kept, each once: those with the same identity, the same name
-    /// first; then those with the same name, or with neither, in order.
+    /// first; then those with the same name. An entry with neither may be any app: it keeps the first one that is missing.
     ///
-    /// - Parameter old: The entries of the last version.
-    /// - Returns: The list; the problems of kept entries say so.
+    /// - Parameters:
+    ///   - old: The entries of the last version.
+    ///   - strays: How many entries with neither name nor identity the last version had besides those
+    ///     (``ListRecord/strays``): as many of this version are no apps either.
+    /// - Returns: The list; the problems of kept entries say so, and ``unusable`` has only the other entries.
     /// - Complexity: O(*n*) in the number of entries, and O(1) if none is unusable.
-    package func keepingIcons(of old: [AppEntry]) -> AppList {
+    package func keepingIcons(of old: [AppEntry], strays: Int = 0) -> AppList {
         guard !unusable.isEmpty, !old.isEmpty else { return self }
-        var free = AppMatch(from: old, to: entries).unclaimed(of: old, by: entries)
+        let match = AppMatch(from: old, to: entries)
+        var free = match.unclaimed(of: old, by: entries)
         var last: [Int: AppEntry] = [:]
         /// Gives each unusable entry that has none the first free old one with the same key.
         func claim(_ key: (UnusableEntry) -> Key?, from oldKey: (AppEntry) -> Key?) {
@@ -33,9 +37,16 @@ extension AppList {
         claim({ $0.id == nil ? nil : Key($0.id, $0.name) }, from: { $0.id == nil ? nil : Key($0.id, $0.name) })
         claim({ $0.id == nil ? nil : Key($0.id, nil) }, from: { $0.id == nil ? nil : Key($0.id, nil) })
         // Apps with different identities are never the same.
-        claim({ $0.id == nil ? Key(nil, $0.name) : nil }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
-        claim({ $0.id == nil && $0.name != nil ? Key(nil, $0.name) : nil }, from: { Key(nil, $0.name) })
+        let named = { (entry: UnusableEntry) in entry.id == nil && entry.name != nil ? Key(nil, entry.name) : nil }
+        claim(named, from: { $0.id == nil ? Key(nil, $0.name) : nil })
+        claim(named, from: { Key(nil, $0.name) })
         claim({ $0.name == nil ? nil : Key(nil, $0.name) }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
+        // Nothing tells which apps the other entries are: those that are missing stay.
+        let missing = Set(match.gone)
+        let nameless = unusable.indices.filter { last[$0] == nil && unusable[$0].isNameless }
+        for (number, index) in zip(nameless.dropLast(strays), free.filter(missing.contains)) {
+            last[number] = old[index]
+        }
         return merging(last)
     }
 
@@ -53,14 +64,20 @@ extension AppList {
     private func merging(_ last: [Int: AppEntry]) -> AppList {
         var list = self
         list.entries = []
+        list.unusable = []
         list.entries.reserveCapacity(entries.count + last.count)
         var kept: Set<IconURL> = []
         var next = 0
         for (number, entry) in unusable.enumerated() {
             list.entries += entries[next..<max(next, entry.index)]
             next = max(next, entry.index)
-            guard var keeping = last[number] else { continue }
-            keeping.name = entry.name ?? keeping.name
+            guard var keeping = last[number] else {
+                var left = entry
+                left.index = list.entries.count
+                list.unusable.append(left)
+                continue
+            }
+            if let name = entry.name, !name.isEmpty { keeping.name = name }
             keeping.id = entry.id ?? keeping.id
             list.entries.append(keeping)
             kept.insert(IconURL(entry.keyPath))

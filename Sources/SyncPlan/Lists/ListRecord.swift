@@ -18,6 +18,10 @@ package struct ListRecord: Sendable {
     package var entries: [AppEntry] = []
     /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
+    /// How many ignored entries of that version have neither name nor identity, and keep the icon of no app.
+    ///
+    /// A restart forgets it, until the file is read again.
+    package var strays = 0
     /// The images that the file names, if it names images and no apps; then it is not published.
     package var images: Set<IconURL>?
     /// Whether the file itself was read by the current rules, not only its document.

@@ -105,11 +105,11 @@ extension Reconciler {
     ) {
         guard list.images == nil else { return acceptImages(of: list, in: name, &changes) }
         let old = book.catalog.lists[name]
-        let list = list.keepingIcons(of: old?.entries ?? [])
+        let list = list.keepingIcons(of: old?.entries ?? [], strays: old?.strays ?? 0)
         let replaced = book.replaceable(name)
         let record = ListRecord(
-            state: .ok, source: reading.source, entries: list.entries, problems: list.problems, isRead: true,
-            published: old?.published)
+            state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
+            strays: list.unusable.count { $0.isNameless }, isRead: true, published: old?.published)
         if old?.images != nil { changes.images = true }
         let diff = book.catalog.setList(name, record)
         book.addKeys(of: diff.added, in: &turn)

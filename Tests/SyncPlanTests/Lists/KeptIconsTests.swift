@@ -38,7 +38,12 @@ struct KeptIconsTests {
             ([.unusable("Mail", "m")], ["u:mail"]), ([.unusable("Post", "m")], ["u:mail"]),
             ([.unusable("Mail", nil)], ["u:mail"]), ([.unusable("Mail", "other")], []),
             ([.unusable("Maps", nil)], ["u:maps"]), ([.unusable("Maps", "new")], ["u:maps"]),
-            ([.unusable("New", nil)], []), ([.unusable(nil, "none")], []), ([.unusable(nil, nil)], []),
+            ([.unusable("New", nil)], []), ([.unusable(nil, "none")], []),
+            // What may be any app keeps those that are missing, in their order.
+            ([.unusable(nil, nil)], ["u:mail"]), ([.unusable("", nil), .unusable(nil, nil)], ["u:mail", "u:maps"]),
+            ([.unusable(nil, nil), .unusable("Mail", "m")], ["u:maps", "u:mail"]),
+            ([.usable(AppEntry(name: "Atlas", icon: "u:maps")), .unusable(nil, nil)], ["u:maps", "u:mail"]),
+            (old.map(Row.usable) + [Row.unusable(nil, nil)], old.map(\.icon)),
             ([.unusable("Twin", nil)], ["u:1"]), ([.unusable("Maps", nil), .unusable("Maps", nil)], ["u:maps"]),
             ([.unusable("Twin", nil), .usable(AppEntry(name: "Twin", icon: "u:1"))], ["u:2", "u:1"]),
             ([.usable(AppEntry(name: "Maps", icon: "u:x")), .unusable("Maps", nil)], ["u:x"]),
@@ -66,6 +71,15 @@ struct KeptIconsTests {
         let old = ["u:1", "u:2", "u:3", "u:4"].map { AppEntry(icon: $0) }
         let list = Self.list([.usable(AppEntry(icon: "u:2")), .unusable(nil, nil), .unusable(nil, nil)])
         #expect(list.keepingIcons(of: old).entries.map(\.icon) == ["u:2", "u:1", "u:3"])
+    }
+
+    @Test("as many nameless entries as the last version had without an app keep none")
+    func strays() {
+        let rows = [.usable(Self.old[0])] + [Row](repeating: .unusable(nil, nil), count: 3)
+        let list = Self.list(rows).keepingIcons(of: Array(Self.old.prefix(3)), strays: 2)
+        #expect(list.entries == [Self.old[0], Self.old[1]])
+        #expect(list.unusable.map(\.keyPath) == ["[2].icon", "[3].icon"] && list.unusable.map(\.index) == [2, 2])
+        #expect(Self.list(rows).keepingIcons(of: Self.old, strays: 4).entries == [Self.old[0]])
     }
 
     @Test("a kept entry has its new name, and its problem says that the icon stays")

@@ -77,6 +77,20 @@ struct PreviousImageScenarioTests {
         #expect(agent.plan.status.icons.retired == 1)
     }
 
+    @Test("an app whose entry loses its identity too keeps its image; beside an entry that was none, apps leave")
+    func nameless() throws {
+        var agent = try Self.agent()
+        var apps = Self.apps { "\($0).png" }
+        apps[3] = AppEntry(icon: Sample.unusable)
+        try agent.scan("1.plist", apps: apps)
+        #expect(agent.plan.status.lists.first?.apps == Self.count && agent.plan.status.icons.retired == 0)
+        apps = Self.apps { "\($0).png" } + [AppEntry(icon: Sample.unusable)]
+        try agent.scan("1.plist", apps: apps)
+        apps.remove(at: 5)
+        try agent.scan("1.plist", apps: apps)
+        #expect(agent.plan.status.lists.first?.apps == Self.count - 1 && agent.plan.status.icons.retired == 1)
+    }
+
     @Test("a list in which every entry becomes unusable is last-good, with the reason of its first entry")
     func allUnusable() throws {
         var agent = try Self.agent()
