@@ -311,8 +311,8 @@ let package = Package(
         .testTarget(
             name: "SyncAgentCLITests",
             dependencies: [
-                "AgentSettings", "CacheFormat", "Reports", "SyncAgent", "SyncAgentCLI", "SyncPlan", "TestSupport",
-                logging, system,
+                "AgentSettings", "AppLists", "CacheFormat", "Reports", "SyncAgent", "SyncAgentCLI", "SyncPlan",
+                "TestSupport", logging, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

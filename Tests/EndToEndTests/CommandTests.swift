@@ -188,6 +188,13 @@ struct CommandTests {
             #expect(misspelt.code == 65)
             expectContains(misspelt.output, "There is no such file. Did you mean \(files[0])?\n")
 
+            let ignored = world.folder.appending("Apps.PLIST")
+            try write("(\"\(icon)\")", to: ignored)
+            let named = try await world.agent.call(
+                "check", "--strict", "--set", "network.allow=127.0.0.0/8", ignored.string)
+            #expect(named.code == 1)
+            expectContains(named.output, ListName.ignored)
+
             #expect(try await world.agent.call("run", "--once").code == 1)
             let list = try await world.agent.call("list", "apps.plist")
             #expect(list.code == 0)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import AppLists
-import CacheFormat
 import HTTPRules
 import SyncPlan
 import Synchronization
@@ -52,13 +51,7 @@ final class Resolver: Sendable {
         if proxy == nil, let known = knownRoute(to: target, isConfigured: isConfigured) { return known }
         var policy = policy.addresses(for: target.host)
         if isConfigured { policy.localSetting = "upstream.urls" }
-        // RFC 6761, section 6.3: these names are loopback, and no name server is asked.
-        if Self.isLocalhost(target.host) {
-            let refusals = Self.loopback.compactMap(policy.refusal)
-            if refusals.count == Self.loopback.count, let refusal = refusals.first {
-                throw FetchFailure.address(refusal, of: target.host)
-            }
-        }
+        if let refusal = policy.refusal(ofHost: target.host) { throw FetchFailure.address(refusal, of: target.host) }
         guard let proxy else {
             let (addresses, expires) = try await addresses(of: target.host)
             // Only an IPv6 address that looks public can hide another one behind the network's own NAT64 prefix.
@@ -93,15 +86,6 @@ final class Resolver: Sendable {
             }
         }
         return setting
-    }
-
-    private static let loopback = [IPAddress("127.0.0.1"), IPAddress("::1")].compactMap(\.self)
-
-    private static func isLocalhost(_ host: String) -> Bool {
-        let name = host.asciiLowercased
-        let labels = (name.ends(withBytes: ".") ? name.droppingLast(bytes: 1) : name).split(
-            atByte: ".", omittingEmpty: false)
-        return labels.last == "localhost"
     }
 
     /// - Returns: The addresses, and when their cache entry expires.

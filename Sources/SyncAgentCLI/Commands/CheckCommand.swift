@@ -23,8 +23,8 @@ struct CheckCommand: AsyncParsableCommand {
               syncagent check apps.plist
               syncagent check --fetch apps.plist
 
-            Exit codes: 65 at least one file would not be accepted; with --strict, 1 an entry is ignored or its icon \
-            will fail; with --fetch, 1 an icon could not be downloaded or is refused.
+            Exit codes: 65 at least one file would not be accepted; with --strict, 1 a file name or an entry is \
+            ignored, or an icon will fail; with --fetch, 1 an icon could not be downloaded or is refused.
             """)
 
     @Argument(help: "The property lists.", completion: .file(extensions: ["plist"]))
@@ -33,7 +33,7 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "Download each icon once and print the result. At most 8 at a time; nothing is stored.")
     var fetch = false
 
-    @Flag(help: "End with exit code 1 if an entry is ignored, or its icon can never be ready.")
+    @Flag(help: "End with exit code 1 if a file name or an entry is ignored, or an icon can never be ready.")
     var strict = false
 
     @OptionGroup var output: ReportOptions
@@ -58,7 +58,7 @@ struct CheckCommand: AsyncParsableCommand {
         if output.json { try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))]) }
         if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
         if fetch, findings.contains(where: \.hasFailedIcons) { throw Exit.with(.attention) }
-        if strict, findings.contains(where: \.hasFlawedEntries) { throw Exit.with(.attention) }
+        if strict, findings.contains(where: \.isFlawed) { throw Exit.with(.attention) }
     }
 
     /// The agent's credentials, if this user can read them.

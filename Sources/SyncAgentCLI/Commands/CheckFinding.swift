@@ -5,6 +5,7 @@ import CacheFormat
 import HTTPRules
 import ImageChecks
 import Reports
+import SyncAgent
 import SystemPackage
 
 struct CheckFinding {
@@ -30,10 +31,8 @@ struct CheckFinding {
                 switch try settings.network.source(of: entry.icon) {
                 case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 case .server(let target):
-                    // If the host is an address, it is checked without a name server.
-                    if let address = IPAddress(target.host),
-                        let refusal = settings.network.addresses(for: target.host).refusal(of: address)
-                    {
+                    let policy = settings.network.addresses(for: target.host)
+                    if let refusal = policy.refusal(ofHost: target.host) {
                         throw FetchFailure.address(refusal, of: target.host)
                     }
                 }
@@ -46,8 +45,8 @@ struct CheckFinding {
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
 
-    /// Whether an entry is ignored, or its icon will fail whatever the server answers.
-    var hasFlawedEntries: Bool { !refused.isEmpty || (try? verdict.get())?.unusable.isEmpty == false }
+    /// Whether the file's name or an entry is ignored, or an icon will fail whatever the server answers.
+    var isFlawed: Bool { !hasListName || !refused.isEmpty || (try? verdict.get())?.unusable.isEmpty == false }
 
     var hasFailedIcons: Bool {
         !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty

@@ -41,6 +41,21 @@ struct ResolverTests {
         }
     }
 
+    @Test(
+        "a host that is a private address, or a name of this machine, is refused without a name server",
+        arguments: [
+            // So are the other spellings of addresses: octal and hexadecimal numbers, and fewer than four of them.
+            ("10.0.0.1", true), ("127.0.0.1", true), ("::1", true), ("::ffff:10.0.0.1", true), ("localhost", true),
+            ("A.LocalHost.", true), ("9.9.9.9", false), ("localhost.example", false), ("nolocalhost", false),
+            ("h.example", false),
+        ])
+    func refusedHost(host: String, isRefused: Bool) {
+        var network = Settings().network
+        #expect((network.addresses(for: host).refusal(ofHost: host) != nil) == isRefused)
+        network.allow = ["10.0.0.0/8", "127.0.0.0/8", "::1"].compactMap { AddressRange($0) }
+        #expect(network.addresses(for: host).refusal(ofHost: host) == nil)
+    }
+
     @Test("a route through a proxy differs from the direct one, whichever comes first")
     func proxied() async throws {
         let proxy = try #require(Proxy("http://127.0.0.2:3128"))
