@@ -18,14 +18,19 @@ struct PartialImages: Sendable {
         urls.contains(url) && !((failure?.attempts ?? 0) + 1).isMultiple(of: 8)
     }
 
-    /// Records what a download may have left behind; returns whether the partial file is useless and must be removed.
+    /// Records what a download may have left behind.
     ///
-    /// `isUseful` tells whether the icon is wanted and the bytes can be trusted.
-    mutating func record(_ outcome: FetchOutcome, of url: IconURL, isUseful: Bool) -> Bool {
+    /// - Parameters:
+    ///   - outcome: How the download ended.
+    ///   - url: The icon.
+    ///   - isRequest: Whether a request was sent; if not, what an earlier one left behind is still there.
+    ///   - isUseful: Whether the icon is wanted and the bytes can be trusted.
+    /// - Returns: Whether the partial file is useless and must be removed.
+    mutating func record(_ outcome: FetchOutcome, of url: IconURL, isRequest: Bool = true, isUseful: Bool) -> Bool {
         let mayBeLeft =
             switch outcome {
-            case .cancelled: true
-            case .failed(let failure): failure.leavesPart
+            case .cancelled: isRequest || urls.contains(url)
+            case .failed(let failure): isRequest ? failure.leavesPart : urls.contains(url)
             case .image, .notModified, .noRoom: false
             }
         if mayBeLeft, isUseful {

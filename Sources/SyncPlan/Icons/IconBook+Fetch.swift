@@ -113,7 +113,9 @@ extension IconBook {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let isUseful = !isInvalid && icon.isReferenced
-        if isRequest, partials.record(outcome, of: url, isUseful: isUseful) { turn.run(.discardPartials([url])) }
+        if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
+            turn.run(.discardPartials([url]))
+        }
         guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, answer, in: &turn) else {
             return apply(.cancelled, at: place, in: &turn)
         }

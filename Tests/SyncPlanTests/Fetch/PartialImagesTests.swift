@@ -27,6 +27,19 @@ struct PartialImagesTests {
         #expect(partials.urls.contains(Self.url) == isKept)
     }
 
+    @Test(
+        "the partial image of an icon that took the image of another is kept, or removed if it is of no use",
+        arguments: [
+            (false, .cancelled, true, false, false), (true, .cancelled, true, true, false),
+            (true, .cancelled, false, false, true), (true, missing, true, true, false),
+            (false, cut, true, false, false), (true, cut, false, false, true),
+        ] as [(Bool, FetchOutcome, Bool, Bool, Bool)])
+    func shared(hadPart: Bool, outcome: FetchOutcome, isUseful: Bool, isKept: Bool, isRemoved: Bool) {
+        var partials = PartialImages(hadPart ? [Self.url] : [])
+        #expect(partials.record(outcome, of: Self.url, isRequest: false, isUseful: isUseful) == isRemoved)
+        #expect(partials.urls.contains(Self.url) == isKept)
+    }
+
     @Test("every eighth attempt asks for the whole image", arguments: 0..<17)
     func resume(attempts: Int) {
         let failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: attempts, nextAttempt: nil)
