@@ -207,19 +207,18 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Sets the time of a file or folder to now, or to the next second if it has a time of this one already: GTK compares
-    /// whole seconds.
+    /// Sets the time of a file or folder to now, but to one whole second after the time that it has if that is not earlier.
+    ///
+    /// GTK compares whole seconds, and takes a time that it saw last for no change, even one that a wrong clock set.
     func touch(_ name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             var status = stat()
             try check("stat", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
-            var now = timespec()
-            clock_gettime(CLOCK_REALTIME, &now)
-            // A time further ahead was set by a wrong clock.
-            if (now.tv_sec...now.tv_sec + 60).contains(status.st_mtim.tv_sec) {
-                now = timespec(tv_sec: status.st_mtim.tv_sec + 1, tv_nsec: 0)
-            }
-            try check("touch", name, utimensat(folder, last, [now, now], AT_SYMLINK_NOFOLLOW))
+            var time = timespec()
+            clock_gettime(CLOCK_REALTIME, &time)
+            let present = status.st_mtim.tv_sec
+            if time.tv_sec <= present, present < .max { time = timespec(tv_sec: present + 1, tv_nsec: 0) }
+            try check("touch", name, utimensat(folder, last, [time, time], AT_SYMLINK_NOFOLLOW))
         }
     }
 
