@@ -2,6 +2,7 @@
 import CacheFormat
 import DemoOrigin
 import Fleet
+import FoundationEssentials
 import Glibc
 import IconCache
 import Reports
@@ -40,6 +41,13 @@ struct ClockTests {
         }
     }
 
+    /// Whether a time is that of the right clock.
+    private static func isRight(_ text: String?) -> Bool {
+        guard let time = text.flatMap({ Timestamp($0) }) else { return false }
+        let age = AgentClock.wallTime - time
+        return max(age, .zero - age) < .seconds(86_400)
+    }
+
     @Test("a seeder that started with a wrong clock publishes again with the right time once the clock is set")
     func seeder() async throws {
         try await Self.with(offset: "+30d") { world, clock in
@@ -55,8 +63,16 @@ struct ClockTests {
                     _ = try await world.agent.call("sync")
                     return try cache.manifest().generation > before.generation
                 }
-                let age = AgentClock.wallTime - (try cache.manifest().published)
-                #expect(max(age, .zero - age) < .seconds(86_400), "\(age)")
+                let published = "\(try cache.manifest().published)"
+                #expect(Self.isRight(published), "\(published)")
+                // So have reports and events.
+                let why = try await world.agent.call("why", world.origin.iconURL("Mail"), "--json").output
+                let report = try JSONDecoder().decode(IconReport.self, from: Data(why.utf8))
+                #expect(Self.isRight(report.response?.received), "\(why)")
+                try await waitUntil {
+                    let line = try await world.agent.call("events", "--json", "--limit", "1").output
+                    return Self.isRight(try JSONDecoder().decode(EventRecord.self, from: Data(line.utf8)).time)
+                }
             }
         }
     }

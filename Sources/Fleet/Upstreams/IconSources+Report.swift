@@ -10,8 +10,8 @@ extension IconSources {
             var row = UpstreamReport(url: upstream.url.description, state: state(of: upstream, at: now))
             row.generation = upstream.accepted?.generation
             row.published = upstream.accepted?.published.description
-            row.lastPoll = upstream.lastPoll?.description
-            row.nextPoll = upstream.isPolling || isPaused ? nil : upstream.nextPoll.description
+            row.lastPoll = upstream.lastPoll.map { "\($0 + clockOffset)" }
+            row.nextPoll = upstream.isPolling || isPaused ? nil : "\(upstream.nextPoll + clockOffset)"
             row.error = upstream.failure?.message
             row.code = upstream.failure?.code
             return row
@@ -71,9 +71,11 @@ extension IconSources {
         to file: UpstreamFile, of upstream: Upstream, _ icon: SoughtIcon, at now: Timestamp
     ) -> String? {
         guard icon.accepts(file.sha256) else { return "its image does not have the digest that the list gives" }
-        if let probe = upstream.breaker.probe { return "its circuit breaker is open; the next probe is at \(probe)" }
+        if let probe = upstream.breaker.probe {
+            return "its circuit breaker is open; the next probe is at \(probe + clockOffset)"
+        }
         if let end = upstream.missEnd(of: file, at: now) {
-            return "it did not deliver the image; not asked until \(end)"
+            return "it did not deliver the image; not asked until \(end + clockOffset)"
         }
         guard icon.hasImage, !upstream.isFresh(settings.maxAge, at: now) else { return nil }
         return "its manifest is stale"
@@ -85,7 +87,7 @@ extension IconSources {
         guard settings.fallback == .origin else {
             return "download when an upstream has it (upstream.fallback is never)"
         }
-        return originTime(of: url).map { "download when an upstream has it, from its origin at \($0)" }
+        return originTime(of: url).map { "download when an upstream has it, from its origin at \($0 + clockOffset)" }
     }
 
     func freshness(from upstream: Upstream, at now: Timestamp) -> String {

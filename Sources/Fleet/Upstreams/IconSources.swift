@@ -23,7 +23,7 @@ package struct IconSources: Sendable {
     /// Whether the run ends when all is done, so that nothing waits.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
-    private var clockOffset: Duration = .zero
+    private(set) var clockOffset: Duration = .zero
     /// Changes with the set of upstreams, so that answers to earlier polls are ignored.
     private var epoch = 0
     private var waits: [IconURL: Wait] = [:]

@@ -131,7 +131,7 @@ package final class AgentLoop: Sendable {
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
         var ahead = ImageBatch(images: batch, bytes: 1 << 20)
-        journal?.append([.agentStarted(version: Version.current)], at: clock.now)
+        journal?.append([.agentStarted(version: Version.current)], at: AgentClock.wallTime)
         for await message in inbox {
             var events: [Reconciler.Event]
             switch message {
@@ -146,7 +146,7 @@ package final class AgentLoop: Sendable {
                 jobs.addTask { await work() }
                 continue
             case .emitted(let event):
-                journal?.append([event], at: clock.now)
+                journal?.append([event], at: AgentClock.wallTime)
                 log.record([], emitted: [event], after: plan, now: clock.now)
                 continue
             case .alarm:
@@ -165,7 +165,7 @@ package final class AgentLoop: Sendable {
             // So an agent with nothing to store also notices that its state was removed.
             if events.contains(where: \.isScan) { background.yield(.task(.remember(MemoChanges()))) }
             let emitted = plan.drainEvents()
-            journal?.append(emitted, at: clock.now)
+            journal?.append(emitted, at: AgentClock.wallTime)
             log.record(events, emitted: emitted, after: plan, now: clock.now)
             feed.emit()
             let isSettled = plan.isSettled
@@ -175,7 +175,7 @@ package final class AgentLoop: Sendable {
             alarm.set([plan.nextWake, log.due, clock.now + Self.longestSleep].compactMap(\.self).min())
         }
         log.finish(now: clock.now)
-        if !plan.isStopping { journal?.append([.agentStopping], at: clock.now) }
+        if !plan.isStopping { journal?.append([.agentStopping], at: AgentClock.wallTime) }
         background.yield(.task(.remember(plan.drainMemoChanges())))
         await effects.shutDownDownloads()
         mailbox.finish()

@@ -77,7 +77,7 @@ struct IconBook: Sendable {
     mutating func apply(_ event: IconEvent, at place: Int, in turn: inout Turn) {
         let change = catalog.apply(event, at: place)
         if change.changesMemo { turn.memos.mark(icon: catalog.icons[place].url, at: turn.now) }
-        if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[place].url)) }
+        if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[place].url, turn.wallClock)) }
         if change.changesDocuments {
             for list in catalog.icons[place].icon.lists { publishing.markChanged(list, at: turn.now) }
         }
@@ -256,13 +256,18 @@ extension IconRecord {
 }
 
 extension AgentEvent {
-    fileprivate init(_ news: IconChange.News, of url: IconURL) {
+    fileprivate init(_ news: IconChange.News, of url: IconURL, _ clock: WallClock) {
+        func moved(_ failure: IconRecord.Failure) -> IconRecord.Failure {
+            var failure = failure
+            failure.nextAttempt = failure.nextAttempt.map(clock.time)
+            return failure
+        }
         self =
             switch news {
             case .ready(let bytes, let generation): .iconReady(url, bytes: bytes, generation: generation)
             case .changed(let bytes, let generation): .iconChanged(url, bytes: bytes, generation: generation)
-            case .failed(let failure): .iconFailed(url, failure)
-            case .stale(let failure): .iconStale(url, failure)
+            case .failed(let failure): .iconFailed(url, moved(failure))
+            case .stale(let failure): .iconStale(url, moved(failure))
             case .fresh: .iconFresh(url)
             case .retired: .iconRetired(url)
             }

@@ -114,6 +114,7 @@ extension Reconciler {
             book.retention.recordSleep(time)
             book.publishing.recordSleep(time)
         case .clockSet(let offset):
+            turn.wallClock.offset = offset
             book.publishing.setClock(offset, at: turn.now)
             book.setSourceClock(offset, in: &turn)
             book.retryFailuresOfClock(in: &turn)

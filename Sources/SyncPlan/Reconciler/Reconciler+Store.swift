@@ -166,7 +166,7 @@ extension Reconciler {
 
     /// Publishes missing documents and manifests again, and requests missing images.
     mutating func applyInspection(_ found: CacheInspection) {
-        let isConclusive = cache.end(found, at: turn.now)
+        let isConclusive = cache.end(found, at: turn.wallClock.time(of: turn.now))
         if let trouble = found.trouble { book.publishing.fail(because: trouble, at: turn.now) }
         if found.lacksRenditionNames { book.renditionNames.reviewAll() }
         guard isConclusive else { return }

@@ -5,6 +5,8 @@ import Reports
 /// A call of the plan: its time, its source of randomness, and its results.
 struct Turn: Sendable {
     var now: Timestamp
+    /// For the times in reports and events.
+    var wallClock: WallClock
     /// Jitters delays.
     var generator: SeededGenerator
     var actions: [Reconciler.Action] = []
@@ -15,6 +17,7 @@ struct Turn: Sendable {
 
     init(at now: Timestamp, seed: UInt64) {
         self.now = now
+        wallClock = WallClock(start: now)
         generator = SeededGenerator(seed: seed)
     }
 

@@ -23,6 +23,7 @@ package struct EvictionSnapshot: Sendable {
     var isSettled: Bool
     /// How many renditions are retired.
     var renditions = 0
+    var clock: WallClock
     var now: Timestamp
 
     package var superseded: [Int] { expiries.keys.sorted() }
@@ -56,7 +57,8 @@ package struct EvictionSnapshot: Sendable {
         } else if let doubt {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if let generation, let hold, generation <= hold.generation {
-            fate.reason = "held until \(hold.since + holdFor), or until you run syncagent evict --confirm"
+            let end = clock.time(of: hold.since + holdFor)
+            fate.reason = "held until \(end), or until you run syncagent evict --confirm"
         } else if let held {
             fate.generation = held
             fate.reason = "a reader holds a lease on generation \(held)"
@@ -64,7 +66,7 @@ package struct EvictionSnapshot: Sendable {
             fate.goes = true
             fate.reason =
                 end > now
-                ? "the grace period of generation \(generation) ends at \(end)"
+                ? "the grace period of generation \(generation) ends at \(clock.time(of: end))"
                 : "the grace period is over; a reader may hold a lease on generation \(generation)"
         } else {
             fate.goes = true
@@ -101,7 +103,7 @@ extension Reconciler {
             renditions: url == nil
                 ? book.retention.ledger.retiredRenditions(besides: icons.values.compactMap(\.digest), in: book.catalog)
                 : 0,
-            now: now)
+            clock: turn.wallClock, now: now)
     }
 
     /// Whether everything that can be evicted now is gone.

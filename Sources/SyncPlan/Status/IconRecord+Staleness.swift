@@ -5,16 +5,17 @@ import HTTPRules
 extension IconRecord {
     /// Why the last refresh of the image failed, and how fresh the image is, as a sentence.
     ///
-    /// `nil` if the refresh did not fail, or if there is no image.
-    package func staleness(at now: Timestamp) -> String? {
+    /// `nil` if the refresh did not fail, or if there is no image. `shown` converts the time in it.
+    package func staleness(at now: Timestamp, shown: (Timestamp) -> Timestamp = { $0 }) -> String? {
         guard isReferenced, isStale, let failure else { return nil }
         guard let response else {
             return "Its last refresh failed (\(failure.code)), and its freshness is unknown."
         }
         let freshness = Freshness(of: response)
+        let end = shown(freshness.end)
         guard !freshness.isFresh(at: now) else {
-            return "Its last refresh failed (\(failure.code)); it is fresh until \(freshness.end)."
+            return "Its last refresh failed (\(failure.code)); it is fresh until \(end)."
         }
-        return "Stale since \(freshness.end): its last refresh failed (\(failure.code)). The image is still used."
+        return "Stale since \(end): its last refresh failed (\(failure.code)). The image is still used."
     }
 }

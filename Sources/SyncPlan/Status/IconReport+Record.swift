@@ -1,46 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-package import CacheFormat
+import CacheFormat
 import HTTPRules
-package import Reports
+import Reports
 
 extension IconReport {
     /// `health` gives the state of an origin that failed recently.
-    package init(
+    init(
         url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?,
-        queue: (ready: Int, isPaused: Bool) = (0, false), now: Timestamp
+        queue: (ready: Int, isPaused: Bool) = (0, false), _ clock: WallClock, now: Timestamp
     ) {
         self.init(url: url, state: IconSummary.State(icon), lists: icon.lists.sorted(), next: "")
         pinned = icon.lists.contains(Reconciler.pinList)
         path = icon.image?.path
-        stale = icon.staleness(at: now)
+        stale = icon.staleness(at: now, shown: clock.time)
         trail = icon.trail?.puttingIn(url).hops ?? []
         // An image that awaits publication ends the failures.
         failure = (icon.isUnpublished ? nil : icon.failure).map { failure in
             Failure(
                 code: failure.code.rawValue, message: failure.message, attempts: failure.attempts,
-                nextAttempt: failure.nextAttempt?.description)
+                nextAttempt: failure.nextAttempt.map { clock.time(of: $0).description })
         }
         var wait: Timestamp?
         // An inline image has no server.
-        response = icon.isInline ? nil : icon.response.map(Response.init)
+        response = icon.isInline ? nil : icon.response.map { Response($0, clock) }
         if !icon.isInline, let origin = (try? FetchTarget(url.text))?.origin {
             let health = health(origin)
-            let waits = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil.description : nil }
-            self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
             wait = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil : nil }
+            let waits = wait.map { clock.time(of: $0).description }
+            self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
         }
-        next = Self.next(for: icon, wait: wait, queue, now: now)
+        next = Self.next(for: icon, wait: wait, queue, clock, now: now)
     }
 
     /// What comes next; `wait` is the time until which the icon's origin gets no requests.
     private static func next(
-        for icon: IconRecord, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool), now: Timestamp
+        for icon: IconRecord, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool), _ clock: WallClock,
+        now: Timestamp
     ) -> String {
         /// The given time, or the end of the origin's wait if that is later.
         func at(_ time: Timestamp) -> String {
             let isLater = wait.map { $0 > time } ?? false
-            return "at \(isLater ? wait ?? time : time)" + (isLater ? ", when its server is asked again" : "")
+            let next = clock.time(of: isLater ? wait ?? time : time)
+            return "at \(next)" + (isLater ? ", when its server is asked again" : "")
                 + (queue.isPaused ? ", if downloads are resumed by then" : "")
         }
         return switch FetchPlan(for: icon, now: now) {
@@ -62,7 +64,7 @@ extension IconReport {
             case .idle, .staged: "waiting to be published"
             case .queued where queue.isPaused: "download when downloads are resumed"
             case .queued:
-                wait.map { "download at \($0), when its server is asked again" }
+                wait.map { "download at \(clock.time(of: $0)), when its server is asked again" }
                     ?? "queued for download" + (queue.ready > 1 ? ", with \(grouped(queue.ready - 1)) others" : "")
             case .fetching: "downloading"
             case .blocked: "download when there is enough disk space (see syncagent status)"
@@ -72,9 +74,9 @@ extension IconReport {
 }
 
 extension IconReport.Response {
-    fileprivate init(_ response: StoredResponse) {
+    fileprivate init(_ response: StoredResponse, _ clock: WallClock) {
         self.init(
-            received: response.responseTime.description, etag: response.validators.etag,
+            received: clock.time(of: response.responseTime).description, etag: response.validators.etag,
             lastModified: response.validators.lastModified, freshness: Freshness(of: response).description)
     }
 }

@@ -17,7 +17,7 @@ extension Reconciler {
         guard let icon = record else { return nil }
         var report = IconReport(
             url: url, icon: icon, health: { book.downloads.origins[$0] },
-            queue: (book.downloads.queue.readyCount, book.downloads.isPaused), now: now)
+            queue: (book.downloads.queue.readyCount, book.downloads.isPaused), turn.wallClock, now: now)
         report.holds = holds(of: icon, origin: report.origin, now: now)
         switch FetchPlan(for: icon, now: now) {
         case .fresh(let time): report.rule = icon.response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
@@ -27,7 +27,7 @@ extension Reconciler {
         if !icon.isInline { tell(of: icon, in: &report, now: now) }
         if let last = book.catalog.previous.shown(for: url), let image = last.image.wrappedValue {
             report.previous = IconReport.Previous(
-                url: last.url, path: image.path, since: last.since?.description,
+                url: last.url, path: image.path, since: last.since.map { turn.wallClock.time(of: $0).description },
                 lists: book.catalog.previous.lists(for: url))
         }
         if book.renditions.isOn,

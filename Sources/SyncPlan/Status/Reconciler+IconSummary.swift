@@ -19,7 +19,8 @@ extension Reconciler {
     package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
         urls.compactMap { url in
             book.catalog.icons[url].map {
-                IconSummary(url: url, $0, previous: book.catalog.previous.shown(for: url), now: now)
+                IconSummary(
+                    url: url, $0, previous: book.catalog.previous.shown(for: url), turn.wallClock, now: now)
             }
         }
     }
@@ -41,14 +42,14 @@ extension Reconciler {
 }
 
 extension IconSummary {
-    init(url: IconURL, _ icon: IconRecord, previous last: PreviousImage? = nil, now: Timestamp) {
+    init(url: IconURL, _ icon: IconRecord, previous last: PreviousImage?, _ clock: WallClock, now: Timestamp) {
         self.init(url: url, state: State(icon), lists: icon.lists.sorted())
         previous = last?.url
         let image = icon.image ?? last?.image.wrappedValue
         (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
         (width, height) = (image?.width, image?.height)
         error = icon.isUnpublished ? nil : icon.failure?.code.rawValue
-        stale = icon.staleness(at: now)
+        stale = icon.staleness(at: now, shown: clock.time)
     }
 }
 

@@ -16,7 +16,7 @@ extension Reconciler {
 
     /// O(*n* log *n*) in the number of lists, and O(*n*) in the number of origins that failed recently.
     package var status: StatusReport {
-        let queue = book.downloads.queue
+        let (queue, clock) = (book.downloads.queue, turn.wallClock)
         var report = StatusReport(state: book.downloads.isPaused ? .paused : .running)
         report.generation = book.publishing.manifest?.generation
         report.published = book.publishing.manifest?.published.description
@@ -39,7 +39,7 @@ extension Reconciler {
         report.icons.stale = tally.stale
         report.icons.retired = book.catalog.retiredCount
         report.icons.previous = book.catalog.previous.icons.count
-        report.icons.previousSince = book.catalog.previous.since?.description
+        report.icons.previousSince = book.catalog.previous.since.map { clock.time(of: $0).description }
         if let example = book.catalog.previous.icons.min() {
             report.icons.previousExample = IconURL("\(LogURL(example))")
             report.icons.previousList = book.catalog.previous.lists(for: example).first
@@ -62,8 +62,8 @@ extension Reconciler {
             bytes: book.retention.ledger.holdings.bytes, images: book.retention.ledger.holdings.images)
         report.cache.lastRepair = cache.lastRepair
         // Reading new lists suspends eviction too, but is not worth reporting.
-        report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? book.retention.brake.status
-        report.watch.lastScan = folder.lastScan?.description
+        report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? book.retention.brake.status(by: clock)
+        report.watch.lastScan = folder.lastScan.map { clock.time(of: $0).description }
         report.publication.error = book.publishing.failure
         report.configuration.error = configurationError
         report.configuration.needRestart = settingsNeedingRestart
@@ -126,7 +126,8 @@ extension Reconciler {
             guard book.downloads.queue.isHeld(origin: name), let icons = book.catalog.tally.blank[name] else {
                 return nil
             }
-            return StatusReport.Downloads.Origin(name: name, icons: icons, until: health.waitsUntil.description)
+            let end = turn.wallClock.time(of: health.waitsUntil)
+            return StatusReport.Downloads.Origin(name: name, icons: icons, until: end.description)
         }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
     }
 
@@ -148,15 +149,15 @@ extension Reconciler {
 
     package var evictionStatus: StatusReport.Eviction {
         if let doubt = evictionDoubt { return .suspended(doubt) }
-        return book.retention.brake.status
+        return book.retention.brake.status(by: turn.wallClock)
     }
 }
 
 extension EvictionBrake {
-    var status: StatusReport.Eviction {
+    func status(by clock: WallClock) -> StatusReport.Eviction {
         guard let hold = heldNow, let end else { return .active }
         return .held(
-            "one change retired \(hold.images) of \(hold.total) images: held until \(end), or until you "
+            "one change retired \(hold.images) of \(hold.total) images: held until \(clock.time(of: end)), or until you "
                 + "run syncagent evict --confirm")
     }
 }

@@ -88,6 +88,40 @@ struct ClockScenarioTests {
         #expect(agent.downloads.isEmpty)
     }
 
+    @Test("reports and events have the times of the wall clock once it is set, and what an earlier run stored its own")
+    func reports() throws {
+        let (error, b) = (Self.day * 30, IconURL("https://h.example/b.png"))
+        func right(_ time: Timestamp) -> Timestamp { time + (.zero - error) }
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        try agent.handle(.clockSet(offset: .zero - error))
+        try agent.scan(["1.plist": [Self.a, b]])
+        try agent.finish(b, .failed(.status(404)))
+        let icon = try #require(agent.plan.book.catalog.icons[Self.a])
+        let received = try #require(icon.response?.responseTime)
+        let report = try #require(agent.plan.report(on: Self.a, now: agent.now))
+        #expect(report.response?.received == "\(right(received))")
+        #expect(report.next == "refresh at \(right(icon.freshUntil))")
+        let attempt = try #require(agent.plan.book.catalog.icons[b]?.failure?.nextAttempt)
+        let failed = try #require(agent.plan.report(on: b, now: agent.now))
+        #expect(failed.failure?.nextAttempt == "\(right(attempt))" && failed.next == "retry at \(right(attempt))")
+        let told = agent.events.compactMap { event -> Timestamp? in
+            guard case .iconFailed(b, let failure) = event else { return nil }
+            return failure.nextAttempt
+        }
+        #expect(told == [right(attempt)])
+        #expect(agent.plan.status.watch.lastScan == "\(right(agent.now))")
+
+        // The next run begins with the wrong clock again.
+        try agent.pass(.seconds(2))
+        try agent.finishJobs()
+        try agent.restart()
+        try agent.scan(["1.plist": [Self.a, b]])
+        try agent.handle(.clockSet(offset: .zero - error))
+        let again = try #require(agent.plan.report(on: Self.a, now: agent.now))
+        #expect(again.response?.received == "\(received)" && again.next == report.next)
+    }
+
     @Test("a clock that is set leaves other failures waiting")
     func others() throws {
         var agent = AgentScenario()
