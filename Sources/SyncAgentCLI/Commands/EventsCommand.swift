@@ -113,18 +113,20 @@ struct EventsCommand: AsyncParsableCommand {
     private func print(_ lines: [String]) throws {
         if json { return try Message.output(lines: lines.joined(separator: "\n") + "\n") }
         let decoder = JSONDecoder()
-        let screen = output.screen
+        let (screen, now) = (output.screen, AgentClock.wallTime)
         let events = lines.compactMap { try? decoder.decode(EventRecord.self, untrusted: Data($0.utf8)) }
-        try Message.output(events.flatMap { Self.lines(of: $0, fitting: screen.width) }, on: screen)
+        try Message.output(events.flatMap { Self.lines(of: $0, now: now, fitting: screen.width) }, on: screen)
     }
 
     /// An event on one line: time, number, kind, subject and message; a message that does not fit goes below.
-    static func lines(of event: EventRecord, fitting width: Int?) -> [StyledText] {
+    static func lines(of event: EventRecord, now: Timestamp, fitting width: Int?) -> [StyledText] {
         let subject =
             event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }
             ?? event.generation.map { "generation \($0)" }
         let kind = event.kind + String(repeating: " ", count: max(0, 22 - TextWidth.of(event.kind)))
-        let time = StyledText("\(event.time)  \(event.id)", .dim)
+        // As wide as a time.
+        let date = RelativeTime.isAhead(event.time, of: now) ? "(clock was ahead)   " : event.time
+        let time = StyledText("\(date)  \(event.id)", .dim)
         let row = time + StyledText("  " + [kind, subject, event.message].compactMap(\.self).joined(separator: "  "))
         guard let width, row.width > width else { return [row] }
         let message = StyledText(event.message).item(fitting: width)

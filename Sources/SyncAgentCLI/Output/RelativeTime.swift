@@ -9,6 +9,20 @@ enum RelativeTime {
         return seconds > 0 ? "in \(length(seconds))" : "\(length(-seconds)) ago"
     }
 
+    /// How far in the future a time that has passed may be, for clocks that differ a little.
+    private static let tolerance: Int64 = 60
+
+    /// Whether a time that must have passed is in the future: the clock was ahead then, or is behind now.
+    static func isAhead(_ time: String, of now: Timestamp) -> Bool {
+        Timestamp(time).map { ($0 - now).components.seconds > tolerance } ?? false
+    }
+
+    /// A time that must have passed, relative to now.
+    static func past(_ time: String, now: Timestamp) -> String {
+        guard let exact = Timestamp(time) else { return time }
+        return isAhead(time, of: now) ? "in the future: the clock was ahead" : text(min(exact, now), now: now)
+    }
+
     /// Makes the times in a sentence relative to now.
     ///
     /// `until …Z` becomes `for another 2 h`, `since …Z` becomes `for 2 h`, and any other time `in 2 h` or `2 h ago`.
@@ -18,7 +32,8 @@ enum RelativeTime {
             let seconds = (time - now).components.seconds
             return switch match.output.1 {
             case "until " where seconds > 0: "for another \(length(seconds))"
-            case "since " where seconds <= 0: "for \(length(-seconds))"
+            case "since " where seconds <= tolerance: "for \(length(max(-seconds, 0)))"
+            case "since ": "since a time in the future (the clock was ahead)"
             case "until ": "until \(text(time, now: now))"
             default: text(time, now: now)
             }

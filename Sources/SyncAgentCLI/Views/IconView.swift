@@ -69,7 +69,7 @@ struct IconView {
         }
         add("stale", report.stale)
         if let response = report.response {
-            add("received", response.received)
+            add("received", RelativeTime.past(response.received, now: now))
             add("ETag", response.etag)
             add("modified", response.lastModified)
             add("freshness", response.freshness)

@@ -166,7 +166,7 @@ struct StatusView {
             figures.append(("renditions", StyledText(text.joined(separator: ", "))))
         }
         if let generation = report.generation, let published = report.published {
-            let time = RelativeTime.text(in: published, now: now)
+            let time = RelativeTime.past(published, now: now)
             // With failed or pending icons, “in sync” would mislead.
             let isDone = !report.hasFailures && icons.pending == 0
             let sync = report.inSync ? (isDone ? ", in sync" : "") : ", not in sync"
@@ -185,7 +185,7 @@ struct StatusView {
     private var upstreams: [(title: String, text: StyledText)] {
         (report.upstreams ?? []).map { upstream in
             let generation = upstream.generation.map { ", generation \(grouped($0))" } ?? ""
-            let published = upstream.published.map { ", published \($0)" } ?? ""
+            let published = upstream.published.map { ", published \(RelativeTime.past($0, now: now))" } ?? ""
             let next = upstream.nextPoll.map { ", next poll \($0)" } ?? ""
             let text = "\(upstream.url) is \(upstream.state)\(generation)\(published)\(next)"
             let style: Style? = upstream.needsAttention ? .red : upstream.state == .fresh ? nil : .yellow

@@ -49,6 +49,11 @@ struct StyledTextTests {
             ("refresh at 2026-11-21T14:00:00Z", "refresh in 2 h"),
             ("held until 2026-11-22T11:00:00Z, or until you act", "held for another 23 h, or until you act"),
             ("Stale since 2026-11-21T11:57:00Z, but still used", "Stale for 3 min, but still used"),
+            ("Stale since 2026-11-21T12:01:00Z: why", "Stale for 0 s: why"),
+            (
+                "another URL since 2027-11-21T12:00:00Z",
+                "another URL since a time in the future (the clock was ahead)"
+            ),
             ("2026-11-21T12:00:00Z", "now"), ("2026-11-21T11:59:59Z", "1 s ago"),
             ("2026-11-11T12:00:00Z", "10 days ago"),
             ("until 2026-11-21T11:00:00Z", "until 60 min ago"), ("at noon", "at noon"),
@@ -59,6 +64,16 @@ struct StyledTextTests {
         ])
     func times(sentence: String, expected: String) {
         #expect(RelativeTime.text(in: sentence, now: Self.now) == expected)
+    }
+
+    @Test(
+        "a time that must have passed is never one to come",
+        arguments: [
+            ("2026-11-21T11:57:00Z", "3 min ago"), ("2026-11-21T12:01:00Z", "now"),
+            ("2026-11-21T12:01:01Z", "in the future: the clock was ahead"), ("never", "never"),
+        ])
+    func past(time: String, expected: String) {
+        #expect(RelativeTime.past(time, now: Self.now) == expected)
     }
 
     @Test(
