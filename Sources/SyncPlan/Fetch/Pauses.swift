@@ -20,6 +20,14 @@ package struct Pause: Codable, Equatable, Sendable {
         return pause
     }
 
+    /// The pause by a clock that is ahead.
+    fileprivate func moved(by offset: Duration) -> Pause {
+        var pause = self
+        pause.until = until.map { $0 + offset }
+        pause.since = since.map { $0 + offset }
+        return pause
+    }
+
     /// The pause that an earlier run stored; if its begin is later than now, the clock was wrong, and it begins now.
     fileprivate func restored(at now: Timestamp) -> Pause {
         guard let since, let until, since > now else { return self }
@@ -50,6 +58,9 @@ struct Pauses: Equatable, Sendable {
     }
 
     var isEmpty: Bool { all.isEmpty }
+
+    /// The pauses by a clock that is ahead by this.
+    func moved(by offset: Duration) -> [Pause] { all.map { $0.moved(by: offset) } }
 
     /// When the next one ends by itself.
     var nextEnd: Timestamp? { all.compactMap(\.until).min() }

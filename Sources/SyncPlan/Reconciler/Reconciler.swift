@@ -202,7 +202,8 @@ package struct Reconciler: Sendable {
 
     /// The single values that are stored for the next start.
     var remembered: RememberedValues {
-        let pauses = book.downloads.pauses.all
+        // By the wall clock: the next run begins with that.
+        let pauses = book.downloads.pauses.moved(by: turn.wallClock.offset)
         var values = RememberedValues(
             isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
             privateOrigins: privateOrigins.isEmpty ? nil : privateOrigins,

@@ -93,7 +93,7 @@ extension Reconciler {
     }
 
     var reportedPauses: [StatusReport.Downloads.Pause] {
-        book.downloads.pauses.all.map {
+        book.downloads.pauses.moved(by: turn.wallClock.offset).map {
             StatusReport.Downloads.Pause(reason: $0.reason.isEmpty ? nil : $0.reason, until: $0.until?.description)
         }
     }

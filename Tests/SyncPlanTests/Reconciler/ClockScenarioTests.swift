@@ -64,6 +64,23 @@ struct ClockScenarioTests {
         #expect(agent.plan.status.state == .running && agent.downloads[Self.a] != nil)
     }
 
+    @Test("a pause ends when it was to, if the clock is set before the agent starts again", arguments: errors)
+    func pausesOverClock(error: Duration) throws {
+        var agent = AgentScenario()
+        let end = agent.now + .seconds(3600)
+        try agent.handle(.pause(Pause(until: end)))
+        try agent.handle(.clockSet(offset: .zero - error))
+        let shown = { (agent: AgentScenario) in agent.plan.status.downloads.pauses?.compactMap(\.until) }
+        let right = ["\(end + (.zero - error))"]
+        #expect(shown(agent) == right)
+        agent = try Self.restarted(agent, after: error)
+        #expect(shown(agent) == right && agent.plan.status.state == .paused && agent.downloads.isEmpty)
+        try agent.pass(.seconds(3597))
+        #expect(agent.plan.status.state == .paused)
+        try agent.pass(.seconds(1))
+        #expect(agent.plan.status.state == .running && agent.downloads[Self.a] != nil)
+    }
+
     @Test("a certificate that a wrong clock refused is tried as soon as the clock is set", arguments: errors)
     func certificates(error: Duration) throws {
         var agent = AgentScenario()
