@@ -75,6 +75,9 @@ public struct IconURL: Identity {
     package var withoutQuery: Substring {
         Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }
+
+    /// The URL without its fragment.
+    package var withoutFragment: IconURL { IconURL(String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") }))) }
 }
 
 /// The file name of an app list: `apps.plist`.

@@ -41,7 +41,7 @@ enum Suggestion {
     /// A URL as an argument of `why`, in the short form if part of it may be secret.
     static func word(for url: IconURL) -> String { ShellWord.icon(url) ?? ShellWord.quoted(shown(url)) }
 
-    /// The same among published URLs; one that differs only in its query is the nearest.
+    /// The same among published URLs; one that differs only in its query or fragment is the nearest.
     static func icon(for url: IconURL, in cache: FilePath) -> String {
         guard url.text.utf8.count <= 500 else { return "" }
         var best: (url: IconURL, distance: Int)?
@@ -64,12 +64,14 @@ enum Suggestion {
     static func hint(for url: IconURL, _ other: IconURL) -> String {
         let (given, offered) = (IconURL(shown(url)), IconURL(shown(other)))
         guard offered != url else { return "" }
-        // Both have queries, which are not shown.
-        guard offered != given else { return " A list names it with another query: \(ShellWord.quoted(offered.text))" }
+        // They differ in what is not shown.
+        guard offered != given || offered == other else {
+            return " A list names it with another \(hiddenPart(of: url, other)): \(ShellWord.quoted(offered.text))"
+        }
         return " Did you mean \(ShellWord.quoted(offered.text))?"
     }
 
-    /// The distance of two URLs; 0 if only their queries differ, `nil` if it is more than 3.
+    /// The distance of two URLs; 0 if only their queries or fragments differ, `nil` if it is more than 3.
     static func distance(_ url: IconURL, _ other: IconURL) -> Int? {
         let (one, two) = (url.withoutQuery.utf8, other.withoutQuery.utf8)
         if one.elementsEqual(two) { return 0 }
@@ -102,8 +104,17 @@ enum Suggestion {
         }
         guard found.count > 1, let list = found.values.min() else { return found.keys.first }
         throw Exit.because(
-            "\(counted(found.count, "icon")) have the URL \(shown(url)) with different queries. To see them whole: "
-                + "syncagent list --json \(ShellWord.list(list))")
+            "\(counted(found.count, "icon")) have the URL \(shown(url)) with different \(hiddenParts(of: found.keys)). "
+                + "To see them whole: syncagent list --json \(ShellWord.list(list))")
+    }
+
+    /// What URLs differ in that are shown as one.
+    static func hiddenParts(of urls: some Collection<IconURL>) -> String {
+        switch Set(urls.map(\.withoutFragment)).count {
+        case 1: "fragments"
+        case urls.count: "queries"
+        default: "queries or fragments"
+        }
     }
 
     /// The same among the files beside a missing one.

@@ -40,7 +40,8 @@ struct GuidanceTests {
             let base = world.origin.baseURL
             let mail = world.origin.iconURL("Mail")
             world.origin.respond(to: "/a.png", with: OriginReply(status: 404))
-            let urls = [mail + "?v=1"] + ["/a.png?v=1", "/b.png?v=1", "/b.png?v=2"].map { base + $0 }
+            let paths = ["/a.png?v=1", "/b.png?v=1", "/b.png?v=2", "/c.png#1", "/c.png#2"]
+            let urls = [mail + "?v=1"] + paths.map { base + $0 }
             try world.agent.drop(propertyList(urls.map { ("A", $0) }), as: "apps.plist")
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.inSync && $0.icons.pending == 0 }
@@ -59,7 +60,10 @@ struct GuidanceTests {
                 }
                 let several = try await world.agent.call("why", base + "/b.png")
                 #expect(several.code == 1)
-                expectContains(several.messages, "syncagent list --json apps.plist")
+                expectContains(several.messages, "different queries", "syncagent list --json apps.plist")
+                let fragments = try await world.agent.call("refresh", base + "/c.png")
+                #expect(fragments.code == 1)
+                expectContains(fragments.messages, "2 icons have the URL \(base)/c.png with different fragments.")
                 let path = try await world.agent.call("path", mail + "?…")
                 #expect(path.code == 0 && path.output.hasSuffix(".png\n"), "\(path)")
                 #expect(try await world.agent.call("path", mail).code == 1)

@@ -37,12 +37,39 @@ struct SuggestionTests {
                 "https://a.example/a.png?v=1", "https://a.example/a.png?v=2",
                 " A list names it with another query: 'https://a.example/a.png?…'"
             ),
+            (
+                "https://a.example/a.png#b", "https://a.example/a.png#c",
+                " A list names it with another fragment: https://a.example/a.png"
+            ),
+            (
+                "https://a.example/a.png?v=1#b", "https://a.example/a.png?v=1#c",
+                " A list names it with another fragment: 'https://a.example/a.png?…'"
+            ),
+            ("https://a.example/a.png#b", "https://a.example/a.png", " Did you mean https://a.example/a.png?"),
             ("https://a.example/a.png?…", "https://a.example/a.png?v=2", ""),
             ("https://a.example/a.png", "https://other.example/c.png", nil),
         ] as [(IconURL, IconURL, String?)])
     func hints(given: IconURL, listed: IconURL, hint: String?) {
         #expect((Suggestion.distance(given, listed) == nil) == (hint == nil))
         if let hint { #expect(Suggestion.hint(for: given, listed) == hint) }
+    }
+
+    @Test(
+        "URLs that are shown as one differ in their queries, their fragments, or both",
+        arguments: [
+            (["a?1", "a?2"], "queries"), (["a", "a#1"], "fragments"), (["a?1#1", "a?1#2"], "fragments"),
+            (["a?1#1", "a?1#2", "a?2"], "queries or fragments"), (["a?1#1", "a?2#1"], "queries"),
+        ] as [([IconURL], String)])
+    func hiddenParts(urls: [IconURL], parts: String) {
+        #expect(Suggestion.hiddenParts(of: urls) == parts)
+    }
+
+    @Test("a URL beside one that is shown the same names the part that differs")
+    func beside() {
+        let url: IconURL = "https://a.example/a.png?v=1#b"
+        #expect(shown("https://a.example/a.png?v=2", beside: url) == "the same URL with another query")
+        #expect(shown("https://a.example/a.png?v=1#c", beside: url) == "the same URL with another fragment")
+        #expect(shown("https://a.example/c.png?v=1", beside: url) == "https://a.example/c.png?…")
     }
 
     @Test("a command names the URL that it is about, without what may be secret")

@@ -111,5 +111,11 @@ func shown(_ url: IconURL) -> String { "\(LogURL(url))" }
 
 /// A URL as shown beside another one, which may differ only in the hidden part.
 func shown(_ url: IconURL, beside other: IconURL) -> String {
-    url != other && shown(url) == shown(other) ? "the same URL with another query" : shown(url)
+    guard url != other, haveSameBytes(shown(url), shown(other)) else { return shown(url) }
+    return "the same URL with another \(hiddenPart(of: url, other))"
+}
+
+/// What two URLs differ in that are shown as one: `query` or `fragment`.
+func hiddenPart(of url: IconURL, _ other: IconURL) -> String {
+    url.withoutFragment == other.withoutFragment ? "fragment" : "query"
 }
