@@ -28,6 +28,8 @@ struct EntryReader {
     var lacksIconBase = false
     /// Whether there are entries that a base URL would not help.
     private var hasOtherFlaw = false
+    /// How many URLs have quotes or brackets around them: these were URLs, and tell that it is a list.
+    private(set) var wrappedURLs = 0
     /// The digests from the entries so far, by image URL.
     var expected: [IconURL: Digest] = [:]
 
@@ -65,6 +67,7 @@ struct EntryReader {
 
     /// Records why a text is no icon URL: a word without a dot or a slash is no file either.
     private mutating func recordFlaw(_ flaw: IconFlaw, in text: String?) {
+        if case .wrapped = flaw { wrappedURLs += 1 }
         if flaw == .relative, text?.utf8.contains(where: "./".utf8.contains) == true {
             lacksIconBase = true
         } else {
@@ -93,7 +96,7 @@ struct EntryReader {
         elements > limits.maxEntries ? .tooManyEntries(limit: limits.maxEntries) : draft.rejection
     }
 
-    /// Adds a string entry, and returns whether it is an absolute URL.
+    /// Adds a string entry, and returns whether it is an absolute URL, or one in quotes or brackets.
     ///
     /// Any word can be a relative URL: it is an entry, but does not make the array an app list.
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
@@ -104,6 +107,7 @@ struct EntryReader {
         case .failure(let flaw):
             recordFlaw(flaw, in: text)
             draft.addUnusable(name: nil, id: nil, at: "\(place)", flaw.description)
+            if case .wrapped = flaw { return true }
             return false
         }
     }

@@ -91,7 +91,7 @@ struct ListDocument: Decodable {
             // Also one of URLs that cannot be requested.
             case let reading
             where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
-                texts.append((key.stringValue, reading, reader.draft.entries.count))
+                texts.append((key.stringValue, reading, reader.draft.entries.count + reader.wrappedURLs))
             case let reading: candidates.append((key.stringValue, reading))
             }
         }

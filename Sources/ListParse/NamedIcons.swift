@@ -5,7 +5,7 @@ import CacheFormat
 /// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
 struct NamedIcons {
     private var draft: ListDraft
-    /// How many values are absolute URLs; any word can be a relative one.
+    /// How many values are absolute URLs, also in quotes or brackets; any word can be a relative one.
     private(set) var urls = 0
     /// How many values are empty.
     private(set) var blanks = 0
@@ -30,6 +30,7 @@ struct NamedIcons {
         switch draft.limits.icon(value) {
         case .failure(let flaw):
             if flaw == .empty { blanks += 1 }
+            if case .wrapped = flaw { urls += 1 }
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
         case .success(let url):
             if AppEntry.isPlainURL(value) { urls += 1 }

@@ -78,12 +78,27 @@ struct IconBaseTests {
         #expect(limits.icon("") == .failure(.empty))
         #expect(limits.icon("a b.png") == .failure(.notOneWord))
         #expect(limits.icon("1:a") == .failure(.unresolvable))
+        #expect(limits.icon("'http://e.org/a'") == .failure(.wrapped(in: .quotes)))
         #expect(limits.icon(String(repeating: "a", count: 8190)) == .failure(.unresolvable))
         #expect(ListLimits().icon("a.png") == .failure(.relative))
         #expect(ListLimits().icon("icons/a.png") == .failure(.relative))
         for text in ["127.0.0.1:9001/app9.png", "cdn.example.com/a.png", "10.0.0.1/a.png"] {
             #expect(ListLimits().icon(text) == .failure(.noScheme))
         }
+    }
+
+    @Test(
+        "a URL in quotes or brackets is told from a relative one, and from a sentence",
+        arguments: [
+            (#""https://e.org/a.png""#, .quotes), ("'http://e.org/a.png',", .quotes), ("“https://e.org/a b”", .quotes),
+            ("\"HTTPS://e.org/a.png", .quotes), ("«data:,x»", .quotes), ("<https://e.org/a.png>", .angleBrackets),
+            ("( https://e.org/a b.png )", .parentheses), ("[\"https://e.org/a.png\"]", .squareBrackets),
+            ("\"https://e.org/\" is down", nil), ("\"icons/a.png\"", nil), ("(see below)", nil), ("\"", nil),
+            ("https://e.org/a.png\"", nil), ("", nil),
+        ] as [(String, URLWrapping?)])
+    func wrapping(text: String, wrapping: URLWrapping?) {
+        let found: URLWrapping? = if case .wrapped(let found)? = AppEntry.flaw(inIcon: text) { found } else { nil }
+        #expect(found == wrapping)
     }
 
     @Test("an icon's URL is longer only if it carries its image")

@@ -17,6 +17,12 @@ struct EntryProblemTests {
             ("<string>//e.org/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>http:</string>", "[0]: nothing follows the scheme"),
+            ("<string>\"http://e.org/b.png\"</string>", "[0]: URL in quotes, which must be removed"),
+            (
+                "<dict><key>icon</key><string>(https://e.org/a b.png)</string></dict>",
+                "[0].icon: URL in parentheses, which must be removed"
+            ),
+            ("<string>&lt;http://e.org/b.png&gt;</string>", "[0]: URL in angle brackets, which must be removed"),
             ("<string> \n </string>", "[0]: empty"),
             ("<string>http://e.org/&#10;b</string>", "[0]: has a space or a control character in it"),
             ("<dict/>", "[0]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
@@ -63,6 +69,21 @@ struct EntryProblemTests {
             ("({icon = {url = \"u:1\";};})", .noUsableEntry("[0].icon: not a string")),
             ("{apps = ({icon = \"http:\";});}", .noUsableEntry("apps[0].icon: nothing follows the scheme")),
             ("({icon = \"a.png\";}, {icon = \"x/b\";})", .noIconBase),
+            (
+                #"({icon = "\"http://e.org/a\"";}, {icon = "a.png";})"#,
+                .noUsableEntry("[0].icon: URL in quotes, which must be removed")
+            ),
+            (#"("<http://e.org/a>", word)"#, .noUsableEntry("[0]: URL in angle brackets, which must be removed")),
+            (#"{A = "'http://e.org/a'"; B = c;}"#, .noUsableEntry("A: URL in quotes, which must be removed")),
+            (
+                #"{list = ("(http://e.org/a)"); B = c;}"#,
+                .noUsableEntry("list[0]: URL in parentheses, which must be removed")
+            ),
+            (
+                #"{logos = ("'http://e.org/a'", "'http://e.org/b'"); home = "http://e.org";}"#,
+                .noUsableEntry("logos[0]: URL in quotes, which must be removed")
+            ),
+            (#"("\"http://e.org/a\" is down")"#, .noKnownShape),
             ("({icon = None;})", .noUsableEntry("[0].icon: relative URL, and lists.iconBaseURL is not set")),
             ("({name = Mail; icon = \"e.com/a.png\";})", nil),
             ("(\"http:\")", .noKnownShape), ("({name = Mail;})", .noKnownShape),
@@ -101,6 +122,7 @@ struct EntryProblemTests {
             (#"{A = "x:1"; B = "http://e.org/b";}"#, 2), (#"({icon = "http://e.org/a b.png";})"#, 1),
             // Among names with URLs, the array is an entry without one.
             (#"{Mail = "http://e.org/m"; Maps = ("x:1"); News = "http://e.org/n";}"#, 2),
+            (#"{Mail = "http://e.org/m"; Maps = ("'http://e.org/p'"); News = "http://e.org/n";}"#, 2),
         ])
     func requested(text: String, count: Int) throws {
         #expect(try ListParser().parse(text).get().entries.count == count)

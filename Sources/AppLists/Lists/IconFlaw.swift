@@ -6,6 +6,8 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case empty
     case tooLong(limit: Int)
     case notOneWord
+    /// A URL with quotes or brackets around it.
+    case wrapped(in: URLWrapping)
     /// No scheme, and no base to resolve it against.
     case relative
     /// As ``relative``, but it begins with a host.
@@ -21,6 +23,7 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
         case .empty: "empty"
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notOneWord: "has a space or a control character in it"
+        case .wrapped(let wrapping): "URL in \(wrapping.rawValue), which must be removed"
         case .relative: "relative URL, and lists.iconBaseURL is not set"
         case .noScheme: "no http:// or https:// before the host"
         case .schemeAlone: "nothing follows the scheme"
@@ -42,6 +45,7 @@ extension AppEntry {
     package static func flaw(inIcon icon: String) -> IconFlaw? {
         let bytes = icon.utf8
         guard !bytes.isEmpty else { return .empty }
+        if let wrapping = URLWrapping(of: icon) { return .wrapped(in: wrapping) }
         let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
         guard bytes.count <= longest else { return .tooLong(limit: longest) }
         var isOneWord = true
@@ -78,7 +82,11 @@ extension AppEntry {
 
     /// Whether spaces may be in a text, though not at its ends: it begins with `http://`, `https://` or `data:`.
     private static func mayHaveSpaces(_ text: String) -> Bool {
-        guard text.utf8.first != 0x20, text.utf8.last != 0x20 else { return false }
+        text.utf8.first != 0x20 && text.utf8.last != 0x20 && beginsAsURL(text)
+    }
+
+    /// Whether a text begins with `http://`, `https://` or `data:`.
+    static func beginsAsURL(_ text: String) -> Bool {
         let start = Substring(text.utf8.prefix(8)).asciiLowercased
         return start.starts(withBytes: "http://") || start.starts(withBytes: "https://") || DataURL(text) != nil
     }
