@@ -63,6 +63,6 @@ struct InlineIconTests {
         #expect(check.code == 0)
         expectContains(
             check.output, "[3].icon: longer than 65536 bytes",
-            "will fail: data:image/png;base64,… (38 bytes): the data is not an image")
+            "will fail: 2 icons: the data is not an image", "\n    data:image/png;base64,… (38 bytes)\n")
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 
 /// What a URL is still wrapped in, of the text that it was copied from.
 package enum URLWrapping: String, CaseIterable, Sendable {
@@ -20,6 +21,19 @@ package enum URLWrapping: String, CaseIterable, Sendable {
             return nil
         }
         self = wrapping
+    }
+
+    /// What a URL ends in that is hardly meant, such as `a comma`; `nil` for most.
+    package static func end(of url: IconURL) -> String? {
+        guard let last = url.text.unicodeScalars.last, isEnd(last), DataURL(url.text) == nil else { return nil }
+        return switch last {
+        case ",": "a comma"
+        case ";": "a semicolon"
+        case ">": "an angle bracket"
+        // They are part of names.
+        case ")", "]": nil
+        default: "a quote"
+        }
     }
 
     private init?(opening: Unicode.Scalar) {

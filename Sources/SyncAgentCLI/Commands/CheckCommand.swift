@@ -14,7 +14,7 @@ import SystemPackage
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Check whether property lists would be accepted, before you drop them.",
-        usage: "syncagent check [--fetch] [--strict] [--json] <file> ... [options]",
+        usage: "syncagent check [--fetch] [--strict] [--all] [--json] <file>... [options]",
         discussion: """
             Also lists icons that will fail: URLs and addresses that the settings refuse, and damaged data: URLs. With \
             --fetch, downloads each icon once to test it, and stores nothing.
@@ -36,6 +36,9 @@ struct CheckCommand: AsyncParsableCommand {
     @Flag(help: "End with exit code 1 if a file name or an entry is ignored, or an icon can never be ready.")
     var strict = false
 
+    @Flag(help: "Show every entry and icon, not three for each cause.")
+    var all = false
+
     @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
@@ -50,6 +53,7 @@ struct CheckCommand: AsyncParsableCommand {
             if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
+            finding.showsAll = all
             finding.isMissing = FilePath(name).isMissing && !FilePath(name).isSymbolicLink
             if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)

@@ -16,6 +16,10 @@ struct CheckFinding {
     /// Adapts messages about settings to the configuration file.
     private let context: CommandContext
     var isMissing = false
+    /// Whether findings with the same cause are shown one by one.
+    var showsAll = false
+    /// How many are shown of those with the same cause.
+    private static let mostExamples = 3
     private static let missing = "There is no such file."
     /// The results of `--fetch`.
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
@@ -75,13 +79,7 @@ struct CheckFinding {
                 ? "\(Self.missing)\(Suggestion.file(for: FilePath(file)))" : "\(rejection.message) [\(rejection.code)]"
             return (StyledText("\(file): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
-            var items = list.problems.map { StyledText("ignored: \($0)", .yellow) }
-            var given: Set<AddressAdvice> = []
-            items += refused.map { icon, failure in
-                StyledText("will fail: ", .red)
-                    + StyledText("\(shown(icon)): \(message(of: failure, &given)) [\(failure.code)]")
-            }
-            items += trials.map { Self.line(of: $0.icon, $0.outcome) }
+            var items = trials.map { Self.line(of: $0.icon, $0.outcome) }
             items += wrongKeys.map { key, urls, images in
                 StyledText("wrong key: ", .red)
                     + StyledText(
@@ -94,8 +92,58 @@ struct CheckFinding {
             let head =
                 StyledText("\(file): ") + StyledText("acceptable", .green)
                 + StyledText(", \(contents(of: list))")
-            return head.wrapped(to: width) + items.flatMap { $0.item(fitting: width) }
+            return head.wrapped(to: width) + causes(in: list, fitting: width)
+                + items.flatMap { $0.item(fitting: width) }
         }
+    }
+
+    /// Items for what is wrong with the list, by cause.
+    private func causes(in list: AppList, fitting width: Int?) -> [StyledText] {
+        var lines: [StyledText] = []
+        func add(_ text: StyledText, at places: [String]) {
+            lines += text.item(fitting: width)
+            guard places.count > 1 else { return }
+            lines += places.prefix(Self.mostExamples).map { StyledText("    " + $0) }
+            let left = places.count - Self.mostExamples
+            if left > 0 { lines.append(StyledText("    … and \(grouped(left)) more: see --all", .dim)) }
+        }
+        for group in byCause(list.problems, \.reason) {
+            let places = group.map(\.keyPath)
+            let place = group.count == 1 ? places[0] : counted(group.count, "entry", plural: "entries")
+            add(StyledText("ignored: \(place): \(group[0].reason)", .yellow), at: places)
+        }
+        func addIcons(_ label: StyledText, _ icons: [IconURL], _ cause: String) {
+            let place = icons.count == 1 ? shown(icons[0]) : counted(icons.count, "icon")
+            add(label + StyledText("\(place): \(cause)"), at: icons.map { shown($0) })
+        }
+        var given: Set<AddressAdvice> = []
+        for group in byCause(refused, { "\($0.failure.code) \($0.failure.message)" }) {
+            let failure = group[0].failure
+            let cause = "\(message(of: failure, &given)) [\(failure.code)]"
+            addIcons(StyledText("will fail: ", .red), group.map(\.icon), cause)
+        }
+        for group in byCause(list.entries.map(\.icon), { URLWrapping.end(of: $0) ?? "" }) {
+            guard let end = URLWrapping.end(of: group[0]) else { continue }
+            addIcons(StyledText("doubtful: ", .yellow), group, "ends in \(end), which is a part of the URL")
+        }
+        return lines
+    }
+
+    /// Findings that have the same cause together, in the order of the first of each.
+    private func byCause<Finding>(_ findings: [Finding], _ cause: (Finding) -> String) -> [[Finding]] {
+        guard !showsAll else { return findings.map { [$0] } }
+        var groups: [[Finding]] = []
+        var known: [[UInt8]: Int] = [:]
+        for finding in findings {
+            let key = Array(cause(finding).utf8)
+            if let group = known[key] {
+                groups[group].append(finding)
+            } else {
+                known[key] = groups.count
+                groups.append([finding])
+            }
+        }
+        return groups
     }
 
     private func contents(of list: AppList) -> String {

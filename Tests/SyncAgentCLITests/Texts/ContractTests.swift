@@ -17,7 +17,7 @@ struct ContractTests {
     private static let commands: [(String, String)] = [
         ("run", "--once --allow-network= --log-level= --allow-root"), ("status", "--json --watch --health"),
         ("path", "--app= --list= --size= --json"), ("list", "--failed --json"), ("why", "--json"),
-        ("check", "--fetch --strict --json"), ("sync", "--wait --json"), ("pause", "--for= --reason= --json"),
+        ("check", "--fetch --strict --all --json"), ("sync", "--wait --json"), ("pause", "--for= --reason= --json"),
         ("resume", "--reason= --json"), ("pin", "--wait --json"), ("unpin", "--json"), ("retry", "--failed --json"),
         ("refresh", "--json"), ("evict", "--dry-run --explain= --confirm --json"), ("purge", "--yes -y"),
         ("verify", "--repair --json"), ("events", "--follow --since= --limit= --json"), ("config", "--json"),
