@@ -123,6 +123,9 @@ struct ListTests {
                     expectContains(
                         try await world.agent.call("list", "apps.plist").output,
                         "ignored: [1].icon: empty; the app keeps its last icon")
+                    expectContains(
+                        try await world.agent.call("status").output,
+                        "entries-ignored (notice): 1 entry of 1 list is ignored\n  1 app keeps its last icon: Maps\n")
                 }
                 expectContains(try await world.agent.call("list", "apps.plist").output, "no-usable-entry")
             }

@@ -233,6 +233,28 @@ struct StatusVerdictTests {
         #expect(report.problems.flatMap(\.commands) == row.commands)
     }
 
+    @Test(
+        "the notice of ignored entries counts the apps that keep their icon, names three, and leads to their list",
+        arguments: [
+            ([nil, nil], nil, "1.plist"), ([nil, (1, ["Mail"])], "1 app keeps its last icon: Mail", "2.plist"),
+            ([(3, ["A", "B", "C"]), nil], "3 apps keep their last icon: A, B, C", "1.plist"),
+            (
+                [(1, ["A"]), (1200, ["B", "C", "D"])], "1,201 apps keep their last icon: A, B, C and 1,198 more",
+                "1.plist"
+            ),
+        ] as [([(Int, [String])?], String?, String)])
+    func kept(lists: [(Int, [String])?], detail: String?, list: String) {
+        var report = Self.wells[0].report
+        report.lists = lists.enumerated().map { number, kept in
+            var row = StatusReport.List(name: "\(number + 1).plist", state: .ok)
+            row.problems = 1
+            row.kept = kept.map { StatusReport.List.Kept(apps: $0.0, examples: $0.1) }
+            return row
+        }
+        let notice = report.problems.first { $0.code == "entries-ignored" }
+        #expect(notice?.detail == detail && notice?.commands == ["syncagent list \(list)"])
+    }
+
     @Test("the verdict names the command that starts the agent, its folders, and the given options")
     func context() {
         let context = CommandContext(

@@ -38,6 +38,8 @@ package struct AppList: Equatable, Sendable {
     package var entries: [AppEntry]
     /// The entries without a usable icon URL: a known app keeps its last icon (``keepingIcons(of:)``).
     package var unusable: [UnusableEntry] = []
+    /// The indices of those in ``entries`` that keep the last icon of an unusable entry's app, in order.
+    package var kept: [Int] = []
     /// What was ignored, in the list's order: at most ``maxProblems`` problems, then one that counts the rest.
     package var problems: [EntryProblem]
     /// All images in the folder `lists.iconBaseURL`, as ``IconBase/url(ofFile:)`` spells them, if the file names those in

@@ -238,6 +238,16 @@ extension StatusReport {
         return problems
     }
 
+    /// The apps of ignored entries that keep their last icon, as a clause; `nil` if there are none.
+    private static func kept(in lists: [List]) -> String? {
+        let apps = lists.reduce(0) { $0 + ($1.kept?.apps ?? 0) }
+        guard apps > 0 else { return nil }
+        let names = lists.flatMap { $0.kept?.examples ?? [] }.prefix(List.Kept.mostExamples)
+        let more = apps > names.count ? " and \(grouped(apps - names.count)) more" : ""
+        return "\(counted(apps, "app")) \(apps == 1 ? "keeps its" : "keep their") last icon: "
+            + names.joined(separator: ", ") + more
+    }
+
     /// The first ten texts, and how many more there are.
     private static func enumerated(_ texts: [String]) -> String {
         texts.prefix(10).joined(separator: ", ") + (texts.count > 10 ? " and \(texts.count - 10) more" : "")
@@ -278,14 +288,14 @@ extension StatusReport {
                     commands: causes.first.map { [Self.command(for: $0.example, in: $0.list)] } ?? []))
         }
         let flawed = lists.filter { $0.problems > 0 && $0.state == .ok }
-        if let first = flawed.first {
+        if let first = flawed.first(where: { $0.kept != nil }) ?? flawed.first {
             let entries = flawed.reduce(0) { $0 + $1.problems }
             notices.append(
                 StatusProblem(
                     .entriesIgnored, severity: .notice, count: entries,
                     sentence: "\(counted(entries, "entry", plural: "entries")) of \(counted(flawed.count, "list")) "
                         + (entries == 1 ? "is ignored" : "are ignored"),
-                    example: first.name.text,
+                    detail: Self.kept(in: flawed), example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"]))
         }
         let copies = lists.filter { $0.name.isConflictCopy }

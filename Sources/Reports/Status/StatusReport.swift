@@ -31,6 +31,22 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var code: String?
         /// How many ready entries show the previous image of their app; `nil` from an agent of an older version.
         package var previous: Int?
+        /// The apps whose entry is ignored and that keep their last icon; `nil` if there are none.
+        package var kept: Kept?
+
+        /// Apps that keep their last icon, because their entry became unusable.
+        package struct Kept: Codable, Equatable, Sendable {
+            /// The most examples.
+            package static let mostExamples = 3
+
+            package var apps: Int
+            /// The names of the first ones, or the URLs of their icons without secrets.
+            package var examples: [String]
+
+            package init(apps: Int, examples: [String]) {
+                (self.apps, self.examples) = (apps, examples)
+            }
+        }
 
         package init(name: ListName, state: State) {
             self.name = name

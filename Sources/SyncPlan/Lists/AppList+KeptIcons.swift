@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 import CacheFormat
+import Reports
 
 extension AppList {
     /// The list with an entry for each unusable one whose app the last version of the list has: it keeps its last URL.
@@ -79,6 +80,7 @@ extension AppList {
             }
             if let name = entry.name, !name.isEmpty { keeping.name = name }
             keeping.id = entry.id ?? keeping.id
+            list.kept.append(list.entries.count)
             list.entries.append(keeping)
             kept.insert(IconURL(entry.keyPath))
         }
@@ -87,5 +89,21 @@ extension AppList {
             list.problems[index].reason += "; the app keeps its last icon"
         }
         return list
+    }
+}
+
+extension StatusReport.List.Kept {
+    /// The longest name that is told whole, in bytes.
+    private static let longestName = 64
+
+    /// The apps of a list that keep their last icon; `nil` if there are none.
+    init?(of list: AppList) {
+        guard !list.kept.isEmpty else { return nil }
+        let examples = list.kept.prefix(Self.mostExamples).map { index -> String in
+            let entry = list.entries[index]
+            let name = entry.name.flatMap { $0.isEmpty ? nil : $0 } ?? "\(LogURL(entry.icon))"
+            return name.utf8.count > Self.longestName ? name.prefix(bytes: Self.longestName) + "…" : name
+        }
+        self.init(apps: list.kept.count, examples: examples)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 package import CacheFormat
+package import Reports
 
 /// An app list: its last good version, and the state of its current file.
 package struct ListRecord: Sendable {
@@ -22,6 +23,8 @@ package struct ListRecord: Sendable {
     ///
     /// A restart forgets it, until the file is read again.
     package var strays = 0
+    /// The apps of ignored entries that keep their last icon, if the file itself was read.
+    package var kept: StatusReport.List.Kept?
     /// The images that the file names, if it names images and no apps; then it is not published.
     package var images: Set<IconURL>?
     /// Whether the file itself was read by the current rules, not only its document.

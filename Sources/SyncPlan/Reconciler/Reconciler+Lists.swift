@@ -109,7 +109,8 @@ extension Reconciler {
         let replaced = book.replaceable(name)
         let record = ListRecord(
             state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
-            strays: list.unusable.count { $0.isNameless }, isRead: true, published: old?.published)
+            strays: list.unusable.count { $0.isNameless }, kept: StatusReport.List.Kept(of: list), isRead: true,
+            published: old?.published)
         if old?.images != nil { changes.images = true }
         let diff = book.catalog.setList(name, record)
         book.addKeys(of: diff.added, in: &turn)

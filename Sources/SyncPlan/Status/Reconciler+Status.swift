@@ -32,6 +32,7 @@ extension Reconciler {
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
+            row.kept = list.kept
             return row
         }
         let tally = book.catalog.tally

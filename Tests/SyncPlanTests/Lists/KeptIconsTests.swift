@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
+import Reports
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Apps whose entry becomes unusable")
 struct KeptIconsTests {
@@ -86,7 +88,17 @@ struct KeptIconsTests {
     func name() {
         let list = Self.list([.unusable("Post", "m"), .unusable("New", nil)]).keepingIcons(of: Self.old)
         #expect(list.entries == [AppEntry(name: "Post", id: "m", icon: "u:mail")])
-        #expect(list.problems.map(\.reason) == ["empty; the app keeps its last icon", "empty"])
+        #expect(list.problems.map(\.reason) == ["empty; the app keeps its last icon", "empty"] && list.kept == [0])
+    }
+
+    @Test("a report of apps that keep their icons names three of them, or their URLs without what may be secret")
+    func report() {
+        let names = [String(repeating: "é", count: 40), "", "B", "C", "D"]
+        var list = AppList(entries: names.map { AppEntry(name: $0, icon: "https://e.org/a?token=x") })
+        list.kept = [0, 1, 3, 4]
+        let examples = [String(repeating: "é", count: 32) + "…", "https://e.org/a?…", "C"]
+        #expect(StatusReport.List.Kept(of: list) == StatusReport.List.Kept(apps: 4, examples: examples))
+        #expect(StatusReport.List.Kept(of: AppList(entries: list.entries)) == nil)
     }
 
     @Test("a list without a last version, or without unusable entries, stays as it is")

@@ -69,6 +69,8 @@ struct PreviousImageScenarioTests {
             #expect(document?.apps.allSatisfy { $0.state.status == .ready } == true)
             let list = try #require(agent.plan.status.lists.first)
             #expect(list.state == .ok && list.problems == Self.count)
+            let first = (1...3).map { "https://h.example/\($0).png" }
+            #expect(list.kept == StatusReport.List.Kept(apps: Self.count - 1, examples: first))
             #expect(agent.plan.status.icons.retired == 0 && agent.plan.status.downloads.counts == [0, 0, 0, 0])
         }
         // An app that leaves the list goes all the same.
