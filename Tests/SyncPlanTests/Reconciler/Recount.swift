@@ -18,6 +18,7 @@ extension Reconciler {
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
+            row.kept = list.kept
             return row
         }
         recounted.icons = StatusReport.Icons()
