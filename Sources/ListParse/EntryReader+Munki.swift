@@ -48,7 +48,7 @@ extension EntryReader {
             // A catalog has one item per version of an app, all with the same name.
             let id = (name ?? "").isEmpty ? nil : name
             append(
-                AppEntry(name: name, id: id, icon: url, expected: digest(of: item, for: url, at: place)),
+                AppEntry(name: name, id: id, icon: url, expected: digest(of: item, at: place)),
                 at: place.key(key))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
@@ -67,24 +67,14 @@ extension EntryReader {
         return AppEntry.flaw(inIcon: url).map { .failure($0) } ?? .success(IconURL(url))
     }
 
-    /// The expected digest of an item's image; if entries disagree about an image, the first one counts.
-    private mutating func digest(
-        of item: KeyedDecodingContainer<ListKey>, for url: IconURL, at place: EntryPlace
-    ) -> Digest? {
+    /// The digest that an item gives for its image; the versions of an app can give different ones.
+    private mutating func digest(of item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Digest? {
         let key = MunkiItem.iconHashKey
         guard item.contains(key) else { return nil }
         let text = Self.trimmed(key, of: item)
         guard text != "" else { return nil }
-        guard let digest = text.flatMap({ Digest(hex: $0.asciiLowercased) }) else {
-            draft.addProblem(place.key(key), "not a SHA-256 digest in hexadecimal digits")
-            return nil
-        }
-        let first = expected[url] ?? digest
-        expected[url] = first
-        guard digest == first else {
-            draft.addProblem(place.key(key), "differs from the digest that an earlier entry gives for the same image")
-            return nil
-        }
+        let digest = text.flatMap { Digest(hex: $0.asciiLowercased) }
+        if digest == nil { draft.addProblem(place.key(key), "not a SHA-256 digest in hexadecimal digits") }
         return digest
     }
 }

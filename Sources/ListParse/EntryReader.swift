@@ -30,8 +30,6 @@ struct EntryReader {
     private var hasOtherFlaw = false
     /// How many URLs have quotes or brackets around them: these were URLs, and tell that it is a list.
     private(set) var wrappedURLs = 0
-    /// The digests from the entries so far, by image URL.
-    var expected: [IconURL: Digest] = [:]
 
     var limits: ListLimits { draft.limits }
 
@@ -169,11 +167,10 @@ struct EntryReader {
     /// An optional text of an entry; an integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
         guard entry.contains(key) else { return nil }
-        guard let text = Self.text(key, of: entry) else {
+        guard let text = text(key, of: entry) else {
             draft.addProblem(place.key(key), "not a string")
             return nil
         }
-        draft.count(text)
         guard text.utf8.count <= AppEntry.maxTextBytes else {
             draft.addProblem(place.key(key), "longer than \(AppEntry.maxTextBytes) bytes")
             return nil
@@ -186,10 +183,13 @@ struct EntryReader {
         (try? entry.decode(String.self, forKey: key)).map(AppEntry.trimmed)
     }
 
-    private static func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
-        trimmed(key, of: entry)
-            ?? (try? entry.decode(Int64.self, forKey: key)).map({ String($0) })
-            ?? (try? entry.decode(UInt64.self, forKey: key)).map({ String($0) })
+    private mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>) -> String? {
+        if let text = try? entry.decode(String.self, forKey: key) {
+            draft.count(text)
+            return AppEntry.trimmed(text)
+        }
+        return (try? entry.decode(Int64.self, forKey: key)).map { String($0) }
+            ?? (try? entry.decode(UInt64.self, forKey: key)).map { String($0) }
     }
 
     /// The identity of an app: the first identity key whose value is a text or an integer.
@@ -197,8 +197,7 @@ struct EntryReader {
     /// Other values are ignored without a problem: a list may use such a key for something else.
     mutating func identity(of entry: KeyedDecodingContainer<ListKey>) -> String? {
         for key in identityKeys where entry.contains(key) {
-            guard let text = Self.text(key, of: entry), !text.isEmpty else { continue }
-            draft.count(text)
+            guard let text = text(key, of: entry), !text.isEmpty else { continue }
             guard text.utf8.count <= AppEntry.maxTextBytes else { continue }
             return text
         }

@@ -54,8 +54,8 @@ struct ListDocument: Decodable {
         var isLost = false
         for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
-                // A text can be the URL of an app with that name.
-                isLost = isLost || EntryReader.trimmed(key, of: dictionary)?.isEmpty ?? true
+                // The URL of an app with that name is none.
+                isLost = isLost || EntryReader.trimmed(key, of: dictionary).map(AppEntry.isPlainURL) != true
                 continue
             }
             var reader = EntryReader(limits: limits)
@@ -72,7 +72,7 @@ struct ListDocument: Decodable {
             return verdict(of: reader.read(dictionary))
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
-        var texts: [(key: String, reading: EntryReader.Reading, urls: Int)] = []
+        var texts: [(key: String, reading: EntryReader.Reading, urls: Int, isWrapped: Bool)] = []
         var spoiled: ListRejection?
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
@@ -91,10 +91,14 @@ struct ListDocument: Decodable {
             // Also one of URLs that cannot be requested.
             case let reading
             where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
-                texts.append((key.stringValue, reading, reader.draft.entries.count + reader.wrappedURLs))
+                let plain = reader.draft.entries.count
+                texts.append((key.stringValue, reading, plain + reader.wrappedURLs, isWrapped: plain == 0))
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
+        // An array whose URLs are all in quotes or brackets is a list if nothing else is.
+        if !candidates.isEmpty || texts.contains(where: { !$0.isWrapped }) { texts.removeAll(where: \.isWrapped) }
+        let namedURLs = named.urls + (texts.allSatisfy(\.isWrapped) ? named.wrappedURLs : 0)
         // Among more names with URLs, an array of URLs is the value of one name more.
         let inArrays = texts.reduce(0) { $0 + $1.urls }
         let arrays = (texts.map(\.key) + candidates.map(\.key)).map(ListPath.key)
@@ -102,12 +106,12 @@ struct ListDocument: Decodable {
             .failure(.ambiguousShape(keys: Array(keys.prefix(ListRejection.maxKeys))))
         }
         if !empty.isEmpty {
-            return arrays.isEmpty && named.urls < 2 ? .success(AppList()) : ambiguous(empty + arrays)
+            return arrays.isEmpty && namedURLs < 2 ? .success(AppList()) : ambiguous(empty + arrays)
         }
-        let isTie = named.urls == inArrays || named.urls < inArrays && named.blanks >= inArrays
+        let isTie = namedURLs == inArrays || namedURLs < inArrays && named.blanks >= inArrays
         if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
         if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
-        if named.urls <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
+        if namedURLs <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
         switch candidates.count {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:

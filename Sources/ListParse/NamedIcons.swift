@@ -5,8 +5,10 @@ import CacheFormat
 /// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
 struct NamedIcons {
     private var draft: ListDraft
-    /// How many values are absolute URLs, also in quotes or brackets; any word can be a relative one.
+    /// How many values are absolute URLs; any word can be a relative one.
     private(set) var urls = 0
+    /// How many values are absolute URLs in quotes or brackets.
+    private(set) var wrappedURLs = 0
     /// How many values are empty.
     private(set) var blanks = 0
     private var images: Set<IconURL> = []
@@ -30,7 +32,7 @@ struct NamedIcons {
         switch draft.limits.icon(value) {
         case .failure(let flaw):
             if flaw == .empty { blanks += 1 }
-            if case .wrapped = flaw { urls += 1 }
+            if case .wrapped = flaw { wrappedURLs += 1 }
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
         case .success(let url):
             if AppEntry.isPlainURL(value) { urls += 1 }
@@ -51,7 +53,7 @@ struct NamedIcons {
     /// The list, if a value is an absolute URL that can be requested; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
-        if urls > 0 {
+        if urls + wrappedURLs > 0 {
             let isTooLong = draft.entries.count + draft.problemCount > limit
             return isTooLong ? .failure(.tooManyEntries(limit: limit)) : draft.verdict
         }

@@ -17,12 +17,12 @@ struct EntryProblemTests {
             ("<string>//e.org/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>http:</string>", "[0]: nothing follows the scheme"),
-            ("<string>\"http://e.org/b.png\"</string>", "[0]: URL in quotes, which must be removed"),
+            ("<string>\"http://e.org/b.png\"</string>", "[0]: remove the quotes around the URL"),
             (
                 "<dict><key>icon</key><string>(https://e.org/a b.png)</string></dict>",
-                "[0].icon: URL in parentheses, which must be removed"
+                "[0].icon: remove the parentheses around the URL"
             ),
-            ("<string>&lt;http://e.org/b.png&gt;</string>", "[0]: URL in angle brackets, which must be removed"),
+            ("<string>&lt;http://e.org/b.png&gt;</string>", "[0]: remove the angle brackets around the URL"),
             ("<string> \n </string>", "[0]: empty"),
             ("<string>http://e.org/&#10;b</string>", "[0]: has a space or a control character in it"),
             ("<dict/>", "[0]: no icon key (icon, icon_url, iconURL, iconUrl, artwork)"),
@@ -71,17 +71,17 @@ struct EntryProblemTests {
             ("({icon = \"a.png\";}, {icon = \"x/b\";})", .noIconBase),
             (
                 #"({icon = "\"http://e.org/a\"";}, {icon = "a.png";})"#,
-                .noUsableEntry("[0].icon: URL in quotes, which must be removed")
+                .noUsableEntry("[0].icon: remove the quotes around the URL")
             ),
-            (#"("<http://e.org/a>", word)"#, .noUsableEntry("[0]: URL in angle brackets, which must be removed")),
-            (#"{A = "'http://e.org/a'"; B = c;}"#, .noUsableEntry("A: URL in quotes, which must be removed")),
+            (#"("<http://e.org/a>", word)"#, .noUsableEntry("[0]: remove the angle brackets around the URL")),
+            (#"{A = "'http://e.org/a'"; B = c;}"#, .noUsableEntry("A: remove the quotes around the URL")),
             (
                 #"{list = ("(http://e.org/a)"); B = c;}"#,
-                .noUsableEntry("list[0]: URL in parentheses, which must be removed")
+                .noUsableEntry("list[0]: remove the parentheses around the URL")
             ),
             (
                 #"{logos = ("'http://e.org/a'", "'http://e.org/b'"); home = "http://e.org";}"#,
-                .noUsableEntry("logos[0]: URL in quotes, which must be removed")
+                .noUsableEntry("logos[0]: remove the quotes around the URL")
             ),
             (#"("\"http://e.org/a\" is down")"#, .noKnownShape),
             ("({icon = None;})", .noUsableEntry("[0].icon: relative URL, and lists.iconBaseURL is not set")),

@@ -44,6 +44,8 @@ struct ListShapeTests {
             ("{apps = (); home = http://e.org;}", []), ("{apps = (); items = (); x = (a);}", []),
             ("{items = {a = b;}; programs = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
             ("{title = http://e.org; x = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
+            ("{x = ({icon = http://e.org/c;}); by = (\"<http://e.org/me>\");}", ["http://e.org/c"]),
+            ("{x = (http://e.org/c); by = (\"'http://e.org/me'\"); see = \"<http://e.org>\";}", ["http://e.org/c"]),
         ])
     func arraysInDictionaries(text: String, icons: [IconURL]) {
         #expect(ListParser().parse(text) == .success(AppList(entries: icons.map { AppEntry(icon: $0) })))
@@ -100,6 +102,8 @@ struct ListShapeTests {
             ("{home = http://e.org; apps = {m = {icon = http://e.org/m;};};}", "no-known-shape"),
             ("{home = http://e.org; apps = \"\";}", "no-known-shape"),
             ("{home = http://e.org; apps = \" \";}", "no-known-shape"),
+            ("{home = http://e.org; apps = Array;}", "no-known-shape"),
+            ("{shots = (http://e.org/s, http://e.org/t); items = null;}", "no-known-shape"),
             ("{home = http://e.org; apps = ({Icon = http://e.org/m;});}", "no-known-shape"),
             ("{shots = (http://e.org/s, http://e.org/t); apps = ((a));}", "no-known-shape"),
             ("{icons = (); programs = ({icon = http://e.org/c;});}", "ambiguous-shape"),

@@ -23,7 +23,7 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
         case .empty: "empty"
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notOneWord: "has a space or a control character in it"
-        case .wrapped(let wrapping): "URL in \(wrapping.rawValue), which must be removed"
+        case .wrapped(let wrapping): "remove the \(wrapping.rawValue) around the URL"
         case .relative: "relative URL, and lists.iconBaseURL is not set"
         case .noScheme: "no http:// or https:// before the host"
         case .schemeAlone: "nothing follows the scheme"
@@ -45,9 +45,9 @@ extension AppEntry {
     package static func flaw(inIcon icon: String) -> IconFlaw? {
         let bytes = icon.utf8
         guard !bytes.isEmpty else { return .empty }
-        if let wrapping = URLWrapping(of: icon) { return .wrapped(in: wrapping) }
         let longest = DataURL(icon) == nil ? FetchTarget.maxLength : DataURL.maxLength
         guard bytes.count <= longest else { return .tooLong(limit: longest) }
+        if let wrapping = URLWrapping(of: icon) { return .wrapped(in: wrapping) }
         var isOneWord = true
         let isText = bytes.allSatisfy { byte in
             if byte == 0x20 { isOneWord = false }

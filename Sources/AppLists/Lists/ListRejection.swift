@@ -168,9 +168,11 @@ extension ListRejection: CustomStringConvertible {
         case .tooManyValues:
             "The file repeats values until there are more than \(fact): write it without the repetitions, or split it."
         case .noKnownShape:
-            "The property list is not an app list: write an array of dictionaries with an icon key, an array of URLs, "
-                + "or a dictionary that contains such an array or a URL for each name. Munki catalogs and install "
-                + "manifests are accepted too."
+            "The property list is not an app list: write an array of dictionaries with the URL of an icon under "
+                + "“icon” or another key of lists.iconKeys, an array of URLs, or a dictionary that contains such an array "
+                + "or a URL for each name. Munki catalogs and install manifests are accepted too."
+        case .ambiguousShape where facts.count == 1:
+            "The array \(fact), or the names with URLs beside it, could be the list: name the intended one “apps”."
         case .ambiguousShape:
             "Several arrays could be the list (\(facts.joined(separator: ", "))): name the intended one “apps”."
         case .repeatedKeys:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What a URL is still wrapped in, of the text that it was copied from.
+/// Quotes or brackets that were left around a copied URL.
 package enum URLWrapping: String, CaseIterable, Sendable {
     case quotes
     case angleBrackets = "angle brackets"

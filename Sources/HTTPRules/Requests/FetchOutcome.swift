@@ -22,7 +22,7 @@ package struct FetchRequest: Equatable, Sendable {
     package var copy: ImageCopy?
     /// The lists that name the icon, for which credentials may be used.
     package var lists: [ListName] = []
-    /// An image that was just downloaded for another icon, to take in place of a request.
+    /// The image of another icon, to copy in place of a request.
     package var shared: SharedImage?
 
     package init(
@@ -54,7 +54,7 @@ package struct SharedImage: Equatable, Sendable {
     package var image: AppListDocument.Image
     /// The name of the staged image; `nil` if it is published.
     ///
-    /// A staged image may be published before it is taken.
+    /// A staged image may be published before it is copied.
     package var staged: String?
     package var response: StoredResponse
 

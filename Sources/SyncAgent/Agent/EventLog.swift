@@ -83,6 +83,7 @@ struct EventLog: Sendable {
     }
 
     func record(_ request: FetchRequest) {
+        guard request.shared == nil else { return }
         logger.debug(
             "icon requested", metadata: ["url": "\(LogURL(request.url))", "reason": "\(request.reason.rawValue)"])
     }

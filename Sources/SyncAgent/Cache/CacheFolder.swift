@@ -207,7 +207,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Sets the time of a file or folder to now, but to one whole second after the time that it has if that is not earlier.
+    /// Sets the time of a file or folder to now, or to one whole second after its present time if that is later.
     ///
     /// GTK compares whole seconds, and takes a time that it saw last for no change, even one that a wrong clock set.
     func touch(_ name: String) throws(FileError) {

@@ -27,7 +27,7 @@ extension Downloads {
 
     func begin(_ download: ActiveDownload) async {
         let request = download.request
-        if let shared = request.shared { return await take(shared, for: download) }
+        if let shared = request.shared { return await copy(shared, for: download) }
         do {
             switch request.source {
             case .server(let target):
@@ -51,12 +51,17 @@ extension Downloads {
         }
     }
 
-    /// Takes the image that was downloaded for another icon.
-    private func take(_ shared: SharedImage, for download: ActiveDownload) async {
-        guard let bytes = await staging.bytes(of: shared) else {
-            return end(download, because: FetchFailure(.disk, "the image of the same URL was removed meanwhile"))
+    /// Copies the image that was downloaded for another icon.
+    private func copy(_ shared: SharedImage, for download: ActiveDownload) async {
+        do {
+            guard let name = try await staging.copy(shared) else {
+                throw FetchFailure(.disk, "the image of the same URL was removed meanwhile")
+            }
+            guard !download.hasEnded else { return await staging.discard([name]) }
+            end(download, .image(StagedImage(name: name, image: shared.image), shared.response))
+        } catch {
+            end(download, because: error)
         }
-        await keep(bytes, shared.image, shared.response, of: download)
     }
 
     private func ask(_ download: ActiveDownload) async throws {

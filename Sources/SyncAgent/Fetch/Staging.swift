@@ -108,11 +108,16 @@ package actor Staging {
         return name
     }
 
-    /// The bytes of an image that another icon has, staged or published; `nil` if they are gone, or others.
-    package func bytes(of shared: SharedImage) -> [UInt8]? {
-        if let name = shared.staged, let bytes = held.bytes(of: name) { return bytes }
-        let paths = [shared.staged.map(StagingPath.of), shared.image.path].compactMap(\.self)
-        return paths.lazy.compactMap { try? self.folder.read($0) }.first { Digest.of($0) == shared.image.sha256 }
+    /// Keeps a copy of an image that another icon has, staged or published.
+    ///
+    /// - Returns: Its name; `nil` if the image is gone.
+    /// - Throws: ``FileError``, or a `Shortage`.
+    package func copy(_ shared: SharedImage) throws -> String? {
+        if let name = shared.staged, let bytes = held.bytes(of: name) { return try keep(bytes) }
+        for path in [shared.staged.map(StagingPath.of), shared.image.path].compactMap(\.self) {
+            if let bytes = try? folder.read(path), Digest.of(bytes) == shared.image.sha256 { return try keep(bytes) }
+        }
+        return nil
     }
 
     /// Begins a file for an image that arrives in pieces.

@@ -80,16 +80,17 @@ struct DownloadSchedule: Sendable {
 
     func isInvalid(_ url: IconURL) -> Bool { invalidated.contains(url) }
 
-    /// Ends a download: frees its slot, and updates its origin unless a copy was requested.
+    /// Ends a download: frees its slot, and updates its origin unless a copy was requested, or nothing.
     ///
     /// Returns whether the download was invalidated.
     mutating func finish(
-        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, ofOrigin isOrigin: Bool, in turn: inout Turn
+        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, ofOrigin isOrigin: Bool, isRequest: Bool = true,
+        in turn: inout Turn
     ) -> Bool {
-        if case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
+        if isRequest, case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
-            if isOrigin { record(outcome, of: origin, in: &turn) }
+            if isOrigin, isRequest { record(outcome, of: origin, in: &turn) }
         }
         return invalidated.remove(url) != nil
     }

@@ -10,33 +10,45 @@ struct SharedDownloads: Sendable {
     private var waiting: [IconURL: [FetchRequest]] = [:]
     /// The icon whose download each of them waits for.
     private var awaited: [IconURL: IconURL] = [:]
-    /// The icons that take an image which is there, with the icon that it was downloaded for.
-    private var taking: [IconURL: IconURL] = [:]
+    /// The icons that get a copy of an image, with the icon that it was downloaded for.
+    private var copying: [IconURL: IconURL] = [:]
+    /// The icons that a user wants to be requested.
+    private var insisted: Set<IconURL> = []
 
     /// The icon that was requested last for the same URL without its fragment; `nil` if it is the same icon, or none is.
     func requested(before url: IconURL) -> IconURL? {
-        let text = url.withoutFragment
-        guard text != nil || !requested.isEmpty else { return nil }
-        let key = text ?? url
+        guard !requested.isEmpty || url.hasFragment else { return nil }
+        let key = url.hasFragment ? url.withoutFragment : url
         let last = requested[key] ?? key
         return last == url ? nil : last
     }
 
-    /// Records that an icon is requested from its server, or has an image.
+    /// Records that an icon is requested from its server, or has an image from there.
     mutating func record(_ url: IconURL) {
-        if let key = url.withoutFragment {
-            requested[key] = url
+        // One without a fragment has an entry only if others have one.
+        if url.hasFragment {
+            requested[url.withoutFragment] = url
         } else if !requested.isEmpty, requested[url] != nil {
-            // One without a fragment has an entry only if others have one.
             requested[url] = url
         }
     }
 
     /// Forgets an icon that no list names any more.
     mutating func forget(_ url: IconURL) {
-        guard !requested.isEmpty, case let key = url.withoutFragment ?? url, requested[key] == url else { return }
+        insisted.remove(url)
+        guard !requested.isEmpty else { return }
+        let key = url.hasFragment ? url.withoutFragment : url
+        guard requested[key] == url else { return }
         requested[key] = nil
     }
+
+    /// Records that a user wants an icon to be requested, whatever others have.
+    mutating func insist(on url: IconURL) {
+        if requested(before: url) != nil { insisted.insert(url) }
+    }
+
+    /// Whether a user wanted it to be requested since its last download.
+    mutating func endInsistence(on url: IconURL) -> Bool { insisted.remove(url) != nil }
 
     // MARK: Requests that wait
 
@@ -62,20 +74,13 @@ struct SharedDownloads: Sendable {
         return requests
     }
 
-    // MARK: Images that are there
+    // MARK: Copies
 
-    mutating func take(_ url: IconURL, from other: IconURL) { taking[url] = other }
+    /// Records that an icon gets a copy of the image of another one.
+    mutating func beginCopy(for url: IconURL, of other: IconURL) { copying[url] = other }
 
-    /// Ends the download of an icon; returns the icon whose image it took, `nil` if it was a request.
-    mutating func endTaking(_ url: IconURL) -> IconURL? {
-        taking.isEmpty ? nil : taking.removeValue(forKey: url)
-    }
-}
-
-extension IconURL {
-    /// The URL without its fragment; `nil` if it has none.
-    fileprivate var withoutFragment: IconURL? {
-        guard text.utf8.contains(UInt8(ascii: "#")) else { return nil }
-        return IconURL(String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") })))
+    /// Ends the download of an icon; returns the icon whose image was copied, `nil` if it was a request.
+    mutating func endCopy(for url: IconURL) -> IconURL? {
+        copying.isEmpty ? nil : copying.removeValue(forKey: url)
     }
 }

@@ -88,12 +88,11 @@ extension IconBook {
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL,
         mayWriteAhead: Bool, in turn: inout Turn
     ) {
-        if let other = sharedDownloads.endTaking(url) {
-            let trail = catalog.icons[other]?.trail
-            return endDownload(outcome, trail, of: url, isRequest: false, mayWriteAhead: mayWriteAhead, in: &turn)
-        }
+        let copied = sharedDownloads.endCopy(for: url)
+        let trail = copied.map { catalog.icons[$0]?.trail } ?? trail
         endDownload(
-            outcome, trail, isMultiplexed: isMultiplexed, of: url, mayWriteAhead: mayWriteAhead, in: &turn)
+            outcome, trail, isMultiplexed: isMultiplexed, of: url, isRequest: copied == nil,
+            mayWriteAhead: mayWriteAhead, in: &turn)
         endWaits(for: url, outcome, trail, in: &turn)
     }
 
@@ -104,7 +103,7 @@ extension IconBook {
     ) {
         let isCopy = sources.isTaking(url)
         let isInvalid = downloads.finish(
-            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: isRequest && !isCopy, in: &turn)
+            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
         guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
             requeueBlocked(in: &turn)
             return apply(.cancelled, to: url, in: &turn)

@@ -101,6 +101,7 @@ extension IconBook {
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
         for url in urls {
             sources.waive(url, at: turn.now)
+            sharedDownloads.insist(on: url)
             apply(.requested(turn.now, isRefresh: isRefresh), to: url, in: &turn)
             downloads.raise(url)
         }

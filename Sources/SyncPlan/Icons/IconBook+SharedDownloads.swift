@@ -6,24 +6,32 @@ import HTTPRules
 
 // URLs that differ in their fragment alone are one download.
 extension IconBook {
-    /// Starts a download, unless that of another icon brings the same image, or has brought it.
+    /// Starts a download, unless that of another icon brings the same image, has brought it, or has failed.
     mutating func begin(_ request: FetchRequest, in turn: inout Turn) {
         var request = request
-        if request.copy == nil, let other = sharedDownloads.requested(before: request.url),
-            let icon = catalog.icons[other]
-        {
+        // Copies of upstreams are chosen for each icon.
+        guard request.copy == nil else { return turn.actions.append(.fetch(request)) }
+        let isInsisted = sharedDownloads.endInsistence(on: request.url)
+        if let other = sharedDownloads.requested(before: request.url), let icon = catalog.icons[other] {
             if icon.phase == .fetching, !sources.isTaking(other), !sharedDownloads.isWaiting(other) {
                 return sharedDownloads.wait(request, for: other)
             }
-            request.shared = image(of: icon, for: request.url, at: turn.now)
-            if request.shared != nil { sharedDownloads.take(request.url, from: other) }
+            if !isInsisted, let failure = failure(of: icon, for: request.url, at: turn.now) {
+                _ = downloads.finish(
+                    request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, isRequest: false, in: &turn)
+                return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
+            }
+            request.shared = image(of: icon, for: request.url, isInsisted: isInsisted, at: turn.now)
+            if request.shared != nil { sharedDownloads.beginCopy(for: request.url, of: other) }
         }
         if request.shared == nil { sharedDownloads.record(request.url) }
         turn.actions.append(.fetch(request))
     }
 
-    /// The image of another icon, if it is fresh and came after that of this icon had to be asked for again.
-    private func image(of other: IconRecord, for url: IconURL, at now: Timestamp) -> SharedImage? {
+    /// The image of another icon, if it is fresh, and its response is newer than that of this icon.
+    ///
+    /// If a user asked for a request, also newer than that.
+    private func image(of other: IconRecord, for url: IconURL, isInsisted: Bool, at now: Timestamp) -> SharedImage? {
         // After a failure, one to read the image of the other among them, the server is asked.
         guard let icon = catalog.icons[url], !icon.hasFailed else { return nil }
         let shared: SharedImage
@@ -36,19 +44,39 @@ extension IconBook {
         } else {
             return nil
         }
-        let isNewer = !icon.hasImage || icon.freshUntil <= shared.response.responseTime
-        return isNewer && icon.accepts(shared.image.sha256) ? shared : nil
+        // An upstream has told nothing of this icon.
+        guard !sources.gave(shared.response), icon.accepts(shared.image.sha256) else { return nil }
+        let time = shared.response.responseTime
+        let isNewer =
+            isInsisted ? icon.freshUntil <= time : icon.response.map { $0.responseTime < time } ?? !icon.hasImage
+        return isNewer ? shared : nil
+    }
+
+    /// The failure of another icon, if it waits for its next attempt and no setting or list of this icon matters.
+    private func failure(of other: IconRecord, for url: IconURL, at now: Timestamp) -> IconRecord.Failure? {
+        guard other.phase == .idle, let failure = other.failure, let next = failure.nextAttempt, next > now,
+            isShared(failure.code, with: url)
+        else { return nil }
+        return failure
+    }
+
+    /// Whether a failure is that of the request, which another icon would send again.
+    private func isShared(_ code: FetchFailure.Code, with url: IconURL) -> Bool {
+        switch code {
+        case .fetch(.digestMismatch), .fetch(.disk): false
+        case .fetch, .http, .image, .url: !settings.credentials.mayDepend(code, of: url)
+        }
     }
 
     /// Ends the requests that waited for the download of an icon.
     mutating func endWaits(for url: IconURL, _ outcome: FetchOutcome, _ trail: FetchTrail?, in turn: inout Turn) {
         for var request in sharedDownloads.endWaits(for: url) {
             switch outcome {
-            case .failed(let failure) where !settings.credentials.mayDepend(failure.code, of: request.url):
+            case .failed(let failure) where isShared(failure.code, with: request.url):
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)
-                sharedDownloads.take(request.url, from: url)
+                sharedDownloads.beginCopy(for: request.url, of: url)
                 turn.actions.append(.fetch(request))
             case .notModified where isSame(request.url, as: url):
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)

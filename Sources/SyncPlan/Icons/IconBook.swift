@@ -151,7 +151,10 @@ struct IconBook: Sendable {
         // By index: a collection that changes while it is iterated is copied, and so is a record that is taken out.
         for index in catalog.icons.indices {
             let isScheduled = catalog.icons[index].icon.due != nil
-            if catalog.icons[index].icon.hasImage { sharedDownloads.record(catalog.icons[index].url) }
+            // One from an upstream says nothing of other URLs.
+            if let response = catalog.icons[index].icon.response, !sources.gave(response) {
+                sharedDownloads.record(catalog.icons[index].url)
+            }
             switch FetchPlan(for: catalog.icons[index].icon, now: turn.now) {
             case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
                 apply(.scheduled(time), at: index, in: &turn)

@@ -8,7 +8,7 @@ extension AppList {
     ///
     /// A writer that loses or spoils a URL takes no image away: it is as if the new URL had not come yet. Only apps that no
     /// usable entry of this version is (``AppMatch``) are kept, each once: those with the same identity, the same name
-    /// first; then those with the same name. An entry with neither may be any app: it keeps the first one that is missing.
+    /// first; then those with the same name. An entry with neither may be any app that is missing.
     ///
     /// - Parameters:
     ///   - old: The entries of the last version.
@@ -38,17 +38,27 @@ extension AppList {
         claim({ $0.id == nil ? nil : Key($0.id, $0.name) }, from: { $0.id == nil ? nil : Key($0.id, $0.name) })
         claim({ $0.id == nil ? nil : Key($0.id, nil) }, from: { $0.id == nil ? nil : Key($0.id, nil) })
         // Apps with different identities are never the same.
-        let named = { (entry: UnusableEntry) in entry.id == nil && entry.name != nil ? Key(nil, entry.name) : nil }
+        let hasName = { (entry: UnusableEntry) in !(entry.name ?? "").isEmpty }
+        let named = { (entry: UnusableEntry) in entry.id == nil && hasName(entry) ? Key(nil, entry.name) : nil }
         claim(named, from: { $0.id == nil ? Key(nil, $0.name) : nil })
         claim(named, from: { Key(nil, $0.name) })
-        claim({ $0.name == nil ? nil : Key(nil, $0.name) }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
+        claim({ hasName($0) ? Key(nil, $0.name) : nil }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
         // Nothing tells which apps the other entries are: those that are missing stay.
         let missing = Set(match.gone)
         let nameless = unusable.indices.filter { last[$0] == nil && unusable[$0].isNameless }
-        for (number, index) in zip(nameless.dropLast(strays), free.filter(missing.contains)) {
-            last[number] = old[index]
-        }
+        fill(nameless.dropLast(strays), with: free.filter(missing.contains)) { last[$0] = old[$1] }
         return merging(last)
+    }
+
+    /// Gives unusable entries the old ones that are left: that in the same place of the list first, then in order.
+    private func fill(_ numbers: some Sequence<Int>, with left: [Int], _ give: (_ number: Int, _ old: Int) -> Void) {
+        var left = Set(left)
+        var rest: [Int] = []
+        for number in numbers {
+            let place = unusable[number].index + number
+            if left.remove(place) != nil { give(number, place) } else { rest.append(number) }
+        }
+        for (number, index) in zip(rest, left.sorted()) { give(number, index) }
     }
 
     /// What an unusable entry and an old one have in common; texts are compared by bytes.

@@ -71,6 +71,8 @@ struct KeptIconsTests {
     @Test("entries without name and identity keep as many URLs as are lost, in order")
     func anonymous() {
         let old = ["u:1", "u:2", "u:3", "u:4"].map { AppEntry(icon: $0) }
+        let second = Self.list([.usable(AppEntry(icon: "u:x")), .unusable(nil, nil)])
+        #expect(second.keepingIcons(of: Array(old.prefix(2))).entries.map(\.icon) == ["u:x", "u:2"])
         let list = Self.list([.usable(AppEntry(icon: "u:2")), .unusable(nil, nil), .unusable(nil, nil)])
         #expect(list.keepingIcons(of: old).entries.map(\.icon) == ["u:2", "u:1", "u:3"])
     }

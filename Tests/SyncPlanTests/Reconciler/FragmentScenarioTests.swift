@@ -15,8 +15,8 @@ struct FragmentScenarioTests {
         agent.requests.filter { $0.shared == nil }.map(\.url)
     }
 
-    /// Ends the requests that take the image of another icon.
-    private static func takeShared(_ agent: inout AgentScenario) throws {
+    /// Ends the downloads that copy the image of another icon.
+    private static func copyShared(_ agent: inout AgentScenario) throws {
         for (url, request) in agent.downloads {
             guard let shared = request.shared else { continue }
             try agent.finish(url, .image(agent.stage(shared.image), shared.response))
@@ -32,7 +32,7 @@ struct FragmentScenarioTests {
         #expect(agent.plan.status.downloads.active == 3)
         try agent.finish(first, with: "x")
         #expect(agent.downloads.count == 2)
-        try Self.takeShared(&agent)
+        try Self.copyShared(&agent)
         try agent.finishPublication()
         let image = Sample.image("x")
         #expect(try agent.published("1.plist") == [.ready(image), .ready(image), .ready(image)])
@@ -51,7 +51,7 @@ struct FragmentScenarioTests {
         let count = agent.requests.count
         try agent.scan(["1.plist": [Self.urls[0]], "2.plist": [Self.urls[1]]])
         #expect(agent.requests.dropFirst(count).map(\.shared?.image) == [Sample.image("x")])
-        try Self.takeShared(&agent)
+        try Self.copyShared(&agent)
         try agent.finishPublication()
         #expect(try agent.published("2.plist") == [.ready(Sample.image("x"))])
     }
@@ -97,13 +97,56 @@ struct FragmentScenarioTests {
         #expect(agent.requests.last?.url == Self.urls[1] && agent.requests.last?.shared == nil)
     }
 
+    @Test("an icon whose download copied an image is awaited as others are")
+    func chain() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.urls[0]], "2.plist": [Self.urls[2]]])
+        let (first, second) =
+            Self.sent(agent) == [Self.urls[0]] ? (Self.urls[0], Self.urls[2]) : (Self.urls[2], Self.urls[0])
+        let lists: [ListName] = first == Self.urls[0] ? ["1.plist", "2.plist"] : ["2.plist", "1.plist"]
+        try agent.finish(first, with: "x")
+        let copied = try #require(agent.downloads[second]?.shared)
+        // The one that was requested leaves, and a third comes, before the copy is made.
+        try agent.scan([lists[0]: [], lists[1]: [second, Self.urls[1]]])
+        try agent.finish(second, .image(agent.stage(copied.image), copied.response))
+        while let (url, request) = agent.downloads.first {
+            if let shared = request.shared {
+                try agent.finish(url, .image(agent.stage(shared.image), shared.response))
+            } else {
+                try agent.finish(url, with: "x")
+            }
+        }
+        #expect(agent.plan.status.downloads.active == 0)
+    }
+
+    @Test("icons that come due one after the other are confirmed by one request; so are their failures")
+    func due() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        try agent.finish(try #require(Self.sent(agent).first), with: "x")
+        try Self.copyShared(&agent)
+        try agent.finishPublication()
+        try agent.pass(.seconds(30 * 3600))
+        let requests = Self.sent(agent)
+        #expect(requests.count == 2)
+        try agent.finish(try #require(requests.last), .failed(.status(503)))
+        #expect(agent.downloads.isEmpty && Self.sent(agent).count == 2)
+        // The next attempt is one request again.
+        try agent.pass(.seconds(7200))
+        #expect(Self.sent(agent).count == 3)
+        try agent.finish(try #require(Self.sent(agent).last), .notModified(Sample.response(etag: "x", at: agent.now)))
+        try agent.pass(.seconds(3600))
+        try Self.copyShared(&agent)
+        #expect(agent.downloads.isEmpty && Self.sent(agent).count == 3)
+    }
+
     @Test("a refresh asks the server once for all that are requested together")
     func refresh() throws {
         var agent = AgentScenario()
         try agent.scan(["1.plist": Self.urls])
         let first = try #require(Self.sent(agent).first)
         try agent.finish(first, with: "x")
-        try Self.takeShared(&agent)
+        try Self.copyShared(&agent)
         try agent.finishPublication()
         try agent.pass(.seconds(60))
         try agent.handle(.request(Self.urls, isRefresh: true))

@@ -55,7 +55,7 @@ struct PinScenarioTests {
             ("", "empty"), ("a b", "has a space or a control character in it"),
             ("https://h.example/\na", "has a space or a control character in it"),
             ("a.png", "relative URL, and lists.iconBaseURL is not set"),
-            ("'https://h.example/a.png'", "URL in quotes, which must be removed"),
+            ("'https://h.example/a.png'", "remove the quotes around the URL"),
             ("ftp://h.example/a", "only http and https are supported, not “ftp”"),
             ("http://h.example:0/a", "its port is not between 1 and 65535"),
         ] as [(IconURL, String?)])

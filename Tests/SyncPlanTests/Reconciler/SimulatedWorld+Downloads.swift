@@ -33,7 +33,7 @@ extension SimulatedWorld {
         guard let url = downloads.keys.sorted().randomElement(using: &generator),
             let request = downloads.removeValue(forKey: url)
         else { return nil }
-        if let shared = request.shared { return (url, take(shared, for: url, succeeds: succeeds)) }
+        if let shared = request.shared { return (url, copy(shared, for: url, succeeds: succeeds)) }
         let etag = "\(content(of: url))"
         let image = Sample.image(etag)
         let outcome: FetchOutcome
@@ -63,8 +63,8 @@ extension SimulatedWorld {
         return (url, outcome)
     }
 
-    /// Takes an image that another icon has.
-    private mutating func take(_ shared: SharedImage, for url: IconURL, succeeds: Bool) -> FetchOutcome {
+    /// Copies the image of another icon.
+    private mutating func copy(_ shared: SharedImage, for url: IconURL, succeeds: Bool) -> FetchOutcome {
         let outcome: FetchOutcome
         switch succeeds ? 99 : Int.random(in: 0..<100, using: &generator) {
         case 0..<100 where isFull && !succeeds:

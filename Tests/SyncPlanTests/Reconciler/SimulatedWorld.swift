@@ -239,5 +239,5 @@ struct SimulatedWorld {
 
 extension IconURL {
     /// The URL as it is requested: without its fragment.
-    var requested: String { String(text.prefix { $0 != "#" }) }
+    var requested: String { withoutFragment.text }
 }
