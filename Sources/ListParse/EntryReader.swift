@@ -28,6 +28,8 @@ struct EntryReader {
     var lacksIconBase = false
     /// Whether there are entries that a base URL would not help.
     private var hasOtherFlaw = false
+    /// How many dictionaries are in the array that was read.
+    private(set) var dictionaries = 0
     /// How many URLs have quotes or brackets around them: these were URLs, and tell that it is a list.
     private(set) var wrappedURLs = 0
 
@@ -48,6 +50,7 @@ struct EntryReader {
         while !array.isAtEnd {
             let place = EntryPlace(array: path, index: array.currentIndex)
             if let dictionary = try? array.nestedContainer(keyedBy: ListKey.self) {
+                dictionaries += 1
                 isKnownShape = add(dictionary, at: place) || isKnownShape
             } else if let text = try? array.decode(String.self) {
                 isKnownShape = add(text, at: place) || isKnownShape

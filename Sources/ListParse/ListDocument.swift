@@ -64,7 +64,14 @@ struct ListDocument: Decodable {
             case .spoiled(let rejection): return .failure(rejection)
             case .empty: empty.append(key.stringValue)
             case .other: isLost = true
-            case let reading: return verdict(of: reading)
+            case let reading:
+                // An array of URLs is no replacement for more names with URLs, or more apps, beside it.
+                if reader.dictionaries == 0,
+                    let larger = larger(than: reader.draft.entries.count, in: dictionary, limits)
+                {
+                    return .failure(.ambiguousShape(keys: [key.stringValue] + larger))
+                }
+                return verdict(of: reading)
             }
         }
         if MunkiItem.isItem(dictionary) {
@@ -74,6 +81,8 @@ struct ListDocument: Decodable {
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
         var texts: [(key: String, reading: EntryReader.Reading, urls: Int, isWrapped: Bool)] = []
         var spoiled: ListRejection?
+        /// How many dictionaries a value has of which none is an app: a list may have lost its shape.
+        var unread = 0
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
             if let text = try? dictionary.decode(String.self, forKey: key) {
@@ -82,11 +91,15 @@ struct ListDocument: Decodable {
                 continue
             }
             named.addOther(for: key.stringValue)
-            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else { continue }
+            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
+                unread = max(unread, dictionaries(under: key, of: dictionary))
+                continue
+            }
             var reader = EntryReader(limits: limits)
             switch reader.read(array, at: ListPath.key(key.stringValue)) {
             // An empty array is a list only under a preferred key.
-            case .empty, .other: continue
+            case .empty: continue
+            case .other: unread = max(unread, reader.dictionaries)
             case .spoiled(let rejection): spoiled = spoiled ?? rejection
             // Also one of URLs that cannot be requested.
             case let reading
@@ -116,11 +129,40 @@ struct ListDocument: Decodable {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
             return .failure(.repeatedKeys)
+        case 0 where spoiled == nil && unread >= namedURLs && unread > 1: return .failure(.noKnownShape)
         case 0: return spoiled.map { .failure($0) } ?? named.verdict
         case 1: return verdict(of: candidates[0].reading)
         default:
             return ambiguous(candidates.map { ListPath.key($0.key) })
         }
+    }
+
+    /// How many dictionaries a dictionary has as values.
+    private static func dictionaries(under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>) -> Int {
+        guard let value = try? dictionary.nestedContainer(keyedBy: ListKey.self, forKey: key) else { return 0 }
+        return value.allKeys.count { (try? value.nestedContainer(keyedBy: ListKey.self, forKey: $0)) != nil }
+    }
+
+    /// What in a dictionary has more apps than this: the keys of arrays of dictionaries, or none for names with URLs.
+    ///
+    /// Returns `nil` if nothing has.
+    private static func larger(
+        than count: Int, in dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
+    ) -> [String]? {
+        var keys: [String] = []
+        var named = 0
+        for key in dictionary.allKeys {
+            if let text = try? dictionary.decode(String.self, forKey: key) {
+                if AppEntry.isPlainURL(text) { named += 1 }
+            } else if let array = try? dictionary.nestedUnkeyedContainer(forKey: key), array.count ?? 0 > count {
+                var reader = EntryReader(limits: limits)
+                guard case .list = reader.read(array, at: key.stringValue), reader.draft.entries.count > count,
+                    reader.dictionaries > 0
+                else { continue }
+                keys.append(ListPath.key(key.stringValue))
+            }
+        }
+        return keys.isEmpty && named <= count ? nil : Array(keys.sorted().prefix(ListRejection.maxKeys - 1))
     }
 }
 

@@ -28,7 +28,9 @@ struct ListDraft {
         // One usable URL makes a list: the others are read when they are requested.
         guard !hasUsableURL else { return }
         do throws(URLRefusal) {
-            _ = try IconSource(entry.icon)
+            if case .inline(let url) = try IconSource(entry.icon), try url.bytes().isEmpty {
+                throw .malformedData("it is empty")
+            }
             hasUsableURL = true
         } catch {
             if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath(), reason: "\(error)") }

@@ -21,9 +21,10 @@ struct NamedIcons {
 
     var rejection: ListRejection? { draft.rejection }
 
-    mutating func add(_ value: String, for name: String) {
+    mutating func add(_ value: String, for key: String) {
         draft.count(value)
-        draft.count(name)
+        draft.count(key)
+        let name = AppEntry.trimmed(key)
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
         hasDigests = hasDigests && Digest(hex: value.asciiLowercased) != nil
         if hasDigests, let url = draft.limits.iconBase?.url(ofFile: name), AppEntry.flaw(inIcon: url) == nil {
@@ -33,20 +34,21 @@ struct NamedIcons {
         case .failure(let flaw):
             if flaw == .empty { blanks += 1 }
             if case .wrapped = flaw { wrappedURLs += 1 }
-            draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), flaw.description)
+            draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(key), flaw.description)
         case .success(let url):
             if AppEntry.isPlainURL(value) { urls += 1 }
             if !isNamed {
-                draft.addProblem(ListPath.key(name), "its name is longer than \(AppEntry.maxTextBytes) bytes")
+                draft.addProblem(ListPath.key(key), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
-            draft.add(AppEntry(name: isNamed ? name : nil, icon: url), at: ListPath.key(name))
+            draft.add(AppEntry(name: isNamed ? name : nil, icon: url), at: ListPath.key(key))
         }
     }
 
     /// Records a value that is not a string as a problem.
-    mutating func addOther(for name: String) {
+    mutating func addOther(for key: String) {
+        let name = AppEntry.trimmed(key)
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
-        draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(name), "not a string")
+        draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(key), "not a string")
         hasDigests = false
     }
 

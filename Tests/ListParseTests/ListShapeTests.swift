@@ -44,11 +44,19 @@ struct ListShapeTests {
             ("{apps = (); home = http://e.org;}", []), ("{apps = (); items = (); x = (a);}", []),
             ("{items = {a = b;}; programs = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
             ("{title = http://e.org; x = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
+            ("{home = http://e.org; icons = (http://e.org/c);}", ["http://e.org/c"]),
             ("{x = ({icon = http://e.org/c;}); by = (\"<http://e.org/me>\");}", ["http://e.org/c"]),
             ("{x = (http://e.org/c); by = (\"'http://e.org/me'\"); see = \"<http://e.org>\";}", ["http://e.org/c"]),
         ])
     func arraysInDictionaries(text: String, icons: [IconURL]) {
         #expect(ListParser().parse(text) == .success(AppList(entries: icons.map { AppEntry(icon: $0) })))
+    }
+
+    @Test("names of a dictionary of name → URL are trimmed, and words and a dictionary beside it are no lost list")
+    func namedBeside() throws {
+        let list = try ListParser().parse("{\" Mail\" = http://e.org/c; tags = (a, b, c); by = {name = A;};}").get()
+        #expect(list.entries == [AppEntry(name: "Mail", icon: "http://e.org/c")])
+        #expect(list.unusable.map(\.name) == ["by", "tags"])
     }
 
     @Test("a dictionary of name → URL is a list in the order of the names")
@@ -106,6 +114,13 @@ struct ListShapeTests {
             ("{shots = (http://e.org/s, http://e.org/t); items = null;}", "no-known-shape"),
             ("{home = http://e.org; apps = ({Icon = http://e.org/m;});}", "no-known-shape"),
             ("{shots = (http://e.org/s, http://e.org/t); apps = ((a));}", "no-known-shape"),
+            ("{home = http://e.org; Apps = ({Icon = http://e.org/m;}, {Icon = http://e.org/n;});}", "no-known-shape"),
+            ("{home = http://e.org; list = {a = {icon = http://e.org/m;}; b = {c = d;};};}", "no-known-shape"),
+            ("{Mail = http://e.org/a; Maps = http://e.org/b; icons = (http://e.org/c);}", "ambiguous-shape"),
+            (
+                "{icons = (http://e.org/c); list = ({icon = http://e.org/a;}, {icon = http://e.org/b;});}",
+                "ambiguous-shape"
+            ),
             ("{icons = (); programs = ({icon = http://e.org/c;});}", "ambiguous-shape"),
             ("{apps = (); x = (http://e.org/c);}", "ambiguous-shape"),
             ("{Mail = (http://e.org/a); Maps = \"\"; News = \"\";}", "ambiguous-shape"),

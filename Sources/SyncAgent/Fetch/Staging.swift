@@ -114,7 +114,11 @@ package actor Staging {
     /// - Throws: ``FileError``, or a `Shortage`.
     package func copy(_ shared: SharedImage) throws -> String? {
         if let name = shared.staged, let bytes = held.bytes(of: name) { return try keep(bytes) }
-        for path in [shared.staged.map(StagingPath.of), shared.image.path].compactMap(\.self) {
+        let name = nextName()
+        // A link needs no room. What was written ahead gets none: a rename onto a link of the same file does nothing.
+        let file = shared.staged.map(StagingPath.of) ?? shared.image.path
+        if (try? folder.link(file, to: StagingPath.of(name))) != nil { return name }
+        for path in Set([file, shared.image.path]) {
             if let bytes = try? folder.read(path), Digest.of(bytes) == shared.image.sha256 { return try keep(bytes) }
         }
         return nil

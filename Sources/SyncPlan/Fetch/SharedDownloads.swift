@@ -14,32 +14,51 @@ struct SharedDownloads: Sendable {
     private var copying: [IconURL: IconURL] = [:]
     /// The icons that a user wants to be requested.
     private var insisted: Set<IconURL> = []
+    /// The icons whose last download failed, by URL without its fragment.
+    private var failed: [IconURL: Set<IconURL>] = [:]
+
+    /// The URL without its fragment if others differ in that from it, or may; `nil` for most.
+    private func key(of url: IconURL) -> IconURL? {
+        guard !url.hasFragment else { return url.withoutFragment }
+        return !requested.isEmpty && requested[url] != nil ? url : nil
+    }
 
     /// The icon that was requested last for the same URL without its fragment; `nil` if it is the same icon, or none is.
     func requested(before url: IconURL) -> IconURL? {
-        guard !requested.isEmpty || url.hasFragment else { return nil }
-        let key = url.hasFragment ? url.withoutFragment : url
+        guard let key = key(of: url) else { return nil }
         let last = requested[key] ?? key
         return last == url ? nil : last
     }
 
     /// Records that an icon is requested from its server, or has an image from there.
     mutating func record(_ url: IconURL) {
-        // One without a fragment has an entry only if others have one.
-        if url.hasFragment {
-            requested[url.withoutFragment] = url
-        } else if !requested.isEmpty, requested[url] != nil {
-            requested[url] = url
-        }
+        if let key = key(of: url) { requested[key] = url }
     }
 
     /// Forgets an icon that no list names any more.
     mutating func forget(_ url: IconURL) {
         insisted.remove(url)
-        guard !requested.isEmpty else { return }
-        let key = url.hasFragment ? url.withoutFragment : url
-        guard requested[key] == url else { return }
-        requested[key] = nil
+        guard let key = key(of: url) else { return }
+        endFailure(of: url, key)
+        if requested[key] == url { requested[key] = nil }
+    }
+
+    // MARK: Failures
+
+    mutating func recordFailure(of url: IconURL) {
+        if let key = key(of: url) { failed[key, default: []].insert(url) }
+    }
+
+    private mutating func endFailure(of url: IconURL, _ key: IconURL) {
+        failed[key]?.remove(url)
+        if failed[key]?.isEmpty == true { failed[key] = nil }
+    }
+
+    /// Removes and returns the icons whose last download failed, now that one has brought the image.
+    mutating func endFailures(with url: IconURL) -> Set<IconURL> {
+        guard !failed.isEmpty, let key = key(of: url), var icons = failed.removeValue(forKey: key) else { return [] }
+        icons.remove(url)
+        return icons
     }
 
     /// Records that a user wants an icon to be requested, whatever others have.

@@ -93,7 +93,7 @@ extension IconBook {
         endDownload(
             outcome, trail, isMultiplexed: isMultiplexed, of: url, isRequest: copied == nil,
             mayWriteAhead: mayWriteAhead, in: &turn)
-        endWaits(for: url, outcome, trail, in: &turn)
+        share(outcome, trail, of: url, isCopy: copied != nil, in: &turn)
     }
 
     /// Ends a download; it is no request if the image, or the failure, came with the download of another icon.
@@ -115,7 +115,8 @@ extension IconBook {
         if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
             turn.run(.discardPartials([url]))
         }
-        guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, answer, in: &turn) else {
+        guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, isRequest: isRequest, answer, in: &turn)
+        else {
             return apply(.cancelled, at: place, in: &turn)
         }
         if case .image(let staged, _) = outcome {
@@ -138,8 +139,8 @@ extension IconBook {
 
     /// What an outcome means for an icon; `nil` if its download was cancelled.
     private mutating func end(
-        _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, _ answer: IconRecord.Answer?,
-        in turn: inout Turn
+        _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
+        _ answer: IconRecord.Answer?, in turn: inout Turn
     ) -> IconEvent.End? {
         let isOutdated = outdated.remove(url) != nil
         switch Self.checked(outcome, of: icon) {
@@ -164,7 +165,8 @@ extension IconBook {
             guard icon.isReferenced else { return .discarded }
             if !icon.hasImage,
                 let refusal = refusal(
-                    of: url, bytes: staged.image.bytes, isOnDisk: retention.ledger.isOnDisk(staged.image.sha256))
+                    of: url, bytes: staged.image.bytes,
+                    isOnDisk: !isRequest || retention.ledger.isOnDisk(staged.image.sha256))
             {
                 return .failed(repeated(refusal, of: url, in: &turn))
             }

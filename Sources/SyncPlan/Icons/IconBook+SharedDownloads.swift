@@ -19,6 +19,7 @@ extension IconBook {
             if !isInsisted, let failure = failure(of: icon, for: request.url, at: turn.now) {
                 _ = downloads.finish(
                     request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, isRequest: false, in: &turn)
+                sharedDownloads.recordFailure(of: request.url)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
             }
             request.shared = image(of: icon, for: request.url, isInsisted: isInsisted, at: turn.now)
@@ -32,8 +33,8 @@ extension IconBook {
     ///
     /// If a user asked for a request, also newer than that.
     private func image(of other: IconRecord, for url: IconURL, isInsisted: Bool, at now: Timestamp) -> SharedImage? {
-        // After a failure, one to read the image of the other among them, the server is asked.
-        guard let icon = catalog.icons[url], !icon.hasFailed else { return nil }
+        // After the image of the other could not be read, the server is asked.
+        guard let icon = catalog.icons[url], icon.failure?.code != .fetch(.disk) else { return nil }
         let shared: SharedImage
         if let staged = other.staged, let answer = other.stagedAnswer {
             shared = SharedImage(image: staged.image, staged: staged.name, response: answer.response)
@@ -68,11 +69,35 @@ extension IconBook {
         }
     }
 
+    /// Passes the end of a download on to the icons that share it: those that wait, and after a success those that failed.
+    mutating func share(
+        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, isCopy: Bool, in turn: inout Turn
+    ) {
+        switch outcome {
+        case .image, .notModified:
+            // The image stays known when the icon that it was requested for goes.
+            let last = sharedDownloads.requested(before: url)
+            if isCopy, last.map({ catalog.icons[$0]?.phase != .fetching }) ?? false { sharedDownloads.record(url) }
+            let image = catalog.icons[url].flatMap { $0.staged?.image.sha256 ?? $0.boxedImage.digest }
+            for other in sharedDownloads.endFailures(with: url).sorted() {
+                guard let icon = catalog.icons[other], icon.phase == .idle, icon.hasFailed,
+                    image.map(icon.accepts) ?? false
+                else { continue }
+                apply(.retried(turn.now), to: other, in: &turn)
+            }
+        case .failed: sharedDownloads.recordFailure(of: url)
+        case .noRoom, .cancelled: break
+        }
+        endWaits(for: url, outcome, trail, in: &turn)
+    }
+
     /// Ends the requests that waited for the download of an icon.
-    mutating func endWaits(for url: IconURL, _ outcome: FetchOutcome, _ trail: FetchTrail?, in turn: inout Turn) {
+    private mutating func endWaits(for url: IconURL, _ outcome: FetchOutcome, _ trail: FetchTrail?, in turn: inout Turn)
+    {
         for var request in sharedDownloads.endWaits(for: url) {
             switch outcome {
             case .failed(let failure) where isShared(failure.code, with: request.url):
+                sharedDownloads.recordFailure(of: request.url)
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)

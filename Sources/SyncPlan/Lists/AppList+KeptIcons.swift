@@ -61,6 +61,21 @@ extension AppList {
         for (number, index) in zip(rest, left.sorted()) { give(number, index) }
     }
 
+    /// The list without identities if all entries have the same one, and names of their own.
+    ///
+    /// A writer that loses all identities can write `0` or `null` in their place: that tells no app from another.
+    package func withoutCommonIdentity() -> AppList {
+        let apps = entries.map { (id: $0.id, name: $0.name) } + unusable.map { (id: $0.id, name: $0.name) }
+        guard apps.count > 1, let first = apps[0].id.map({ IconURL($0) }),
+            apps.allSatisfy({ $0.id.map { IconURL($0) } == first }),
+            case let names = apps.compactMap({ $0.name.map { IconURL($0) } }), Set(names).count == apps.count
+        else { return self }
+        var list = self
+        for index in entries.indices { list.entries[index].id = nil }
+        for index in unusable.indices { list.unusable[index].id = nil }
+        return list
+    }
+
     /// What an unusable entry and an old one have in common; texts are compared by bytes.
     private struct Key: Hashable {
         private let id, name: IconURL?

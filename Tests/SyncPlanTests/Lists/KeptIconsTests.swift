@@ -86,6 +86,18 @@ struct KeptIconsTests {
         #expect(Self.list(rows).keepingIcons(of: Self.old, strays: 4).entries == [Self.old[0]])
     }
 
+    @Test("identities that all entries of a list share are none if their names differ")
+    func commonIdentity() {
+        let rows: [Row] = [
+            .usable(AppEntry(name: "Mail", id: "0", icon: "u:x")), .unusable("Maps", "0"), .unusable("Post", "0"),
+        ]
+        let list = Self.list(rows).withoutCommonIdentity()
+        #expect(list.entries.map(\.id) == [nil] && list.unusable.map(\.id) == [nil, nil])
+        #expect(list.keepingIcons(of: Self.old).entries.map(\.icon) == ["u:x", "u:maps"])
+        let others = [rows + [.unusable("Post", "0")], rows + [.unusable("New", "1")], [rows[0]]]
+        for list in others.map(Self.list) { #expect(list.withoutCommonIdentity() == list) }
+    }
+
     @Test("a kept entry has its new name, and its problem says that the icon stays")
     func name() {
         let list = Self.list([.unusable("Post", "m"), .unusable("New", nil)]).keepingIcons(of: Self.old)
