@@ -76,7 +76,11 @@ public struct IconURL: Identity {
         Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }
 
-    package var hasFragment: Bool { text.utf8.contains(UInt8(ascii: "#")) }
+    package var hasFragment: Bool {
+        text.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.baseAddress.map { memchr($0, Int32(UInt8(ascii: "#")), bytes.count) != nil } ?? false
+        } ?? text.utf8.contains(UInt8(ascii: "#"))
+    }
 
     /// The URL without its fragment.
     package var withoutFragment: IconURL { IconURL(String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") }))) }

@@ -55,7 +55,7 @@ struct ListDocument: Decodable {
         for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
                 // The URL of an app with that name is none.
-                isLost = isLost || EntryReader.trimmed(key, of: dictionary).map(AppEntry.isPlainURL) != true
+                isLost = isLost || !isURL(under: key, of: dictionary, limits)
                 continue
             }
             var reader = EntryReader(limits: limits)
@@ -64,14 +64,15 @@ struct ListDocument: Decodable {
             case .spoiled(let rejection): return .failure(rejection)
             case .empty: empty.append(key.stringValue)
             case .other: isLost = true
-            case let reading:
-                // An array of URLs is no replacement for more names with URLs, or more apps, beside it.
-                if reader.dictionaries == 0,
-                    let larger = larger(than: reader.draft.entries.count, in: dictionary, limits)
+            case .list(let list):
+                // Except under “apps”, an array of URLs is no replacement for more names with URLs, or apps, beside it.
+                if key.stringValue != preferredKeys[0], reader.dictionaries == 0,
+                    let larger = larger(than: list.entries.count, besides: key, in: dictionary, limits)
                 {
                     return .failure(.ambiguousShape(keys: [key.stringValue] + larger))
                 }
-                return verdict(of: reading)
+                return .success(list)
+            case .rejected(let rejection): return .failure(rejection)
             }
         }
         if MunkiItem.isItem(dictionary) {
@@ -110,7 +111,10 @@ struct ListDocument: Decodable {
             }
         }
         // An array whose URLs are all in quotes or brackets is a list if nothing else is.
-        if !candidates.isEmpty || texts.contains(where: { !$0.isWrapped }) { texts.removeAll(where: \.isWrapped) }
+        let wrapped = texts.reduce(0) { $0 + ($1.isWrapped ? $1.urls : 0) }
+        if !candidates.isEmpty || texts.contains(where: { !$0.isWrapped }) || named.urls >= max(wrapped, 1) {
+            texts.removeAll(where: \.isWrapped)
+        }
         let namedURLs = named.urls + (texts.allSatisfy(\.isWrapped) ? named.wrappedURLs : 0)
         // Among more names with URLs, an array of URLs is the value of one name more.
         let inArrays = texts.reduce(0) { $0 + $1.urls }
@@ -129,12 +133,22 @@ struct ListDocument: Decodable {
         // The parser merges canonically equivalent keys, and keeps one of the values.
         case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
             return .failure(.repeatedKeys)
-        case 0 where spoiled == nil && unread >= namedURLs && unread > 1: return .failure(.noKnownShape)
+        case 0 where spoiled == nil && unread > namedURLs: return .failure(.noKnownShape)
         case 0: return spoiled.map { .failure($0) } ?? named.verdict
         case 1: return verdict(of: candidates[0].reading)
         default:
             return ambiguous(candidates.map { ListPath.key($0.key) })
         }
+    }
+
+    /// Whether the value of a key is a text that can be the URL of an icon: a word is none.
+    private static func isURL(
+        under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
+    ) -> Bool {
+        guard let text = EntryReader.trimmed(key, of: dictionary), case .success = limits.icon(text) else {
+            return false
+        }
+        return text.utf8.contains(where: "./".utf8.contains)
     }
 
     /// How many dictionaries a dictionary has as values.
@@ -147,11 +161,11 @@ struct ListDocument: Decodable {
     ///
     /// Returns `nil` if nothing has.
     private static func larger(
-        than count: Int, in dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
+        than count: Int, besides own: ListKey, in dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
     ) -> [String]? {
         var keys: [String] = []
         var named = 0
-        for key in dictionary.allKeys {
+        for key in dictionary.allKeys where key.stringValue != own.stringValue {
             if let text = try? dictionary.decode(String.self, forKey: key) {
                 if AppEntry.isPlainURL(text) { named += 1 }
             } else if let array = try? dictionary.nestedUnkeyedContainer(forKey: key), array.count ?? 0 > count {

@@ -45,6 +45,7 @@ struct ListShapeTests {
             ("{items = {a = b;}; programs = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
             ("{title = http://e.org; x = ({icon = http://e.org/c;});}", ["http://e.org/c"]),
             ("{home = http://e.org; icons = (http://e.org/c);}", ["http://e.org/c"]),
+            ("{home = http://e.org; help = http://e.org/h; apps = (http://e.org/c);}", ["http://e.org/c"]),
             ("{x = ({icon = http://e.org/c;}); by = (\"<http://e.org/me>\");}", ["http://e.org/c"]),
             ("{x = (http://e.org/c); by = (\"'http://e.org/me'\"); see = \"<http://e.org>\";}", ["http://e.org/c"]),
         ])
@@ -57,6 +58,14 @@ struct ListShapeTests {
         let list = try ListParser().parse("{\" Mail\" = http://e.org/c; tags = (a, b, c); by = {name = A;};}").get()
         #expect(list.entries == [AppEntry(name: "Mail", icon: "http://e.org/c")])
         #expect(list.unusable.map(\.name) == ["by", "tags"])
+        let beside = [
+            "{Mail = http://e.org/c; Maps = http://e.org/d; by = ({mail = a;}, {mail = b;});}",
+            "{Mail = http://e.org/c; by = (\"<http://e.org/me>\");}",
+            "{icons = \"http://e.org/a b\"; Mail = http://e.org/c;}",
+        ]
+        for text in beside {
+            #expect(try ListParser().parse(text).get().entries.contains { $0.icon == "http://e.org/c" })
+        }
     }
 
     @Test("a dictionary of name → URL is a list in the order of the names")

@@ -114,12 +114,13 @@ package actor Staging {
     /// - Throws: ``FileError``, or a `Shortage`.
     package func copy(_ shared: SharedImage) throws -> String? {
         if let name = shared.staged, let bytes = held.bytes(of: name) { return try keep(bytes) }
-        let name = nextName()
-        // A link needs no room. What was written ahead gets none: a rename onto a link of the same file does nothing.
-        let file = shared.staged.map(StagingPath.of) ?? shared.image.path
-        if (try? folder.link(file, to: StagingPath.of(name))) != nil { return name }
-        for path in Set([file, shared.image.path]) {
-            if let bytes = try? folder.read(path), Digest.of(bytes) == shared.image.sha256 { return try keep(bytes) }
+        let staged = shared.staged.map(StagingPath.of)
+        for path in [staged, shared.image.path].compactMap(\.self) {
+            guard let bytes = try? folder.read(path), Digest.of(bytes) == shared.image.sha256 else { continue }
+            // A link needs no room. What was written ahead gets none: a rename onto a link of the same file does nothing.
+            let name = nextName()
+            let mayLink = path == staged || staged == nil
+            return mayLink && (try? folder.link(path, to: StagingPath.of(name))) != nil ? name : try keep(bytes)
         }
         return nil
     }

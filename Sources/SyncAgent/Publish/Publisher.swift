@@ -130,6 +130,8 @@ package actor Publisher {
             if isReplaced {
                 done.placed.append(staged.image.path)
                 written.replaced.insert(staged.image.sha256)
+                // A link to the file itself is not moved by a rename.
+                folder.remove(StagingPath.of(staged.name))
             } else if held.remove(staged.name) == nil {
                 folder.remove(StagingPath.of(staged.name))
             }

@@ -20,7 +20,8 @@ struct SharedDownloads: Sendable {
     /// The URL without its fragment if others differ in that from it, or may; `nil` for most.
     private func key(of url: IconURL) -> IconURL? {
         guard !url.hasFragment else { return url.withoutFragment }
-        return !requested.isEmpty && requested[url] != nil ? url : nil
+        let isKnown = !requested.isEmpty && requested[url] != nil || !failed.isEmpty && failed[url] != nil
+        return isKnown ? url : nil
     }
 
     /// The icon that was requested last for the same URL without its fragment; `nil` if it is the same icon, or none is.
@@ -37,28 +38,9 @@ struct SharedDownloads: Sendable {
 
     /// Forgets an icon that no list names any more.
     mutating func forget(_ url: IconURL) {
-        insisted.remove(url)
-        guard let key = key(of: url) else { return }
-        endFailure(of: url, key)
-        if requested[key] == url { requested[key] = nil }
-    }
-
-    // MARK: Failures
-
-    mutating func recordFailure(of url: IconURL) {
-        if let key = key(of: url) { failed[key, default: []].insert(url) }
-    }
-
-    private mutating func endFailure(of url: IconURL, _ key: IconURL) {
-        failed[key]?.remove(url)
-        if failed[key]?.isEmpty == true { failed[key] = nil }
-    }
-
-    /// Removes and returns the icons whose last download failed, now that one has brought the image.
-    mutating func endFailures(with url: IconURL) -> Set<IconURL> {
-        guard !failed.isEmpty, let key = key(of: url), var icons = failed.removeValue(forKey: key) else { return [] }
-        icons.remove(url)
-        return icons
+        _ = endInsistence(on: url)
+        endFailure(of: url)
+        if let key = key(of: url), requested[key] == url { requested[key] = nil }
     }
 
     /// Records that a user wants an icon to be requested, whatever others have.
@@ -67,7 +49,25 @@ struct SharedDownloads: Sendable {
     }
 
     /// Whether a user wanted it to be requested since its last download.
-    mutating func endInsistence(on url: IconURL) -> Bool { insisted.remove(url) != nil }
+    mutating func endInsistence(on url: IconURL) -> Bool { !insisted.isEmpty && insisted.remove(url) != nil }
+
+    // MARK: Failures
+
+    mutating func recordFailure(of url: IconURL) {
+        if let key = key(of: url) { failed[key, default: []].insert(url) }
+    }
+
+    mutating func endFailure(of url: IconURL) {
+        guard !failed.isEmpty, let key = key(of: url) else { return }
+        failed[key]?.remove(url)
+        if failed[key]?.isEmpty == true { failed[key] = nil }
+    }
+
+    /// The others whose last download failed.
+    func failures(besides url: IconURL) -> Set<IconURL> {
+        guard !failed.isEmpty, let key = key(of: url) else { return [] }
+        return failed[key]?.subtracting([url]) ?? []
+    }
 
     // MARK: Requests that wait
 

@@ -9,9 +9,9 @@ extension IconBook {
     /// Starts a download, unless that of another icon brings the same image, has brought it, or has failed.
     mutating func begin(_ request: FetchRequest, in turn: inout Turn) {
         var request = request
+        let isInsisted = sharedDownloads.endInsistence(on: request.url)
         // Copies of upstreams are chosen for each icon.
         guard request.copy == nil else { return turn.actions.append(.fetch(request)) }
-        let isInsisted = sharedDownloads.endInsistence(on: request.url)
         if let other = sharedDownloads.requested(before: request.url), let icon = catalog.icons[other] {
             if icon.phase == .fetching, !sources.isTaking(other), !sharedDownloads.isWaiting(other) {
                 return sharedDownloads.wait(request, for: other)
@@ -20,6 +20,7 @@ extension IconBook {
                 _ = downloads.finish(
                     request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, isRequest: false, in: &turn)
                 sharedDownloads.recordFailure(of: request.url)
+                sharedDownloads.recordFailure(of: other)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
             }
             request.shared = image(of: icon, for: request.url, isInsisted: isInsisted, at: turn.now)
@@ -55,8 +56,9 @@ extension IconBook {
 
     /// The failure of another icon, if it waits for its next attempt and no setting or list of this icon matters.
     private func failure(of other: IconRecord, for url: IconURL, at now: Timestamp) -> IconRecord.Failure? {
-        guard other.phase == .idle, let failure = other.failure, let next = failure.nextAttempt, next > now,
-            isShared(failure.code, with: url)
+        // Without an attempt, it is an upstream's.
+        guard other.phase == .idle, let failure = other.failure, failure.attempts > 0,
+            let next = failure.nextAttempt, next > now, isShared(failure.code, with: url)
         else { return nil }
         return failure
     }
@@ -65,6 +67,8 @@ extension IconBook {
     private func isShared(_ code: FetchFailure.Code, with url: IconURL) -> Bool {
         switch code {
         case .fetch(.digestMismatch), .fetch(.disk): false
+        // Another list may have another credential: servers also hide what is private as 404.
+        case .http where !settings.credentials.isEmpty: false
         case .fetch, .http, .image, .url: !settings.credentials.mayDepend(code, of: url)
         }
     }
@@ -73,22 +77,33 @@ extension IconBook {
     mutating func share(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, isCopy: Bool, in turn: inout Turn
     ) {
-        switch outcome {
-        case .image, .notModified:
-            // The image stays known when the icon that it was requested for goes.
-            let last = sharedDownloads.requested(before: url)
-            if isCopy, last.map({ catalog.icons[$0]?.phase != .fetching }) ?? false { sharedDownloads.record(url) }
-            let image = catalog.icons[url].flatMap { $0.staged?.image.sha256 ?? $0.boxedImage.digest }
-            for other in sharedDownloads.endFailures(with: url).sorted() {
-                guard let icon = catalog.icons[other], icon.phase == .idle, icon.hasFailed,
-                    image.map(icon.accepts) ?? false
-                else { continue }
-                apply(.retried(turn.now), to: other, in: &turn)
+        if let place = catalog.icons.index(of: url) {
+            switch outcome {
+            case _ where catalog.icons[place].icon.hasFailed: sharedDownloads.recordFailure(of: url)
+            case .image, .notModified:
+                // The image stays known when the icon that it was requested for goes.
+                if isCopy, let last = sharedDownloads.requested(before: url), catalog.icons[last]?.phase != .fetching {
+                    sharedDownloads.record(url)
+                }
+                retryFailed(with: url, in: &turn)
+            case .failed, .noRoom, .cancelled: break
             }
-        case .failed: sharedDownloads.recordFailure(of: url)
-        case .noRoom, .cancelled: break
         }
         endWaits(for: url, outcome, trail, in: &turn)
+    }
+
+    /// Retries icons that failed and can get the image of another one now.
+    private mutating func retryFailed(with url: IconURL, in turn: inout Turn) {
+        let failed = sharedDownloads.failures(besides: url)
+        guard !failed.isEmpty, let icon = catalog.icons[url],
+            let response = icon.stagedAnswer?.response ?? icon.response, !sources.gave(response),
+            let image = icon.staged?.image.sha256 ?? icon.boxedImage.digest
+        else { return }
+        for other in failed.sorted() {
+            guard let icon = catalog.icons[other], icon.phase == .idle, icon.accepts(image) else { continue }
+            sharedDownloads.endFailure(of: other)
+            if icon.hasFailed { apply(.retried(turn.now), to: other, in: &turn) }
+        }
     }
 
     /// Ends the requests that waited for the download of an icon.
@@ -98,6 +113,7 @@ extension IconBook {
             switch outcome {
             case .failed(let failure) where isShared(failure.code, with: request.url):
                 sharedDownloads.recordFailure(of: request.url)
+                sharedDownloads.recordFailure(of: url)
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)

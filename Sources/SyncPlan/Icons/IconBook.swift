@@ -155,6 +155,7 @@ struct IconBook: Sendable {
             if let response = catalog.icons[index].icon.response, !sources.gave(response) {
                 sharedDownloads.record(catalog.icons[index].url)
             }
+            if catalog.icons[index].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[index].url) }
             switch FetchPlan(for: catalog.icons[index].icon, now: turn.now) {
             case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
                 apply(.scheduled(time), at: index, in: &turn)

@@ -61,18 +61,32 @@ extension AppList {
         for (number, index) in zip(rest, left.sorted()) { give(number, index) }
     }
 
-    /// The list without identities if all entries have the same one, and names of their own.
+    /// What programs write in place of a value that they do not have, in small letters.
+    private static let blanks: Set<IconURL> = ["0", "null", "(null)", "nil", "none", "undefined", "false", "n/a", "-"]
+
+    /// The list without identities such as `null` that the last version does not have, or that several apps share.
     ///
-    /// A writer that loses all identities can write `0` or `null` in their place: that tells no app from another.
-    package func withoutCommonIdentity() -> AppList {
-        let apps = entries.map { (id: $0.id, name: $0.name) } + unusable.map { (id: $0.id, name: $0.name) }
-        guard apps.count > 1, let first = apps[0].id.map({ IconURL($0) }),
-            apps.allSatisfy({ $0.id.map { IconURL($0) } == first }),
-            case let names = apps.compactMap({ $0.name.map { IconURL($0) } }), Set(names).count == apps.count
-        else { return self }
+    /// A writer that loses an identity can write that, or `0`, in its place: it tells no app from another.
+    package func withoutBlankIdentities(since old: [AppEntry]) -> AppList {
+        func blank(_ id: String?) -> IconURL? {
+            id.map { IconURL($0.asciiLowercased) }.flatMap { Self.blanks.contains($0) ? $0 : nil }
+        }
+        let ids = entries.map(\.id) + unusable.map(\.id)
+        guard ids.contains(where: { blank($0) != nil }) else { return self }
+        var names: [IconURL: Set<IconURL?>] = [:]
+        for (id, name) in zip(ids, entries.map(\.name) + unusable.map(\.name)) {
+            if let id = blank(id) { names[id, default: []].insert(name.map { IconURL($0) }) }
+        }
+        let known = Set(old.compactMap { blank($0.id) })
+        // A new app can have the number 0.
+        let lost = names.filter { $0.value.count > 1 || !old.isEmpty && $0.key != "0" && !known.contains($0.key) }
         var list = self
-        for index in entries.indices { list.entries[index].id = nil }
-        for index in unusable.indices { list.unusable[index].id = nil }
+        for index in entries.indices where blank(entries[index].id).map({ lost[$0] != nil }) ?? false {
+            list.entries[index].id = nil
+        }
+        for index in unusable.indices where blank(unusable[index].id).map({ lost[$0] != nil }) ?? false {
+            list.unusable[index].id = nil
+        }
         return list
     }
 

@@ -105,7 +105,8 @@ extension Reconciler {
     ) {
         guard list.images == nil else { return acceptImages(of: list, in: name, &changes) }
         let old = book.catalog.lists[name]
-        let list = list.withoutCommonIdentity().keepingIcons(of: old?.entries ?? [], strays: old?.strays ?? 0)
+        let last = old?.entries ?? []
+        let list = list.withoutBlankIdentities(since: last).keepingIcons(of: last, strays: old?.strays ?? 0)
         let replaced = book.replaceable(name)
         let record = ListRecord(
             state: .ok, source: reading.source, entries: list.entries, problems: list.problems,

@@ -86,16 +86,18 @@ struct KeptIconsTests {
         #expect(Self.list(rows).keepingIcons(of: Self.old, strays: 4).entries == [Self.old[0]])
     }
 
-    @Test("identities that all entries of a list share are none if their names differ")
-    func commonIdentity() {
-        let rows: [Row] = [
-            .usable(AppEntry(name: "Mail", id: "0", icon: "u:x")), .unusable("Maps", "0"), .unusable("Post", "0"),
-        ]
-        let list = Self.list(rows).withoutCommonIdentity()
-        #expect(list.entries.map(\.id) == [nil] && list.unusable.map(\.id) == [nil, nil])
-        #expect(list.keepingIcons(of: Self.old).entries.map(\.icon) == ["u:x", "u:maps"])
-        let others = [rows + [.unusable("Post", "0")], rows + [.unusable("New", "1")], [rows[0]]]
-        for list in others.map(Self.list) { #expect(list.withoutCommonIdentity() == list) }
+    @Test(
+        "an identity such as 0 or null is none if several apps have it; null also if the last version had none",
+        arguments: [
+            (["0", "0"], ["m", "n"], [nil, nil]), (["0", "1"], ["m", "n"], ["0", "1"]),
+            (["0", "1"], ["0", "1"], ["0", "1"]), (["0", "1"], [], ["0", "1"]), (["0", "0"], [], [nil, nil]),
+            (["NULL", "n"], ["m", "n"], [nil, "n"]), (["same", "same"], ["m", "n"], ["same", "same"]),
+        ] as [([String], [String], [String?])])
+    func blankIdentities(ids: [String], old: [String], left: [String?]) {
+        let last = old.map { AppEntry(name: $0, id: $0, icon: "u:\($0)") }
+        let list = Self.list([.usable(AppEntry(name: "Mail", id: ids[0], icon: "u:x")), .unusable("Maps", ids[1])])
+        let found = list.withoutBlankIdentities(since: last)
+        #expect(found.entries.map(\.id) + found.unusable.map(\.id) == left)
     }
 
     @Test("a kept entry has its new name, and its problem says that the icon stays")
