@@ -18,7 +18,7 @@ package struct ParseHelper: Sendable {
     private let ahead = Ahead()
 
     package init(
-        executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(15),
+        executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(60),
         metrics: AgentMetrics? = nil
     ) {
         (self.executable, self.limits, self.timeout, self.metrics) = (executable, limits, timeout, metrics)
