@@ -50,16 +50,22 @@ package struct ImageCopy: Equatable, Sendable {
 }
 
 /// The image of another icon whose URL leads to the same request, with the response that brought it.
-package struct SharedImage: Equatable, Sendable {
-    package var image: AppListDocument.Image
+///
+/// It is a class because nearly all requests have none, and would be copied with the room for one.
+package final class SharedImage: Equatable, Sendable {
+    package let image: AppListDocument.Image
     /// The name of the staged image; `nil` if it is published.
     ///
     /// A staged image may be published before it is copied.
-    package var staged: String?
-    package var response: StoredResponse
+    package let staged: String?
+    package let response: StoredResponse
 
     package init(image: AppListDocument.Image, staged: String?, response: StoredResponse) {
         (self.image, self.staged, self.response) = (image, staged, response)
+    }
+
+    package static func == (a: SharedImage, b: SharedImage) -> Bool {
+        a.image == b.image && a.staged == b.staged && a.response == b.response
     }
 }
 

@@ -17,6 +17,9 @@ struct SharedDownloads: Sendable {
     /// The icons whose last download failed, by URL without its fragment.
     private var failed: [IconURL: Set<IconURL>] = [:]
 
+    /// Whether no icon has anything to do with others.
+    var isEmpty: Bool { requested.isEmpty && waiting.isEmpty && failed.isEmpty }
+
     /// The URL without its fragment if others differ in that from it, or may; `nil` for most.
     private func key(of url: IconURL) -> IconURL? {
         guard !url.hasFragment else { return url.withoutFragment }

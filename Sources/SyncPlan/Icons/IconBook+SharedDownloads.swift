@@ -77,6 +77,7 @@ extension IconBook {
     mutating func share(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, isCopy: Bool, in turn: inout Turn
     ) {
+        guard !sharedDownloads.isEmpty || url.hasFragment else { return }
         if let place = catalog.icons.index(of: url) {
             switch outcome {
             case _ where catalog.icons[place].icon.hasFailed: sharedDownloads.recordFailure(of: url)
