@@ -8,6 +8,8 @@ import HTTPRules
 extension IconBook {
     /// Starts a download, unless that of another icon brings the same image, has brought it, or has failed.
     mutating func begin(_ request: FetchRequest, in turn: inout Turn) {
+        // Most have no fragment, and nothing in common with others.
+        guard !sharedDownloads.isEmpty || request.url.hasFragment else { return turn.actions.append(.fetch(request)) }
         var request = request
         let isInsisted = sharedDownloads.endInsistence(on: request.url)
         // Copies of upstreams are chosen for each icon.
@@ -77,7 +79,7 @@ extension IconBook {
     mutating func share(
         _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, isCopy: Bool, in turn: inout Turn
     ) {
-        guard !sharedDownloads.isEmpty || url.hasFragment else { return }
+        guard !sharedDownloads.isEmpty else { return }
         if let place = catalog.icons.index(of: url) {
             switch outcome {
             case _ where catalog.icons[place].icon.hasFailed: sharedDownloads.recordFailure(of: url)
