@@ -82,7 +82,7 @@ struct ListDocument: Decodable {
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
         var texts: [(key: String, reading: EntryReader.Reading, urls: Int, isWrapped: Bool)] = []
         var spoiled: ListRejection?
-        /// How many dictionaries a value has of which none is an app: a list may have lost its shape.
+        // The most dictionaries in one value that has no app: it may be a list that lost its shape.
         var unread = 0
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {

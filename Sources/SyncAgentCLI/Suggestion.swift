@@ -41,7 +41,7 @@ enum Suggestion {
     /// A URL as an argument of `why`, in the short form if part of it may be secret.
     static func word(for url: IconURL) -> String { ShellWord.icon(url) ?? ShellWord.quoted(shown(url)) }
 
-    /// The same among published URLs; one that differs only in its query or fragment is the nearest.
+    /// A suggestion among published URLs; the nearest are those that differ only in the query or fragment.
     static func icon(for url: IconURL, in cache: FilePath) -> String {
         guard url.text.utf8.count <= 500 else { return "" }
         var best: (url: IconURL, distance: Int)?

@@ -36,7 +36,7 @@ package struct AppEntry: Hashable, Sendable {
 package struct AppList: Equatable, Sendable {
     /// The entries with a usable icon URL, in the list's order.
     package var entries: [AppEntry]
-    /// The entries without a usable icon URL: a known app keeps its last icon (``keepingIcons(of:)``).
+    /// The entries without a usable icon URL: a known app keeps its last icon (`keepingIcons(of:strays:)`).
     package var unusable: [UnusableEntry] = []
     /// The indices of those in ``entries`` that keep the last icon of an unusable entry's app, in order.
     package var kept: [Int] = []

@@ -22,7 +22,7 @@ package struct FetchRequest: Equatable, Sendable {
     package var copy: ImageCopy?
     /// The lists that name the icon, for which credentials may be used.
     package var lists: [ListName] = []
-    /// The image of another icon, to copy in place of a request.
+    /// The image of another icon, which is copied; no request is sent then.
     package var shared: SharedImage?
 
     package init(

@@ -209,7 +209,8 @@ package final class CacheFolder: Sendable {
 
     /// Sets the time of a file or folder to now, or to one whole second after its present time if that is later.
     ///
-    /// GTK compares whole seconds, and takes a time that it saw last for no change, even one that a wrong clock set.
+    /// GTK reads a theme again if the time of its folder, in whole seconds, is another than before; a wrong clock may have
+    /// set the one before.
     func touch(_ name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             var status = stat()

@@ -130,11 +130,9 @@ package actor Publisher {
             if isReplaced {
                 done.placed.append(staged.image.path)
                 written.replaced.insert(staged.image.sha256)
-                // A link to the file itself is not moved by a rename.
-                folder.remove(StagingPath.of(staged.name))
-            } else if held.remove(staged.name) == nil {
-                folder.remove(StagingPath.of(staged.name))
             }
+            // Also one that replaced an image: a rename leaves a link to the same file where it is.
+            if held.remove(staged.name) == nil { folder.remove(StagingPath.of(staged.name)) }
         }
         for (document, text) in zip(publication.documents, texts) {
             let summary = Manifest.List(document, sha256: .of(text))

@@ -122,9 +122,12 @@ struct CheckFinding {
             let cause = "\(message(of: failure, &given)) [\(failure.code)]"
             addIcons(StyledText("will fail: ", .red), group.map(\.icon), cause)
         }
-        for group in byCause(list.entries.map(\.icon), { URLWrapping.end(of: $0) ?? "" }) {
-            guard let end = URLWrapping.end(of: group[0]) else { continue }
-            addIcons(StyledText("doubtful: ", .yellow), group, "ends in \(end), which is a part of the URL")
+        let doubtful = list.entries.compactMap { entry in
+            URLWrapping.end(of: entry.icon).map { (icon: entry.icon, end: $0) }
+        }
+        for group in byCause(doubtful, \.end) {
+            let cause = "ends in \(group[0].end), which is a part of the URL"
+            addIcons(StyledText("doubtful: ", .yellow), group.map(\.icon), cause)
         }
         return lines
     }

@@ -60,6 +60,12 @@ struct SharedDownloads: Sendable {
         if let key = key(of: url) { failed[key, default: []].insert(url) }
     }
 
+    /// Records a failure that an icon has from another one, whose own may not be recorded: it may have been alone then.
+    mutating func recordFailure(of url: IconURL, and other: IconURL) {
+        recordFailure(of: url)
+        recordFailure(of: other)
+    }
+
     mutating func endFailure(of url: IconURL) {
         guard !failed.isEmpty, let key = key(of: url) else { return }
         failed[key]?.remove(url)

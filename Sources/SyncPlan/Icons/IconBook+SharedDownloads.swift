@@ -19,10 +19,8 @@ extension IconBook {
                 return sharedDownloads.wait(request, for: other)
             }
             if !isInsisted, let failure = failure(of: icon, for: request.url, at: turn.now) {
-                _ = downloads.finish(
-                    request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, isRequest: false, in: &turn)
-                sharedDownloads.recordFailure(of: request.url)
-                sharedDownloads.recordFailure(of: other)
+                _ = downloads.finish(request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
+                sharedDownloads.recordFailure(of: request.url, and: other)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
             }
             request.shared = image(of: icon, for: request.url, isInsisted: isInsisted, at: turn.now)
@@ -115,8 +113,7 @@ extension IconBook {
         for var request in sharedDownloads.endWaits(for: url) {
             switch outcome {
             case .failed(let failure) where isShared(failure.code, with: request.url):
-                sharedDownloads.recordFailure(of: request.url)
-                sharedDownloads.recordFailure(of: url)
+                sharedDownloads.recordFailure(of: request.url, and: url)
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)

@@ -61,7 +61,7 @@ extension AppList {
         for (number, index) in zip(rest, left.sorted()) { give(number, index) }
     }
 
-    /// What programs write in place of a value that they do not have, in small letters.
+    /// Words that programs write for a missing value, in lower case.
     private static let blanks: Set<IconURL> = ["0", "null", "(null)", "nil", "none", "undefined", "false", "n/a", "-"]
 
     /// The list without identities such as `null` that the last version does not have, or that several apps share.
@@ -132,7 +132,7 @@ extension AppList {
 }
 
 extension StatusReport.List.Kept {
-    /// The longest name that is told whole, in bytes.
+    /// The most bytes of a name that is shown whole.
     private static let longestName = 64
 
     /// The apps of a list that keep their last icon; `nil` if there are none.
