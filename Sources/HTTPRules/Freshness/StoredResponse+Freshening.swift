@@ -33,10 +33,15 @@ extension StoredResponse {
 
     /// Whether the validators of a `304` belong to this response.
     ///
-    /// A `304` without a tag always does: there is only one response it can be about. A `304` with an unknown tag does
+    /// A `304` without validators always does: there is only one response it can be about. One with another tag does
     /// not, as the tag may stand for other bytes, unless the tag is weak and the last modification date is the same.
+    /// Without a tag, the date decides: a server that compares dates answers `304` for an older file too, and only the
+    /// date in it tells that the file was replaced.
     private func isSelected(by update: StoredResponse) -> Bool {
-        guard let tag = update.entityTag else { return true }
+        guard let tag = update.entityTag else {
+            guard let date = update.lastModified, let own = lastModified else { return true }
+            return date == own
+        }
         guard let own = entityTag else {
             return !tag.isStrong && lastModified != nil && update.lastModified == lastModified
         }

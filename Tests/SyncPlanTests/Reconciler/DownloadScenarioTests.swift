@@ -142,6 +142,39 @@ struct DownloadScenarioTests {
         #expect(try agent.published("1.plist") == [Self.ready("y")])
     }
 
+    /// A response of a server that gives no tags, only when its file was changed.
+    private static func dated(_ changed: String, at now: Timestamp) -> StoredResponse {
+        StoredResponse(
+            url: a.text, fields: HTTPFields([("Last-Modified", changed)]), requestTime: now, responseTime: now)
+    }
+
+    @Test("an older file is noticed by the date in a 304, and a 304 to the request after it is a failure")
+    func olderFile() throws {
+        var agent = AgentScenario()
+        // The start is on the 15th.
+        let (new, old) = ("Thu, 14 Jan 2027 08:00:00 GMT", "Wed, 13 Jan 2027 08:00:00 GMT")
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x", answer: Self.dated(new, at: agent.now))
+        try agent.finishPublication()
+        try agent.pass(.seconds(2 * 86_400))
+        #expect(agent.downloads[Self.a]?.condition?.validators == Validators(lastModified: new))
+        try agent.finish(Self.a, .notModified(Self.dated(old, at: agent.now)))
+        // The older date is not stored for the newer bytes.
+        #expect(agent.plan.icon(Self.a)?.response == nil)
+        let request = try #require(agent.downloads[Self.a])
+        #expect(request.condition == nil)
+        let count = agent.requests.count
+        try agent.finish(Self.a, .failed(.status(304)))
+        #expect(agent.downloads.isEmpty && agent.requests.count == count)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+        try agent.fetchAgain(Self.a)
+        #expect(agent.downloads[Self.a]?.condition == nil)
+        try agent.finish(Self.a, with: "y", answer: Self.dated(old, at: agent.now))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [Self.ready("y")])
+        #expect(agent.plan.icon(Self.a)?.response?.fields.first("last-modified") == old)
+    }
+
     @Test(
         "the server says how soon an icon is requested again, within bounds",
         arguments: [
