@@ -13,7 +13,7 @@ package enum Freshening: Equatable, Sendable {
 }
 
 extension StoredResponse {
-    /// This response, updated with the fields of a `304` to a request that carried its ``condition``.
+    /// This response, updated with the fields of a `304` to a request that carried its ``condition(at:)``.
     package func freshened(by fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) -> Freshening {
         guard !validators.isEmpty else { return .unasked }
         let update = StoredResponse(fields: fields, requestTime: requestTime, responseTime: responseTime)

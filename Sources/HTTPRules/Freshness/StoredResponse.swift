@@ -69,12 +69,6 @@ package struct StoredResponse: Equatable, Sendable {
 
     package var entityTag: EntityTag? { fields.first("etag").flatMap(EntityTag.init) }
 
-    /// The condition of the next request for the same URL; `nil` without a validator or a known URL.
-    package var condition: Condition? {
-        guard let url, !validators.isEmpty else { return nil }
-        return Condition(url: url, validators: validators)
-    }
-
     /// The validators of the image (RFC 9110, section 8.8).
     ///
     /// A malformed `Last-Modified` is left out: the server would ignore it.

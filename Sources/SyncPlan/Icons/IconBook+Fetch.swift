@@ -74,7 +74,7 @@ extension IconBook {
             (request.source, request.copy) = (.server(target), copy)
         } else {
             let icon = catalog.icons[place].icon
-            request.condition = icon.hasImage ? icon.response?.condition : nil
+            request.condition = icon.hasImage ? icon.response?.condition(at: turn.now) : nil
             request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
         }
         apply(.started, at: place, in: &turn)
