@@ -78,18 +78,15 @@ extension FetchFailure {
         case .fetch(.disk), .fetch(.addressRefused): .agent
         case _ where persistence == .refused: .agent
         case .http(let status):
-            if persistence == .throttled || wait != nil || persistence == .passing && (500...599).contains(status) {
-                .origin
-            } else {
-                .resource
-            }
+            persistence == .throttled || persistence == .passing && (500...599).contains(status) ? .origin : .resource
         case .fetch, .image, .url: .resource
         }
     }
 
     /// The delay that the server asks for, if it is meaningful.
     ///
-    /// Servers send it with 503 and 429; some throttle with 403. Zero and past dates are ignored.
+    /// Servers send it with 503 and 429; some throttle with 403. Zero and past dates are ignored. It is about the URL,
+    /// except for 429 (RFC 9110, section 10.2.3).
     package var wait: Duration? {
         switch persistence {
         case .passing, .throttled, .forbidden: retryAfter.flatMap { $0 > .zero ? $0 : nil }

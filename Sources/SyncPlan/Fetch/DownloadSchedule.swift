@@ -20,6 +20,10 @@ struct DownloadSchedule: Sendable {
     private var dueTimes = Heap<DueTime<IconURL>>()
     /// The origins that failed recently.
     private(set) var origins: [String: OriginHealth] = [:]
+    /// The delays that origins asked for in the last minute, without an icon since.
+    private var delays: [String: DelayRequests] = [:]
+    /// The number of origins at which all recent delays are forgotten.
+    private static let delayLimit = 1024
     /// When waiting origins may be requested again.
     private var originTimes = Heap<DueTime<String>>()
     /// The number of origins at which forgettable ones are removed.
@@ -90,7 +94,7 @@ struct DownloadSchedule: Sendable {
         if isRequest, case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
-            if isOrigin, isRequest { record(outcome, of: origin, in: &turn) }
+            if isOrigin, isRequest { record(outcome, of: url, from: origin, in: &turn) }
         }
         return invalidated.remove(url) != nil
     }
@@ -129,17 +133,38 @@ struct DownloadSchedule: Sendable {
 
     // MARK: Origins
 
-    private mutating func record(_ outcome: FetchOutcome, of origin: String, in turn: inout Turn) {
+    private mutating func record(
+        _ outcome: FetchOutcome, of url: IconURL, from origin: String, in turn: inout Turn
+    ) {
         switch outcome {
         case .cancelled, .noRoom: break
-        case .image, .notModified: recordAnswer(of: origin, in: &turn)
+        case .image, .notModified:
+            delays[origin] = nil
+            recordAnswer(of: origin, in: &turn)
         case .failed(let failure):
-            switch failure.blame {
-            case .origin: record(failure, ofOrigin: origin, in: &turn)
-            case .resource: recordAnswer(of: origin, in: &turn)
-            case .agent: break
+            guard failure.blame != .agent else { return }
+            let delay = delay(ofOrigin: failure.origin ?? origin, after: failure, of: url, at: turn.now)
+            if failure.blame == .origin || delay != nil {
+                record(failure, delay: delay, ofOrigin: origin, in: &turn)
+            } else {
+                if failure.wait == nil { delays[origin] = nil }
+                recordAnswer(of: origin, in: &turn)
             }
         }
+    }
+
+    /// How long a whole origin waits because of what it asked for; `nil` if the delay is about the URL alone.
+    ///
+    /// 429 is about the client. The delays that other statuses ask for add up to one of the origin, which is no longer
+    /// than ``Settings/Fetch/retryMax``: those who share the origin with a busy neighbour are not held up for longer.
+    private mutating func delay(
+        ofOrigin origin: String, after failure: FetchFailure, of url: IconURL, at now: Timestamp
+    ) -> Duration? {
+        guard let wait = failure.wait else { return nil }
+        if failure.persistence == .throttled { return wait }
+        if delays.count >= Self.delayLimit, delays[origin] == nil { delays = [:] }
+        let common = delays[origin, default: DelayRequests()].record(wait, for: url, at: now)
+        return common.map { min($0, settings.retryMax) }
     }
 
     private mutating func recordAnswer(of origin: String, in turn: inout Turn) {
@@ -158,16 +183,16 @@ struct DownloadSchedule: Sendable {
 
     /// Counts a failure against the requested origin, even if it redirected to another one that failed.
     ///
-    /// The requested origin's slots are the ones in use. A delay that the other origin asks for applies to its own
-    /// URLs.
-    private mutating func record(_ failure: FetchFailure, ofOrigin origin: String, in turn: inout Turn) {
+    /// The requested origin's slots are the ones in use. A delay of the other origin applies to its own URLs.
+    private mutating func record(
+        _ failure: FetchFailure, delay: Duration?, ofOrigin origin: String, in turn: inout Turn
+    ) {
         var own = failure
+        own.retryAfter = delay
         if let other = failure.origin, other != origin {
+            if delay != nil, origins[other] != nil || queue.hasWork(of: other) { add(own, to: other, in: &turn) }
             own.retryAfter = nil
             own.persistence = .passing
-            if failure.wait != nil, origins[other] != nil || queue.hasWork(of: other) {
-                add(failure, to: other, in: &turn)
-            }
         }
         add(own, to: origin, in: &turn)
     }

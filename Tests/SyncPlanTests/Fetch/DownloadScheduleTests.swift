@@ -116,6 +116,40 @@ struct DownloadScheduleTests {
         #expect(world.schedule.origins.isEmpty && !world.schedule.start().isEmpty)
     }
 
+    /// How long the origin waits after delays that it asked for: the URL, the status, after how many seconds, and for how
+    /// many; 0 seconds are an icon.
+    private static func wait(after replies: [(url: IconURL, status: Int, at: Int, seconds: Int)]) -> Duration {
+        var world = World()
+        for reply in replies {
+            world.add([reply.url])
+            let started = world.schedule.start()
+            #expect(started == [reply.url])
+            let failure = FetchFailure.status(reply.status, retryAfter: .seconds(reply.seconds))
+            _ = world.finish(reply.url, reply.seconds == 0 ? fresh : .failed(failure), at: reply.at)
+        }
+        return max((world.schedule.origins[origin]?.waitsUntil ?? .distantPast) - world.turn.now, .zero)
+    }
+
+    @Test(
+        "an origin waits after one 429, or after three different URLs within a minute asked for a delay",
+        arguments: [
+            ([("a", 429, 0, 100)], 100), ([("a", 503, 0, 100)], 0), ([("a", 403, 0, 100)], 0),
+            ([("a", 503, 0, 100), ("b", 503, 1, 100)], 0),
+            ([("a", 503, 0, 100), ("b", 503, 1, 90), ("c", 503, 59, 95)], 90),
+            ([("a", 403, 0, 100), ("b", 403, 1, 100), ("c", 403, 2, 100)], 100),
+            ([("a", 503, 0, 100), ("b", 403, 1, 100), ("c", 500, 2, 100)], 100),
+            // An old delay, the same URL again, and an icon between them.
+            ([("a", 503, 0, 100), ("b", 503, 1, 100), ("c", 503, 60, 100)], 0),
+            ([("a", 503, 0, 100), ("a", 503, 1, 100), ("a", 503, 2, 100)], 0),
+            ([("a", 503, 0, 100), ("b", 503, 1, 100), ("d", 200, 2, 0), ("c", 503, 3, 100)], 0),
+            // No more than fetch.retryMax, except for 429.
+            ([("a", 503, 0, 9000), ("b", 503, 1, 9000), ("c", 503, 2, 9000)], 600), ([("a", 429, 0, 9000)], 9000),
+        ] as [([(url: IconURL, status: Int, at: Int, seconds: Int)], Int)])
+    func delays(replies: [(url: IconURL, status: Int, at: Int, seconds: Int)], seconds: Int) {
+        let wait = Self.wait(after: replies)
+        #expect(wait >= .seconds(seconds) && wait <= .seconds(seconds) * 1.1)
+    }
+
     @Test("the remembered health of an origin is restored as far as it can be true")
     func restore() {
         var world = World()

@@ -139,7 +139,7 @@ struct OriginScenarioTests {
         #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 1 && agent.plan.status.needsAttention)
     }
 
-    @Test("a Retry-After holds for the whole origin, and for no other origin")
+    @Test("a Retry-After with 429 holds for the whole origin, and for no other origin")
     func retryAfter() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         try agent.scan(["1.plist": Self.urls])
@@ -157,13 +157,54 @@ struct OriginScenarioTests {
         #expect(agent.downloads.count == 1)
     }
 
-    @Test("a Retry-After behind a redirect holds for the target's origin, and for the URL")
+    @Test(
+        "a Retry-After with another status holds for its URL, and the icons of other lists come",
+        arguments: [403, 500, 503])
+    func neighbour(status: Int) throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        let busy: IconURL = "https://h.example/busy"
+        try agent.scan(["1.plist": [busy]])
+        try agent.finish(busy, .failed(.status(status, retryAfter: .seconds(3600))))
+        try agent.scan(["2.plist": Self.urls])
+        for _ in Self.urls {
+            let url = try #require(agent.downloads.keys.first)
+            #expect(url != busy)
+            try agent.finish(url, with: url)
+        }
+        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 0)
+        try agent.finishJobs()
+        try agent.pass(.seconds(3599))
+        #expect(agent.downloads[busy] == nil)
+        try agent.pass(.seconds(361))
+        #expect(agent.downloads[busy] != nil)
+    }
+
+    @Test("an origin whose three URLs ask for a delay waits for the shortest one, and the URLs for their own")
+    func commonDelay() throws {
+        var agent = AgentScenario { $0.fetch.perHost = 1 }
+        try agent.scan(["1.plist": Self.urls])
+        var asked: [IconURL] = []
+        for seconds in [300, 100, 3600] {
+            let url = try #require(agent.downloads.keys.first)
+            asked.append(url)
+            try agent.finish(url, .failed(.status(503, retryAfter: .seconds(seconds))))
+        }
+        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.blocked == 17)
+        try agent.finishJobs()
+        try agent.pass(.seconds(99))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(11))
+        #expect(!agent.downloads.isEmpty)
+        #expect(try #require(agent.plan.icon(asked[2])?.failure?.nextAttempt) >= Sample.start + .seconds(3600))
+    }
+
+    @Test("a Retry-After with 429 behind a redirect holds for the target's origin, and for the URL")
     func redirected() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
         try agent.scan(["1.plist": Self.urls + [Self.other, "https://i.example/2"]])
         let url = try #require(agent.downloads.keys.first { $0.text.hasPrefix("https://h.") })
         let direct = try #require(agent.downloads.keys.first { $0.text.hasPrefix("https://i.") })
-        var failure = FetchFailure.status(503, retryAfter: .seconds(500))
+        var failure = FetchFailure.status(429, retryAfter: .seconds(500))
         failure.origin = "https://i.example:443"
         try agent.finish(url, .failed(failure))
         #expect(agent.downloads.count == 2)
@@ -187,7 +228,7 @@ struct OriginScenarioTests {
             try agent.finish(url, .failed(.status(503, retryAfter: .seconds(300))))
         }
         try agent.scan(["2.plist": [Self.other]])
-        try agent.finish(Self.other, .failed(.status(503, retryAfter: .seconds(300))))
+        try agent.finish(Self.other, .failed(.status(429, retryAfter: .seconds(300))))
         try agent.finishJobs()
         try agent.pass(.seconds(1))
         let before = try #require(agent.plan.book.downloads.origins[Self.origin])

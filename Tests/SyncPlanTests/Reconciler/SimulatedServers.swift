@@ -32,9 +32,18 @@ struct SimulatedServers {
         var notBefore: Timestamp
     }
 
+    /// A delay that a server asked for in answer to a request for one URL.
+    private struct Delay {
+        var url: IconURL
+        var time: Timestamp
+        var delay: Duration
+    }
+
     /// The hosts that fail whatever they are asked.
     var dead: Set<String> = []
     private var memories: [String: Memory] = [:]
+    /// The delays that servers asked for since their last answer, by origin.
+    private var delays: [String: [Delay]] = [:]
     /// The hosts that answer by themselves, as time passes.
     var hosts: [String: Server] = [:]
     /// What answers for all other hosts; `nil` if a test ends their downloads.
@@ -58,7 +67,11 @@ struct SimulatedServers {
     }
 
     /// Records what a server did, and what it asked for in doing so.
-    mutating func record(_ outcome: FetchOutcome, of request: FetchRequest, at now: Timestamp) {
+    ///
+    /// `retryMax` is the longest time for which the delays of single URLs hold up their server.
+    mutating func record(
+        _ outcome: FetchOutcome, of request: FetchRequest, at now: Timestamp, retryMax: Duration
+    ) {
         let origin = request.source.origin
         switch outcome {
         case .cancelled, .noRoom: break
@@ -68,10 +81,33 @@ struct SimulatedServers {
             if memory.failedAt + .seconds(86_400) <= now { memory.failures = 0 }
             memory.failures += 1
             memory.failedAt = now
-            memory.notBefore = max(memory.notBefore, now + min(failure.wait ?? .zero, .seconds(86_400)))
+            let delay = commonDelay(after: failure, of: request, at: now, retryMax: retryMax)
+            memory.notBefore = max(memory.notBefore, now + min(delay, .seconds(86_400)))
             memories[origin] = memory
-        case .image, .notModified, .failed: memories[origin]?.failures = 0
+        case .image, .notModified, .failed:
+            memories[origin]?.failures = 0
+            delays[origin] = nil
         }
+    }
+
+    /// How long a server is to be left alone after a failure: only a 429, or three URLs within a minute, mean all of it.
+    private mutating func commonDelay(
+        after failure: FetchFailure, of request: FetchRequest, at now: Timestamp, retryMax: Duration
+    ) -> Duration {
+        guard let wait = failure.wait else { return .zero }
+        if failure.code == .http(429) { return wait }
+        let origin = request.source.origin
+        let recent = (delays[origin] ?? []).filter {
+            $0.url != request.url && $0.time <= now && now - $0.time < .seconds(60)
+        }
+        let last = (recent + [Delay(url: request.url, time: now, delay: wait)]).suffix(3)
+        delays[origin] = Array(last)
+        return last.count < 3 ? .zero : min(last.map(\.delay).min() ?? .zero, retryMax)
+    }
+
+    /// Expects no more of delays that were asked for one URL at a time: an agent that starts does not know them.
+    mutating func forgetDelays() {
+        delays = [:]
     }
 
     /// Fails if a server is asked that is to be left alone, or a broken one by two requests at once.
@@ -90,6 +126,7 @@ struct SimulatedServers {
     /// Expects nothing of an agent that died before it could store what it knew.
     mutating func forget() {
         memories = [:]
+        delays = [:]
     }
 }
 

@@ -59,7 +59,7 @@ extension SimulatedWorld {
         }
         record("\(url): \(outcome.summary)")
         leavePart(of: url, after: outcome)
-        servers.record(outcome, of: request, at: now)
+        servers.record(outcome, of: request, at: now, retryMax: settings.fetch.retryMax)
         return (url, outcome)
     }
 

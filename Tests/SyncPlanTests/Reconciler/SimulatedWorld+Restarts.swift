@@ -61,6 +61,7 @@ extension SimulatedWorld {
             allowAllLosses()
             fresh = fresh.filter { $0.value.image != image }
         }
+        servers.forgetDelays()
         if event == Self.crash {
             fresh = [:]
             servers.forget()

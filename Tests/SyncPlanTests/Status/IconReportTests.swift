@@ -23,7 +23,7 @@ struct IconReportTests {
         let other = first == Self.a ? Self.b : Self.a
         #expect(try Self.report(agent, on: first).next == "downloading")
         #expect(try Self.report(agent, on: other).next == "queued for download")
-        try agent.finish(first, .failed(.status(503, retryAfter: .seconds(86_400))))
+        try agent.finish(first, .failed(.status(429, retryAfter: .seconds(86_400))))
         let queued = try Self.report(agent, on: other)
         let until = try #require(queued.origin?.waitsUntil)
         #expect(queued.next == "download at \(until), when its server is asked again")

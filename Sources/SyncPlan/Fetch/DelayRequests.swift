@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+/// The URLs for which an origin recently asked for a delay (`Retry-After`).
+///
+/// A delay is about its URL: behind one origin there can be many owners, and one of them must not delay the others. Three
+/// different URLs within a minute mean the origin.
+struct DelayRequests: Sendable {
+    private struct Entry: Sendable {
+        var url: IconURL
+        var delay: Duration
+        var time: Timestamp
+    }
+
+    static let threshold = 3
+    static let window: Duration = .seconds(60)
+
+    private var entries: [Entry] = []
+
+    /// Records a delay for a URL, and returns the one that holds for the whole origin: the shortest of the last three.
+    ///
+    /// `nil` while there are fewer URLs.
+    mutating func record(_ delay: Duration, for url: IconURL, at now: Timestamp) -> Duration? {
+        entries.removeAll { $0.url == url || !Self.isRecent($0.time, at: now) }
+        entries.append(Entry(url: url, delay: delay, time: now))
+        entries.removeFirst(max(0, entries.count - Self.threshold))
+        return entries.count < Self.threshold ? nil : entries.lazy.map(\.delay).min()
+    }
+
+    /// Whether a time is within the last minute; one in the future was set by another clock.
+    private static func isRecent(_ time: Timestamp, at now: Timestamp) -> Bool {
+        let age = now - time
+        return age >= .zero && age < window
+    }
+}
