@@ -9,6 +9,9 @@ enum CurlFailure {
     static let closed = FetchFailure(
         .connectionClosed, "the server closed the connection before the response was complete")
 
+    /// The connection has no peer any more when the request is about to be sent.
+    static let lost = FetchFailure(.connectionClosed, "the server closed the connection before the request was sent")
+
     /// The failure for an error code of a transfer.
     static func error(_ code: CURLcode, _ handle: UnsafeMutableRawPointer, _ limits: RequestLimits) -> any Error {
         let reason = String(cString: curl_easy_strerror(code))

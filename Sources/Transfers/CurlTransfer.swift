@@ -121,7 +121,10 @@ final class CurlTransfer: Transfer {
             return transfer.openSocket(to: address)
         }
         curl_set_request_function(handle) { this, peer, _, peerPort, localPort in
-            guard let transfer = CurlTransfer.of(this), let peer, let address = IPAddress(String(cString: peer)) else {
+            guard let transfer = CurlTransfer.of(this) else { return Int32(CURL_PREREQFUNC_ABORT) }
+            // libcurl does not know the address of a peer that has reset the connection already.
+            guard let peer, let address = IPAddress(String(cString: peer)) else {
+                transfer.failure = CurlFailure.lost
                 return Int32(CURL_PREREQFUNC_ABORT)
             }
             transfer.joinConnection(from: Int(localPort), to: address, Int(peerPort))

@@ -49,6 +49,8 @@ extension FetchFailure.Persistence {
     /// those that reverse proxies made up, counts as 500 (RFC 9110, section 15).
     package init(ofStatus status: Int) {
         switch status {
+        // A 304 to a request without conditions is a cache's mistake, which ends with its copy.
+        case 304: self = .passing
         case 408, 425, 500, 502, 503, 504: self = .passing
         case 429: self = .throttled
         case 401, 403: self = .forbidden

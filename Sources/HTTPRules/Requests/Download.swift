@@ -146,7 +146,8 @@ package struct Download: Sendable {
     ) throws(FetchFailure) -> Step {
         let asked = partial.flatMap { $0.canGoOn(at: target) ? $0 : nil }
         switch (head.status, asked) {
-        case (200, _): return try whole(head, response)
+        // 203: a proxy changed the response on its way; the image is checked like any other.
+        case (200, _), (203, _): return try whole(head, response)
         case (206, let partial?): return try rest(head, response, of: partial)
         case (416, .some): return try askForWhole()
         case (304, _) where condition?.applies(to: target, under: rules.keys) == true:

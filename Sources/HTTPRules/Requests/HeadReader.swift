@@ -15,14 +15,23 @@ package struct ResponseHead: Sendable {
 }
 
 extension ResponseHead {
+    /// The content codings that change a body (RFC 9110, section 8.4.1, and the registry of IANA).
+    ///
+    /// Other words encode nothing: stores repeat what was said at an upload, such as `aws-chunked` or `UTF-8`.
+    private static let codings = [
+        "br", "compress", "dcb", "dcz", "deflate", "gzip", "x-compress", "x-gzip", "zstd",
+    ]
+
     /// The body length, if the head has it.
     ///
     /// - Throws: A ``FetchFailure`` with the code `content-encoding` if the body is encoded, which no request allows.
     package func bodyLength() throws(FetchFailure) -> Int? {
-        if let coding = fields["content-encoding"].first(where: { $0.asciiLowercased != "identity" }) {
-            throw .encoded(coding)
-        }
+        if let coding = fields["content-encoding"].first(where: Self.isEncoded) { throw .encoded(coding) }
         return fields.first("content-length").flatMap { Int($0) }
+    }
+
+    private static func isEncoded(_ value: String) -> Bool {
+        value.split(atByte: ",").contains { codings.contains($0.trimmingWhitespace.asciiLowercased) }
     }
 }
 

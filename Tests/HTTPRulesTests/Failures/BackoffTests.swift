@@ -63,7 +63,8 @@ struct BackoffTests {
             (.status(503, retryAfter: .seconds(1)), .origin), (.status(403, retryAfter: .seconds(1)), .resource),
             (.status(403), .resource), (.status(404), .resource),
             (.status(404, retryAfter: .seconds(1)), .resource), (.status(410), .resource), (.status(408), .resource),
-            (.status(425), .resource), (.status(501), .resource), (.tooLarge(limit: .mebibytes(1)), .resource),
+            (.status(425), .resource), (.status(304), .resource), (.status(501), .resource),
+            (.tooLarge(limit: .mebibytes(1)), .resource),
             (FetchFailure(.image(.notAnImage), ""), .resource), (FetchFailure(.disk, ""), .agent),
             (FetchFailure(.addressRefused, ""), .agent), (FetchFailure(.url(.badURL), ""), .agent),
         ] as [(FetchFailure, FetchFailure.Blame)])
@@ -97,7 +98,7 @@ struct BackoffTests {
             (504, .passing), (522, .passing), (524, .passing), (599, .passing), (511, .passing), (505, .lasting),
             (508, .lasting), (600, .lasting), (451, .lasting), (401, .forbidden), (403, .forbidden), (410, .gone),
             (404, .lasting), (400, .lasting),
-            (204, .lasting), (206, .lasting), (304, .lasting), (501, .lasting),
+            (204, .lasting), (206, .lasting), (304, .passing), (501, .lasting),
         ] as [(Int, FetchFailure.Persistence)])
     func statuses(status: Int, persistence: FetchFailure.Persistence) {
         #expect(FetchFailure.status(status).persistence == persistence)

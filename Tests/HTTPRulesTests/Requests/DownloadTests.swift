@@ -51,7 +51,8 @@ struct DownloadTests {
             (200, [], "take all"), (200, [("Content-Length", "5")], "take 5"),
             (200, [("Content-Length", "5242880")], "take 5242880"), (200, [("Content-Length", "5242881")], "too-large"),
             (200, [("Content-Encoding", "identity")], "take all"),
-            (200, [("Content-Encoding", "gzip")], "content-encoding"),
+            (200, [("Content-Encoding", "gzip")], "content-encoding"), (203, [], "take all"),
+            (203, [("Content-Length", "5")], "take 5"), (203, [("Content-Encoding", "br")], "content-encoding"),
             (204, [], "http-204"), (206, [("Content-Range", "bytes 0-1/2")], "http-206"), (304, [], "http-304"),
             (300, [("Location", "/2")], "http-300"), (404, [], "http-404"), (416, [], "http-416"),
             (503, [], "http-503"),
@@ -70,6 +71,21 @@ struct DownloadTests {
         let denied = try #require(HostPattern("denied.example"))
         var download = try Self.download { $0.network.denyHosts = [denied] }
         #expect(Self.exchange(&download, status, fields).step == step)
+    }
+
+    @Test(
+        "a coding that encodes nothing is ignored",
+        arguments: [
+            ([], true), (["identity"], true), (["IDENTITY"], true), ([""], true), (["aws-chunked"], true),
+            (["UTF-8"], true), (["none"], true), (["binary"], true), (["base64"], true), (["identity, "], true),
+            (["aws-chunked", "identity"], true), (["gzip"], false), (["GZip"], false), (["x-gzip"], false),
+            (["deflate"], false), (["br"], false), (["zstd"], false), (["aws-chunked, gzip"], false),
+            (["aws-chunked,gzip"], false), (["identity", "br"], false), (["compress"], false), (["dcz"], false),
+        ] as [([String], Bool)])
+    func codings(values: [String], isTaken: Bool) throws {
+        var download = try Self.download()
+        let fields = values.map { (name: "Content-Encoding", value: $0) }
+        #expect(Self.exchange(&download, 200, fields).step == (isTaken ? "take all" : "content-encoding"))
     }
 
     @Test("a redirect that leads on too often, or downwards where that is allowed")

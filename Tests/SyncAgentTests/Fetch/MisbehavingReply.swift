@@ -113,6 +113,8 @@ struct MisbehavingReply: CustomTestStringConvertible {
 
     static let codings: [MisbehavingReply] = [
         .init("identity", "image", "Content-Encoding: identity"),
+        .init("a coding of another layer", "image", "Content-Encoding: aws-chunked"),
+        .init("no coding", "image", "Content-Encoding:"),
         .init("gzip", "content-encoding", "Content-Encoding: gzip"),
         .init("br", "content-encoding", "Content-Encoding: br"),
         .init("codings in a line", "content-encoding", "Content-Encoding: identity, gzip"),
