@@ -23,4 +23,22 @@ struct CodesArticleTests {
         let rows = try Article("Codes", of: "SyncAgent").firstColumn(ofTableIn: section)
         #expect(rows.sorted() == codes.sorted())
     }
+
+    @Test("the article on codes says when the agent tries again after each failed download")
+    func retries() throws {
+        let rows = try Article("Codes", of: "SyncAgent").text.split(separator: "\n")
+        for code in Self.downloads {
+            guard let persistence = FetchFailure.Code(rawValue: code)?.persistence else { continue }
+            let word =
+                switch persistence {
+                case .passing, .throttled: "soon"
+                case .lasting: "later"
+                case .forbidden: "after 6 h"
+                case .gone: "after 7 days"
+                case .refused: "when "
+                }
+            let cells = try #require(rows.first { $0.hasPrefix("| `\(code)` |") }).split(separator: "|")
+            #expect(cells.count > 2 && cells[2].hasPrefix(" \(word)"), "\(code)")
+        }
+    }
 }

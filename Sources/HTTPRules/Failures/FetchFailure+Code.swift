@@ -57,11 +57,13 @@ extension FetchFailure.Code {
         switch self {
         case .http(let status): FetchFailure.Persistence(ofStatus: status)
         case .url, .fetch(.notInRepository), .fetch(.overLimit): .refused
-        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.timeout): .passing
+        // A certificate ends for all icons of an origin, and they come back with the next one: not hours later.
+        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.timeout), .fetch(.tls):
+            .passing
         case .fetch(.authRefused): .forbidden
         case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.digestMismatch),
-            .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.tls),
-            .fetch(.tooLarge), .fetch(.tooManyRedirects):
+            .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.tooLarge),
+            .fetch(.tooManyRedirects):
             .lasting
         // A body without a length that was cut off shows only here.
         case .image(.truncated): .passing
@@ -82,8 +84,8 @@ extension FetchFailure.Code {
             .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.protocolViolation), .fetch(.redirectLoop),
             .fetch(.timeout):
             false
-        // Other credentials may be accepted.
-        case .http(let status): status == 401
+        // Other credentials may be accepted: by the server, or by the proxy.
+        case .http(let status): status == 401 || status == 407
         // SVG is rejected as no image unless `images.allowSVG` is set.
         case .image(.notAnImage), .image(.tooLarge): true
         case .image(.damaged), .image(.truncated), .image(.unsafe): false

@@ -6,7 +6,8 @@ package import ImageChecks
 package struct FetchFailure: Error, Equatable, Sendable {
     /// How long the cause is likely to last, which determines the next attempt.
     package enum Persistence: String, Sendable {
-        /// Transient, such as a network error or an overloaded server: it may be over in a second.
+        /// Transient, such as a network error or an overloaded server, or the failure of a whole origin that its owner will
+        /// correct: it may be over in a second.
         case passing
         /// The server asks for fewer requests (429): its whole origin waits.
         case throttled
@@ -45,18 +46,24 @@ package struct FetchFailure: Error, Equatable, Sendable {
 extension FetchFailure.Persistence {
     /// The persistence of a status.
     ///
-    /// Transient are those that `curl --retry` retries, and 425 (RFC 8470, section 5.2). An unknown 5xx status, such as
-    /// those that reverse proxies made up, counts as 500 (RFC 9110, section 15).
+    /// Transient are those that `curl --retry` retries, and those whose definition says that the cause ends by itself. An
+    /// unknown 5xx status, such as those that reverse proxies made up, counts as 500 (RFC 9110, section 15).
     package init(ofStatus status: Int) {
         switch status {
+        // The image is still being made (RFC 9110, section 15.3.3).
+        case 202: self = .passing
         // A 304 to a request without conditions is a cache's mistake, which ends with its copy.
         case 304: self = .passing
-        case 408, 425, 500, 502, 503, 504: self = .passing
+        // Another connection may reach the right server (421); the file is locked for a change (423, RFC 4918, section
+        // 11.3); the request is not sent early again (425, RFC 8470, section 5.2).
+        case 408, 421, 423, 425: self = .passing
+        // The disk of the server is full for now (507, RFC 4918, section 11.5); a network wants a log-in (511).
+        case 500, 502, 503, 504, 507, 511: self = .passing
         case 429: self = .throttled
         case 401, 403: self = .forbidden
         case 410: self = .gone
         // The other registered 5xx statuses mean that the server cannot do it, today or tomorrow.
-        case 501, 505...508, 510: self = .lasting
+        case 501, 505, 506, 508, 510: self = .lasting
         case 500...599: self = .passing
         default: self = .lasting
         }

@@ -91,17 +91,32 @@ struct BackoffTests {
         #expect(Self.delays(.passing, attempt: 4) == Self.delays(.passing, attempt: 4))
     }
 
-    @Test(
-        "an HTTP status says how long its cause is likely to last",
-        arguments: [
-            (408, .passing), (425, .passing), (429, .throttled), (500, .passing), (502, .passing), (503, .passing),
-            (504, .passing), (522, .passing), (524, .passing), (599, .passing), (511, .passing), (505, .lasting),
-            (508, .lasting), (600, .lasting), (451, .lasting), (401, .forbidden), (403, .forbidden), (410, .gone),
-            (404, .lasting), (400, .lasting),
-            (204, .lasting), (206, .lasting), (304, .passing), (501, .lasting),
-        ] as [(Int, FetchFailure.Persistence)])
-    func statuses(status: Int, persistence: FetchFailure.Persistence) {
-        #expect(FetchFailure.status(status).persistence == persistence)
-        #expect(FetchFailure.status(status).code.rawValue == "http-\(status)")
+    /// The registered statuses that are failures, by how long they are likely to last, and some that are not registered.
+    private static let statusTable: [(FetchFailure.Persistence, [Int])] = [
+        (.passing, [202, 304, 408, 421, 423, 425]), (.passing, [500, 502, 503, 504, 507, 511]),
+        (.passing, [509, 520, 521, 522, 523, 524, 525, 526, 530, 599]), (.throttled, [429]), (.forbidden, [401, 403]),
+        (.gone, [410]), (.lasting, [100, 101, 102, 103, 104, 201, 204, 205, 206, 207, 208, 226]),
+        (.lasting, [300, 305, 306]),
+        (.lasting, [400, 402, 404, 405, 406, 407, 409, 411, 412, 413, 414, 415, 416, 417]),
+        (.lasting, [418, 422, 424, 426, 428, 431, 444, 451, 499]), (.lasting, [501, 505, 506, 508, 510]),
+        (.lasting, [600, 999]),
+    ]
+
+    @Test("an HTTP status says how long its cause is likely to last", arguments: statusTable)
+    func statuses(persistence: FetchFailure.Persistence, statuses: [Int]) {
+        for status in statuses {
+            #expect(FetchFailure.status(status).persistence == persistence, "\(status)")
+            #expect(FetchFailure.status(status).code.rawValue == "http-\(status)")
+        }
+    }
+
+    @Test("every status has a persistence, and only 5xx that pass and 429 are failures of the origin")
+    func allStatuses() {
+        for status in 100...999 {
+            let failure = FetchFailure.status(status)
+            let isOrigin = status == 429 || failure.persistence == .passing && (500...599).contains(status)
+            #expect(failure.blame == (isOrigin ? .origin : .resource), "\(status)")
+            #expect(failure.persistence != .refused, "\(status)")
+        }
     }
 }

@@ -26,4 +26,36 @@ struct FetchFailureCodeTests {
     func otherText(text: String) {
         #expect(FetchFailure.Code(rawValue: text) == nil)
     }
+
+    /// All codes but the statuses, by how long their causes are likely to last.
+    private static let persistences: [(FetchFailure.Persistence, [String])] = [
+        (.passing, ["connect", "connection-closed", "disk", "dns", "image-truncated", "timeout", "tls"]),
+        (.forbidden, ["auth-refused"]),
+        (
+            .lasting,
+            [
+                "address-refused", "bad-redirect", "content-encoding", "digest-mismatch", "downgrade-refused",
+                "image-damaged", "image-too-large", "image-unsafe", "not-an-image", "protocol", "redirect-loop",
+                "too-large", "too-many-redirects",
+            ]
+        ),
+        (
+            .refused,
+            [
+                "bad-url", "host-refused", "not-in-repository", "over-limit", "port-refused", "scheme-refused",
+                "userinfo-refused",
+            ]
+        ),
+    ]
+
+    @Test("a code says how long its cause is likely to last", arguments: persistences)
+    func persistence(persistence: FetchFailure.Persistence, codes: [String]) {
+        for text in codes { #expect(FetchFailure.Code(rawValue: text)?.persistence == persistence, "\(text)") }
+    }
+
+    @Test("the table of persistences has each code once")
+    func completeness() {
+        let all = Self.codes.map(\.rawValue).filter { !$0.hasPrefix("http-") }
+        #expect(Self.persistences.flatMap(\.1).sorted() == all.sorted())
+    }
 }
