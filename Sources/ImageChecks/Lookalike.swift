@@ -4,10 +4,19 @@
 enum Lookalike {
     private static let magic: [(name: String, bytes: [UInt8], offset: Int)] = [
         ("PDF", Array("%PDF-".utf8), 0),
-        ("a Windows cursor", [0, 0, 2, 0], 0),
+        ("PostScript", Array("%!PS".utf8), 0),
+        ("PostScript", [0xC5, 0xD0, 0xD3, 0xC6], 0),
+        ("a Photoshop document", Array("8BPS".utf8), 0),
+        ("an animated Windows cursor", Array("ACON".utf8), 8),
+        ("MNG", [0x8A] + Array("MNG\r\n".utf8), 0),
+        ("QOI", Array("qoif".utf8), 0),
+        ("DDS", Array("DDS |".utf8), 0),
+        ("XPM", Array("/* XPM */".utf8), 0),
         ("JPEG XL", [0xFF, 0x0A], 0),
         ("JPEG XL", Array("JXL ".utf8), 4),
         ("JPEG 2000", Array("jP  ".utf8), 4),
+        ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51], 0),
+        ("JPEG XR", [0x49, 0x49, 0xBC], 0),
         ("an ISO media file", Array("ftyp".utf8), 4),
         ("gzip", [0x1F, 0x8B], 0),
         ("ZIP", [0x50, 0x4B, 3, 4], 0),
@@ -21,12 +30,22 @@ enum Lookalike {
         for candidate in magic where bytes.has(candidate.bytes, at: candidate.offset) {
             return candidate.name
         }
+        if TGA.recognises(bytes) { return "TGA" }
+        if isCursor(bytes) { return "a Windows cursor" }
         guard let text = text(in: bytes) else { return nil }
         switch text.first {
         case "<": return markup(in: text)
         case "{", "[": return "JSON"
         default: return "text"
         }
+    }
+
+    /// Whether the data begins like a directory of cursors, whose first picture comes after it; a TGA can begin so too.
+    private static func isCursor(_ bytes: RawSpan) -> Bool {
+        guard bytes.has([0, 0, 2, 0]), let count = try? bytes.uint16(at: 4, .little), count > 0,
+            let length = try? bytes.uint32(at: 14, .little), let offset = try? bytes.uint32(at: 18, .little)
+        else { return false }
+        return length > 0 && offset >= 6 + 16 * count
     }
 
     private static func markup(in text: String) -> String {

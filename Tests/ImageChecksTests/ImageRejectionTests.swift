@@ -34,6 +34,35 @@ struct ImageRejectionTests {
         #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: hint)))
     }
 
+    private static func tga(
+        kind: UInt8 = 2, map: [UInt8] = [0, 0, 0, 0, 0], depth: UInt8 = 24, pixels: Int = 12, hasFooter: Bool = false
+    ) -> [UInt8] {
+        let header = [0, map[0] == 0 ? 0 : 1, kind, 0, 0] + map[2...] + [0, 0, 0, 0, 2, 0, 2, 0, depth, 0x20]
+        let footer = ImageFile.zeros(8) + Array("TRUEVISION-XFILE.\0".utf8)
+        return header + ImageFile.zeros(pixels) + (hasFooter ? footer : [])
+    }
+
+    @Test(
+        "formats that begin alike are told apart",
+        arguments: [
+            (tga(), "TGA"), (tga(hasFooter: true), "TGA"), (tga(depth: 32, pixels: 16), "TGA"),
+            (tga(kind: 10, pixels: 5), "TGA"), (tga(kind: 3, depth: 8, pixels: 4), "TGA"),
+            (tga(kind: 1, map: [1, 0, 1, 0, 24], depth: 8, pixels: 7), "TGA"),
+            (tga(kind: 5, hasFooter: true), "TGA"), (tga(kind: 5), nil), (tga(pixels: 11), nil), (tga(depth: 7), nil),
+            ([0, 0, 2, 0], nil), ([0, 0, 2, 0] + ImageFile.zeros(40), nil),
+            (ImageFile.ico([ImageFile.iconBitmap(32, 32)], kind: 2), "a Windows cursor"),
+            (Array("RIFF".utf8) + [9, 0, 0, 0] + Array("ACON".utf8), "an animated Windows cursor"),
+            (Array("RIFF".utf8) + [9, 0, 0, 0] + Array("WAVE".utf8), nil),
+            (Array("%!PS-Adobe-3.0 EPSF-3.0\n".utf8), "PostScript"), ([0xC5, 0xD0, 0xD3, 0xC6, 30], "PostScript"),
+            (Array("8BPS".utf8) + [0, 1], "a Photoshop document"), (Array("qoif".utf8) + [0, 0], "QOI"),
+            (Array("DDS |".utf8) + [0, 0], "DDS"), ([0x8A, 0x4D, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], "MNG"),
+            (Array("/* XPM */\nstatic char *a[] = {".utf8), "XPM"), ([0xFF, 0x4F, 0xFF, 0x51, 0], "JPEG 2000"),
+            ([0x49, 0x49, 0xBC, 1], "JPEG XR"),
+        ] as [([UInt8], String?)])
+    func lookalikes(bytes: [UInt8], hint: String?) {
+        #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: hint)))
+    }
+
     @Test("text is recognized by its beginning, even if a character is cut there")
     func longText() {
         let bytes = [UInt8]("a".utf8) + Array(String(repeating: "é", count: 1000).utf8)
