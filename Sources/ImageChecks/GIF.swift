@@ -2,7 +2,8 @@
 
 /// Graphics Interchange Format, versions 87a and 89a.
 ///
-/// A header with the size of the screen for frames, then blocks up to the trailer. Bytes after it are ignored.
+/// A header with the size of the screen for frames, then blocks up to the trailer. Bytes after it are ignored. Some
+/// programs omit the trailer; the data of the last frame must have its terminator, without which giflib shows nothing.
 enum GIF: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has("GIF87a") || bytes.has("GIF89a") }
 
@@ -15,6 +16,7 @@ enum GIF: ImageFormat {
         var content = ImageContent(frames: 0, largest: size)
         var offset = 13 + paletteLength(flags: try bytes.byte(at: 10))
         while true {
+            guard offset < bytes.byteCount || content.frames == 0 else { throw .endMissing(content) }
             let introducer = try bytes.byte(at: offset)
             offset += 1
             switch introducer {

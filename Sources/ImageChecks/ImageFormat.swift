@@ -43,6 +43,8 @@ struct PixelSize: Equatable {
 
 enum ImageFault: Error, Equatable {
     case truncated
+    /// All picture data is there, but the mark after it is missing: the file is whole if no bytes were lost on the way.
+    case endMissing(ImageContent)
     /// Invalid; the text is a clause.
     case malformed(String)
     /// Valid, but unsafe to show; the text is a clause.
@@ -53,7 +55,10 @@ enum ImageFault: Error, Equatable {
         do {
             return try check()
         } catch {
-            throw error == .truncated ? .malformed("a picture in it ends too early") : error
+            switch error {
+            case .truncated, .endMissing: throw .malformed("a picture in it ends too early")
+            case .malformed, .forbidden: throw error
+            }
         }
     }
 }

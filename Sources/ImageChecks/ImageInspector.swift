@@ -15,17 +15,27 @@ package struct ImageInspector: Sendable {
 
     /// Inspects the untrusted bytes of a whole file.
     ///
+    /// `isComplete` is whether no bytes can be missing at the end: a length was met, for example. Only then may an image
+    /// lack its end marker, because an image that was cut off in transfer can look the same.
+    ///
     /// - Throws: ``ImageRejection`` if they are not an image, or one that is truncated, damaged, unsafe or beyond the
     ///   limits.
-    package func inspect(_ bytes: RawSpan) throws(ImageRejection) -> ImageInfo {
+    package func inspect(_ bytes: RawSpan, isComplete: Bool = false) throws(ImageRejection) -> ImageInfo {
         guard let type = ImageType(recognisedIn: bytes, among: limits) else {
             throw .notAnImage(hint: Lookalike.name(for: bytes))
         }
-        let size = try ImageRejection.of(type) { () throws(ImageFault) in try type.format.size(of: bytes) }
+        let size = try ImageRejection.of(type, isComplete: isComplete) { () throws(ImageFault) in
+            try type.format.size(of: bytes)
+        }
         guard !size.isEmpty else { throw .damaged(type, what: "it has no pixels") }
         guard limits.allow(size) else { throw .tooLarge(width: size.width, height: size.height, limits: limits) }
-        let content = try ImageRejection.of(type) { () throws(ImageFault) in
-            try type.format.content(of: bytes, showing: size)
+        let content = try ImageRejection.of(type, isComplete: isComplete) { () throws(ImageFault) in
+            do throws(ImageFault) {
+                return try type.format.content(of: bytes, showing: size)
+            } catch {
+                guard isComplete, case .endMissing(let content) = error else { throw error }
+                return content
+            }
         }
         let largest = content.largest
         guard largest.isEmpty || limits.allow(largest) else {

@@ -14,6 +14,8 @@ package enum ImageRejection: Error, Equatable, Sendable {
     case notAnImage(hint: String?)
     /// The data ends before the image does; a wrong length within the image can look the same.
     case truncated(ImageType)
+    /// The same of data that is complete: its source is truncated.
+    case truncatedAtSource(ImageType)
     /// Something is missing or invalid; `what` is a clause.
     case damaged(ImageType, what: String)
     case tooLarge(width: Int, height: Int, limits: ImageLimits)
@@ -24,20 +26,22 @@ package enum ImageRejection: Error, Equatable, Sendable {
     package var code: Code {
         switch self {
         case .notAnImage: .notAnImage
-        case .truncated: .truncated
+        case .truncated, .truncatedAtSource: .truncated
         case .damaged: .damaged
         case .tooLarge, .tooManyFrames: .tooLarge
         case .unsafe: .unsafe
         }
     }
 
-    /// Checks an image of this type.
-    static func of<R>(_ type: ImageType, _ check: () throws(ImageFault) -> R) throws(ImageRejection) -> R {
+    /// Checks an image of this type; `isComplete` is whether no bytes can be missing at its end.
+    static func of<R>(
+        _ type: ImageType, isComplete: Bool = false, _ check: () throws(ImageFault) -> R
+    ) throws(ImageRejection) -> R {
         do {
             return try check()
         } catch {
             switch error {
-            case .truncated: throw .truncated(type)
+            case .truncated, .endMissing: throw isComplete ? .truncatedAtSource(type) : .truncated(type)
             case .malformed(let what): throw .damaged(type, what: what)
             case .forbidden(let what): throw .unsafe(type, what: what)
             }
@@ -55,6 +59,8 @@ extension ImageRejection: CustomStringConvertible {
             "the data is not an image of an accepted type: it looks like \(hint)"
         case .truncated(let type):
             "the \(type.rawValue.uppercased()) image is truncated"
+        case .truncatedAtSource(let type):
+            "the \(type.rawValue.uppercased()) image is truncated at its source"
         case .damaged(let type, let what):
             "the \(type.rawValue.uppercased()) image is damaged: \(what)"
         case .tooLarge(let width, let height, let limits) where max(width, height) > limits.maxSide:

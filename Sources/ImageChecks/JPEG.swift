@@ -2,7 +2,8 @@
 
 /// JPEG (ITU-T T.81): markers, most with a segment, from `SOI` to `EOI`; the frame header has the size.
 ///
-/// The data of each scan is searched for the marker that ends it. Bytes after `EOI` are ignored.
+/// The data of each scan is searched for the marker that ends it. Bytes after `EOI` are ignored. Some programs omit it:
+/// then ``JPEGScan`` checks whether the last scan is whole.
 enum JPEG: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has([0xFF, 0xD8, 0xFF]) }
 
@@ -12,7 +13,7 @@ enum JPEG: ImageFormat {
         while true {
             let marker = try markers.next(in: bytes)
             switch marker.code {
-            case 0xC0...0xC3, 0xC9...0xCB: return try Frame(in: bytes, marker.segment).size
+            case 0xC0...0xC3, 0xC9...0xCB: return try Frame(in: bytes, marker.segment, code: marker.code).size
             case 0xC5...0xC7, 0xCD...0xCF: throw .malformed("a frame builds upon another that is not there")
             case 0xD8...0xDA: throw .malformed("a scan or the end comes before the frame header")
             default: continue
@@ -24,13 +25,14 @@ enum JPEG: ImageFormat {
         var markers = Markers()
         var frame: Frame?
         var scans = 0
-        var restarts = false
+        // Of restart markers, in units; 0 for none.
+        var interval = 0
         while true {
             let marker = try markers.next(in: bytes)
             switch marker.code {
             case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
                 guard frame == nil else { throw .malformed("it has two frame headers") }
-                frame = try Frame(in: bytes, marker.segment)
+                frame = try Frame(in: bytes, marker.segment, code: marker.code)
             case 0xD8:
                 throw .malformed("another image begins within it")
             case 0xD9:
@@ -40,10 +42,13 @@ enum JPEG: ImageFormat {
                 scans += 1
                 guard scans <= mostScans else { throw .malformed("it has more than \(mostScans) scans") }
                 try frame?.scan(in: bytes, marker.segment)
-                try markers.passScan(in: bytes, restarts: restarts)
+                guard try !markers.passScan(in: bytes, restarts: interval > 0) else { continue }
+                guard let frame, frame.missing.isEmpty else { throw .truncated }
+                try JPEGScan(of: frame, in: bytes, marker.segment, interval: interval).check(in: bytes)
+                throw .endMissing(ImageContent(largest: size))
             case 0xDD:
                 guard marker.segment.count == 2 else { throw .malformed("the length of a segment is wrong (DRI)") }
-                restarts = try bytes.uint16(at: marker.segment.lowerBound, .big) > 0
+                interval = try bytes.uint16(at: marker.segment.lowerBound, .big)
             default:
                 continue
             }
@@ -55,13 +60,24 @@ enum JPEG: ImageFormat {
 }
 
 extension JPEG {
-    private struct Frame {
+    struct Frame {
+        struct Component {
+            /// Usually 1, 2 or 3.
+            var name: UInt8
+            /// Sampling factors, from 1 to 4.
+            var width: Int
+            var height: Int
+        }
+
         let size: PixelSize
-        /// Component identifiers; usually 1, 2 and 3.
-        private let components: [UInt8]
+        let components: [Component]
+        /// Whether its scans are sequential, with Huffman coding.
+        let isSequential: Bool
+        /// The components without a scan so far.
         private(set) var missing: [UInt8]
 
-        init(in bytes: RawSpan, _ segment: Range<Int>) throws(ImageFault) {
+        /// The code is that of its marker.
+        init(in bytes: RawSpan, _ segment: Range<Int>, code: UInt8) throws(ImageFault) {
             let start = segment.lowerBound
             guard segment.count >= 6 else { throw .malformed("its frame header is too short") }
             let count = Int(try bytes.byte(at: start + 5))
@@ -73,16 +89,19 @@ extension JPEG {
             }
             size = PixelSize(
                 width: try bytes.uint16(at: start + 3, .big), height: try bytes.uint16(at: start + 1, .big))
-            var components: [UInt8] = []
+            var components: [Component] = []
             for component in stride(from: start + 6, to: segment.upperBound, by: 3) {
                 let sampling = try bytes.byte(at: component + 1)
                 guard (1...4).contains(sampling >> 4), (1...4).contains(sampling & 0xF) else {
                     throw .malformed("the sampling of a component is invalid")
                 }
-                components.append(try bytes.byte(at: component))
+                components.append(
+                    Component(
+                        name: try bytes.byte(at: component), width: Int(sampling >> 4), height: Int(sampling & 0xF)))
             }
             self.components = components
-            missing = components
+            isSequential = code == 0xC0 || code == 0xC1
+            missing = components.map(\.name)
         }
 
         mutating func scan(in bytes: RawSpan, _ segment: Range<Int>) throws(ImageFault) {
@@ -92,13 +111,15 @@ extension JPEG {
             }
             for index in 0..<count {
                 let component = try bytes.byte(at: segment.lowerBound + 1 + 2 * index)
-                guard components.contains(component) else { throw .malformed("a scan is of an unknown component") }
+                guard components.contains(where: { $0.name == component }) else {
+                    throw .malformed("a scan is of an unknown component")
+                }
                 missing.removeAll { $0 == component }
             }
         }
     }
 
-    private struct Markers {
+    struct Markers {
         struct Marker {
             var code: UInt8
             /// The range after the segment's length; empty for markers without a segment.
@@ -127,10 +148,12 @@ extension JPEG {
         /// Skips the data of a scan, up to the marker that ends it.
         ///
         /// In the data, `FF 00` stands for a byte `FF`; restart markers count from 0 to 7 cyclically.
-        mutating func passScan(in bytes: RawSpan, restarts: Bool) throws(ImageFault) {
+        ///
+        /// - Returns: Whether there is a marker that ends it.
+        mutating func passScan(in bytes: RawSpan, restarts: Bool) throws(ImageFault) -> Bool {
             var expected: UInt8 = 0xD0
             while true {
-                let code = try code(in: bytes)
+                guard let code = try? code(in: bytes) else { return false }
                 switch code {
                 case 0x00:
                     continue
@@ -140,7 +163,7 @@ extension JPEG {
                 default:
                     // Read again as the next marker.
                     offset -= 2
-                    return
+                    return true
                 }
             }
         }

@@ -4,9 +4,12 @@ import Testing
 
 extension ImageInspector {
     /// The outcome as a value, to compare.
-    func verdict(on bytes: [UInt8], cutTo length: Int = .max) -> Result<ImageInfo, ImageRejection> {
+    func verdict(
+        on bytes: [UInt8], cutTo length: Int = .max, isComplete: Bool = false
+    ) -> Result<ImageInfo, ImageRejection> {
         do {
-            return .success(try inspect(bytes.span.bytes.extracting(first: min(length, bytes.count))))
+            let first = bytes.span.bytes.extracting(first: min(length, bytes.count))
+            return .success(try inspect(first, isComplete: isComplete))
         } catch {
             return .failure(error)
         }

@@ -82,6 +82,7 @@ struct ImageRejectionTests {
                 "the WEBP image is damaged: it has no picture"
             ),
             (.truncated(.png), "image-truncated", "the PNG image is truncated"),
+            (.truncatedAtSource(.gif), "image-truncated", "the GIF image is truncated at its source"),
             (
                 .unsafe(.svg, what: "it has a document type (DOCTYPE)"), "image-unsafe",
                 "the SVG image is not safe to show: it has a document type (DOCTYPE)"

@@ -42,6 +42,15 @@ extension ImageSample {
                 4+Tl5ufo6erx8vP09fb3+Pn6/9oACAEBAAA/ACiiiiiiiiiiiiiiv//Z
                 """),
         ImageSample(
+            "JPEG with restart markers, by a tool", .jpeg, 21, 19,
+            base64: """
+                /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDACgcHiMeGSgjISMtKygwPGRBPDc3PHtYXUlkkYCZlo+AjIqgtObDoKrarYqMyP/L2u71////
+                m8H////6/+b9//j/2wBDASstLTw1PHZBQXb4pYyl+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4+Pj4
+                +Pj/wAARCAATABUDASIAAhEBAxEB/8QAFwABAQEBAAAAAAAAAAAAAAAAAAMEBf/EABsQAQADAAMBAAAAAAAAAAAAAAABAgMRITFB/8QA
+                FwEAAwEAAAAAAAAAAAAAAAAAAgMEAP/EABoRAAMAAwEAAAAAAAAAAAAAAAABAxIhMSL/3QAEAAH/2gAMAwEAAhEDEQA/AOdTJamS1Mmi
+                mRa9GnU//9CVcevBujOI+AHgtNliro//0a5xDTSI4AmfCSZ//9LoViOPAES4Ej//2Q==
+                """),
+        ImageSample(
             "progressive JPEG", .jpeg, 40, 9,
             base64: """
                 /9j/4AAQSkZJRgABAQAAAQABAAD/2wBDABsSFBcUERsXFhceHBsgKEIrKCUlKFE6PTBCYFVlZF9VXVtqeJmBanGQc1tdhbWGkJ6j
