@@ -21,6 +21,8 @@ struct reader {
     struct picture *picture;
     uint8_t *row;
     JOCTET *profile;
+    // Whether a missing end marker is no damage: JWRN_HIT_MARKER tells if data is missing before it.
+    bool may_lack_end;
 };
 
 static void on_error(j_common_ptr jpeg) {
@@ -51,12 +53,15 @@ static void on_error(j_common_ptr jpeg) {
 // libjpeg replaces what is missing by gray. Here it is damage.
 static void on_message(j_common_ptr jpeg, int level) {
     if (level >= 0) return;
+    struct reader *reader = jpeg->client_data;
     switch (jpeg->err->msg_code) {
     case JWRN_BOGUS_PROGRESSION:
     case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
-    case JWRN_JPEG_EOF:
     case JWRN_MUST_RESYNC: on_error(jpeg); break;
+    case JWRN_JPEG_EOF:
+        if (!reader->may_lack_end) on_error(jpeg);
+        break;
     // Bytes between markers and the like lose nothing.
     default: break;
     }
@@ -97,6 +102,7 @@ static bool read_all(struct reader *reader, const uint8_t *bytes, size_t length)
     jpeg_save_markers(jpeg, JPEG_APP0 + 2, 0xffff);
     jpeg_read_header(jpeg, TRUE);
     if (!picture_judge(picture, jpeg->image_width, jpeg->image_height)) return false;
+    reader->may_lack_end = !jpeg->progressive_mode && !jpeg->arith_code;
 
     bool is_cmyk = jpeg->jpeg_color_space == JCS_CMYK || jpeg->jpeg_color_space == JCS_YCCK;
     enum model model = is_cmyk ? MODEL_CMYK : jpeg->jpeg_color_space == JCS_GRAYSCALE ? MODEL_GRAY : MODEL_RGB;
