@@ -71,6 +71,9 @@ extension FetchFailure.Code {
         }
     }
 
+    /// Whether it is lasting if the response was complete, and transient if the response could have been cut off.
+    package var dependsOnLength: Bool { self == .image(.truncated) }
+
     /// Whether it may end when the system's clock is set: a certificate was not valid yet, or no longer.
     package var dependsOnClock: Bool { self == .fetch(.tls) }
 

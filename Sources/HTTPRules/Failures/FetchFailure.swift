@@ -124,7 +124,9 @@ extension FetchFailure {
     }
 
     package static func image(_ rejection: ImageRejection) -> FetchFailure {
-        FetchFailure(.image(rejection.code), "\(rejection)")
+        // Another download of a complete file would bring the same bytes.
+        let persistence: Persistence? = if case .truncatedAtSource = rejection { .lasting } else { nil }
+        return FetchFailure(.image(rejection.code), "\(rejection)", persistence)
     }
 
     package static func address(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {

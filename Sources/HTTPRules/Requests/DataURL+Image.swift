@@ -19,7 +19,7 @@ extension DataURL {
         }
         guard bytes.count <= limit.bytes else { throw FetchFailure.tooLarge(limit: limit).forGood }
         do {
-            return (bytes, try inspector.inspect(bytes.span.bytes))
+            return (bytes, try inspector.inspect(bytes.span.bytes, isComplete: true))
         } catch {
             throw FetchFailure.image(error).forGood
         }

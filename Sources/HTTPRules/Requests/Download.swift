@@ -47,6 +47,8 @@ package struct Download: Sendable {
         package var response: StoredResponse
         /// How many bytes the server announces; `nil` if it does not.
         package var announced: Int?
+        /// Whether a body that was cut off cannot look complete: its end is marked, or its length is known.
+        package var isDelimited: Bool
         /// The record to keep of the image if the body is cut off.
         package var partial: PartialDownload?
         /// The size of the whole image, in bytes, if this body is the rest of one.
@@ -171,7 +173,7 @@ package struct Download: Sendable {
         let isNew = request.condition == nil && request.copy == nil
         let kept =
             isNew ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
-        return .take(Body(response: response, announced: announced, partial: kept))
+        return .take(Body(response: response, announced: announced, isDelimited: head.isDelimited, partial: kept))
     }
 
     private mutating func rest(
@@ -180,7 +182,10 @@ package struct Download: Sendable {
         let announced = try length(in: head)
         guard let whole = partial.completed(by: response, fields: head.fields) else { return try askForWhole() }
         guard whole.length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
-        return .take(Body(response: whole.response, announced: announced, partial: partial, length: whole.length))
+        return .take(
+            Body(
+                response: whole.response, announced: announced, isDelimited: true, partial: partial,
+                length: whole.length))
     }
 
     /// Checks the announced body length and returns it; `nil` if the head has none.

@@ -33,6 +33,13 @@ extension ResponseHead {
     private static func isEncoded(_ value: String) -> Bool {
         value.split(atByte: ",").contains { codings.contains($0.trimmingWhitespace.asciiLowercased) }
     }
+
+    /// Whether the response says where its body ends: by a length, a last chunk or the end of a stream (HTTP/2).
+    ///
+    /// If not, the body ends with the connection, and one that was cut off looks complete (RFC 9112, section 8).
+    package var isDelimited: Bool {
+        isMultiplexed || fields.first("content-length") != nil || fields.first("transfer-encoding") != nil
+    }
 }
 
 /// Parses the lines before a body into the head of the final response (RFC 9112, sections 4 and 5).

@@ -10,7 +10,7 @@ extension Downloads {
     func finish(_ download: ActiveDownload, _ body: Download.Body) {
         let bytes = download.dequeueHeld()
         do {
-            let image = try inspector.image(of: bytes, for: download.request)
+            let image = try inspector.image(of: bytes, for: download.request, isComplete: body.isDelimited)
             if let name = staging.hold(bytes) {
                 download.release(bytes)
                 end(download, .image(StagedImage(name: name, image: image), body.response))
@@ -85,7 +85,9 @@ extension Downloads {
 
     private func end(_ file: String, _ body: Download.Body, of request: FetchRequest) async throws -> StagedImage {
         do {
-            return try await staging.end(file) { [inspector] in try inspector.image(of: $0, for: request) }
+            return try await staging.end(file) { [inspector] in
+                try inspector.image(of: $0, for: request, isComplete: body.isDelimited)
+            }
         } catch is ImageRejection where body.length != nil {
             // The two parts together are no image, which says nothing about the image on the server.
             throw NotTheRest()
@@ -109,18 +111,17 @@ extension Downloads {
 private struct NotTheRest: Error {}
 
 extension ImageInspector {
-    /// Inspects the bytes as an image for the cache.
+    /// Inspects the bytes as an image for the cache; `isComplete` is whether none of them can be missing.
     ///
     /// - Throws: ``ImageRejection``, or ``FetchFailure/copyMismatch`` if they are not the requested image.
-    func image(of bytes: [UInt8], for request: FetchRequest) throws -> AppListDocument.Image {
+    func image(of bytes: [UInt8], for request: FetchRequest, isComplete: Bool) throws -> AppListDocument.Image {
         do {
-            return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes))
+            return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes, isComplete: isComplete))
         } catch {
+            guard let copy = request.copy else { throw error }
             // If a copy came damaged, the rejection says nothing about the image that it has.
-            if let copy = request.copy, Digest.of(bytes) != copy.sha256 {
-                throw FetchFailure.copyMismatch
-            }
-            throw error
+            guard Digest.of(bytes) == copy.sha256 else { throw FetchFailure.copyMismatch }
+            return AppListDocument.Image(of: bytes, try inspect(bytes.span.bytes, isComplete: true))
         }
     }
 }

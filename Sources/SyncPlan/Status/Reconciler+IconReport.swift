@@ -96,11 +96,14 @@ extension Backoff {
     /// Why a failure is retried when it is, as a clause.
     func reason(for failure: IconRecord.Failure) -> String {
         let failures = failure.attempts > 1 ? "\(grouped(failure.attempts)) failures in a row" : "one failure"
+        let short =
+            "a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each failure up to "
+            + "fetch.retryMax (\(DurationText.format(max)))"
         let rule =
             switch failure.code.persistence {
-            case .passing, .throttled:
-                "\(failures): a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each "
-                    + "failure up to fetch.retryMax (\(DurationText.format(max)))"
+            case .passing where failure.code.dependsOnLength:
+                "\(failures): 1 h, doubled for each failure up to 1 day, if the response was complete; \(short) if not"
+            case .passing, .throttled: "\(failures): \(short)"
             case .lasting: "\(failures), probably lasting: 1 h, doubled for each failure up to 1 day"
             case .forbidden: "the server refuses access: 6 h"
             case .gone: "the server says that it is gone: 7 days"

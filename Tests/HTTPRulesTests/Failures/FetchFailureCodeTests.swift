@@ -18,6 +18,17 @@ struct FetchFailureCodeTests {
     }
 
     @Test(
+        "a truncated image is retried soon only if it could have been cut off",
+        arguments: [
+            (.truncated(.png), .passing), (.truncatedAtSource(.png), .lasting),
+            (.damaged(.png, what: "it has no data"), .lasting), (.notAnImage(hint: nil), .lasting),
+        ] as [(ImageRejection, FetchFailure.Persistence)])
+    func images(rejection: ImageRejection, persistence: FetchFailure.Persistence) {
+        #expect(FetchFailure.image(rejection).persistence == persistence)
+        #expect(FetchFailure.image(rejection).code == .image(rejection.code))
+    }
+
+    @Test(
         "unknown text is no failure code",
         arguments: [
             "", "http", "http-", "http-0", "http-099", "http-99", "http-1000", "http-+404", "http--404", "http-0404",

@@ -13,6 +13,9 @@ struct DataURLImageTests {
         let gif = "data:image/png;base64,R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7"
         let image = try #require(DataURL(gif)).image(upTo: ByteCount(42), inspector)
         #expect(image.info.type == .gif && image.bytes.count == 42)
+        // Its data cannot be cut off, so that it needs no trailer.
+        let short = try #require(DataURL(gif.dropLast() + "=")).image(upTo: ByteCount(42), inspector)
+        #expect(short.info.type == .gif && short.bytes.count == 41)
         for (text, limit, code) in [
             (gif, 41, "too-large"), ("data:,", 42, "not-an-image"), ("data:image/png,<html>", 42, "not-an-image"),
             (String(gif.dropLast(8)), 42, "image-truncated"), ("data:image/gif", 42, "bad-url"),

@@ -145,6 +145,29 @@ struct DownloadTests {
         #expect(second.step == "take all" && second.sent["Range"] == nil)
     }
 
+    @Test(
+        "a rest of known length is delimited, whatever its own response says",
+        arguments: [
+            (206, [("Content-Range", "bytes 100000-199999/200000")], true), (200, [], false),
+            (200, [("Content-Length", "5")], true),
+        ] as [(Int, [(name: String, value: String)], Bool)])
+    func delimited(status: Int, fields: [(name: String, value: String)], isDelimited: Bool) throws {
+        var partial = try #require(
+            PartialDownload(
+                of: Self.url, from: FetchTarget(Self.url.text),
+                response: Sample.response([("ETag", "\"1\"")], status: 200), fields: HTTPFields([])))
+        partial.bytes = 100_000
+        var download = try Self.download(from: partial)
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        let head = ResponseHead(status: status, fields: HTTPFields(fields))
+        guard case .take(let body) = download.answered(head, now: Sample.start) else {
+            Issue.record("the body is not taken")
+            return
+        }
+        #expect(body.isDelimited == isDelimited)
+    }
+
     @Test("a rest must not make the image too large, and is requested only where the beginning came from")
     func restElsewhere() throws {
         var partial = try #require(

@@ -116,6 +116,19 @@ struct HeadReaderTests {
         #expect((head != nil) == isGood)
     }
 
+    @Test(
+        "the end of a body is known from its length, its last chunk or its stream, but not from a closed connection",
+        arguments: [
+            (["HTTP/1.1 200 OK", "Content-Length: 5"], true), (["HTTP/1.0 200 OK", "Content-Length: 5"], true),
+            (["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"], true), (["HTTP/2 200 "], true),
+            (["HTTP/2 200 ", "content-length: 5"], true), (["HTTP/1.1 200 OK"], false), (["HTTP/1.0 200 OK"], false),
+            (["HTTP/1.1 200 OK", "Connection: close"], false),
+        ])
+    func delimited(lines: [String], isDelimited: Bool) throws {
+        let head = try #require(try Self.head(lines + [""]))
+        #expect(head.isDelimited == isDelimited)
+    }
+
     @Test("a status line is a version, a space, three digits, and nothing or a space after them, whatever else it has")
     func randomStatus() {
         var generator = SeededGenerator(seed: 1)

@@ -4,6 +4,7 @@ import AppLists
 import CacheFormat
 import DemoOrigin
 import HTTPRules
+import ImageChecks
 import SyncPlan
 import TestSupport
 import Testing
@@ -52,6 +53,27 @@ struct MisbehavingOriginTests {
                 }
                 #expect(failure.persistence == persistence)
             }
+        }
+    }
+
+    @Test(
+        "a truncated image is a transient failure only if the connection could have cut it off",
+        arguments: [
+            (["HTTP/1.1 200 OK", "Content-Length: \(icon.count - 8)"], .lasting), (["HTTP/1.1 200 OK"], .passing),
+            (["HTTP/1.0 200 OK"], .passing), (["HTTP/1.0 200 OK", "Content-Length: \(icon.count - 8)"], .lasting),
+        ] as [([String], FetchFailure.Persistence)])
+    func truncation(lines: [String], persistence: FetchFailure.Persistence) async throws {
+        let head = lines.map { $0 + "\r\n" }.joined() + "\r\n"
+        let steps: [RawOrigin.Step] = [.send(Array(head.utf8) + Self.icon.dropLast(8)), .close]
+        try await RawOrigin.run { _ in
+            steps
+        } _: { origin in
+            let fetches = try await HostileFetch.run([origin.baseURL])
+            guard case .failed(let failure)? = fetches.first?.outcome else {
+                Issue.record("there was an image")
+                return
+            }
+            #expect(failure.code == .image(.truncated) && failure.persistence == persistence)
         }
     }
 

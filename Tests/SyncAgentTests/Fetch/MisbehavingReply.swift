@@ -7,6 +7,10 @@ import Testing
 /// What a server that is broken or means harm sends, and how the download has to end.
 struct MisbehavingReply: CustomTestStringConvertible {
     static let icon = IconDrawing("Mail").png()
+    /// A whole GIF of one pixel, but for its trailer.
+    static let endless: [UInt8] =
+        Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0, 0xFF, 0, 0, 0xFF, 0xFF, 0xFF]
+        + [0x2C, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0]
 
     var name: String
     var steps: [RawOrigin.Step]
@@ -67,6 +71,8 @@ struct MisbehavingReply: CustomTestStringConvertible {
         .init("a length of 2^63 - 1", "too-large", "Content-Length: 9223372036854775807"),
         .init("a length above the limit", "too-large", "Content-Length: 5242881"),
         .init("no length, and the image is cut", "image-truncated", body: icon.dropLast(8)),
+        .init("a GIF without its trailer", "image", "Content-Length: \(endless.count)", body: endless),
+        .init("no length, and a GIF without its trailer", "image-truncated", body: endless),
         .init("no length, and the connection is reset", "connection-closed", body: icon.dropLast(8), end: .reset),
         .init(
             "a page instead of the image", "not-an-image", "Content-Type: image/png",
@@ -89,6 +95,7 @@ struct MisbehavingReply: CustomTestStringConvertible {
         .chunked("good chunks", "image", chunk(icon) + last),
         .chunked("chunks of one byte", "image", icon.flatMap { chunk([$0]) } + last),
         .chunked("chunks with extensions", "image", chunk(icon, size: "\(String(count, radix: 16));a=\"b\"") + last),
+        .chunked("a GIF without its trailer in chunks", "image", chunk(endless) + last),
         .chunked("chunks with trailers", "image", chunk(icon) + Array("0\r\nA: b\r\n\r\n".utf8)),
         .chunked("chunks without the last one", "connection-closed", chunk(icon)),
         .chunked("a chunk that is cut", "connection-closed", chunk(icon, size: "ffff")),

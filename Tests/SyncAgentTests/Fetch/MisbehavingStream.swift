@@ -123,6 +123,7 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         head("a length above the limit", "too-large", [":status": "200", "content-length": "5242881"]),
         head("gzip", "content-encoding", [":status": "200", "content-encoding": "gzip"]),
         .init("the image is cut", "image-truncated") { [head($0) + Frame.data($0, icon.dropLast(8))] },
+        .init("a GIF without its trailer", "image") { [head($0) + Frame.data($0, MisbehavingReply.endless)] },
         .init("bytes one by one", "image") { stream in
             [head(stream)] + icon.map { Frame.data(stream, [$0], end: false) } + [Frame.data(stream, [])]
         },

@@ -2,6 +2,7 @@
 import AgentSettings
 import CacheFormat
 import HTTPRules
+import ImageChecks
 import Reports
 import SyncPlan
 import Testing
@@ -76,6 +77,10 @@ struct IconReportTests {
                 "one failure: a random delay of at most fetch.retryBase (1s), doubled for each failure up to "
             ),
             (.status(404), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
+            (
+                .image(.truncatedAtSource(.png)),
+                "one failure: 1 h, doubled for each failure up to 1 day, if the response was complete; a random delay of "
+            ),
             (.status(403), "the server refuses access: 6 h"), (.status(410), "the server says that it is gone: 7 days"),
         ])
     func retry(failure: FetchFailure, rule: String) throws {
