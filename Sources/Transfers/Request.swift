@@ -10,14 +10,22 @@ package final class Route: Sendable {
     let policy: AddressPolicy?
     /// The setting that permits an otherwise refused address; `nil` if none is needed.
     package let setting: String?
+    /// Why an address of the host is left out; `nil` if none is.
+    package let refusal: AddressPolicy.Refusal?
     /// The entry for libcurl's address cache (`CURLOPT_RESOLVE`); `nil` if the host is an address.
     let entry: String?
 
-    /// Creates a route; `addresses` must not be empty for a name, since libcurl never resolves names.
-    package init(host: String, port: Int, addresses: [IPAddress], policy: AddressPolicy?, setting: String?) {
+    /// Creates a route to these addresses alone.
+    ///
+    /// `addresses` must not be empty for a name, since libcurl never resolves names.
+    package init(
+        host: String, port: Int, addresses: [IPAddress], policy: AddressPolicy?, setting: String?,
+        refusal: AddressPolicy.Refusal? = nil
+    ) {
         self.host = host
         self.policy = policy
         self.setting = setting
+        self.refusal = refusal
         let texts = addresses.map { $0.bytes.count == 16 ? "[\($0)]" : "\($0)" }
         // The “+” lets the entry expire, like one that libcurl resolved itself.
         entry = FetchTarget.isNoName(host) ? nil : "+\(host):\(port):\(texts.joined(separator: ","))"

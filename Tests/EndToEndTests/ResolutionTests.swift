@@ -22,6 +22,7 @@ struct ResolutionTests {
         }
         if question.name.hasPrefix("stalling-"), question.number > 1 { return .silence }
         if question.name.hasPrefix("turning-"), question.number > 1 { return .addresses(["127.0.0.2"]) }
+        if question.name.hasPrefix("mixed-") { return .addresses(["fd00::7", "127.0.0.2", "127.0.0.1", "::"]) }
         return .addresses(["127.0.0.1"])
     }
 
@@ -53,6 +54,33 @@ struct ResolutionTests {
                 try await agent.call("why", hidden[0]).output, "address-refused", "127.0.0.9 is not a public address")
             // One look-up, which asks for both kinds or for one.
             #expect((1...2).contains(server.questions.count(of: "ipv4only.arpa")))
+        }
+    }
+
+    @Test("of the addresses of a name, an agent connects to the permitted ones alone, also where a redirect leads")
+    func mixed() async throws {
+        try await World.withNames {
+            Self.answer($0)
+        } _: { world, _ in
+            var agent = world.agent
+            agent.runOptions = ["--allow-network", "127.0.0.1/32", "--log-level", "error"]
+            let target = world.iconURL("Maps", on: "mixed-9.test")
+            try await RawOrigin.run { _ in
+                [.send("HTTP/1.1 302 Found\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")]
+            } _: { [agent] (redirecting) async throws -> Void in
+                let named = (0..<8).map { world.iconURL("icon-\($0)", on: "mixed-\($0).test") }
+                let icons = named + ["\(redirecting.baseURL)/a.png"]
+                try agent.drop(propertyList(icons.map { (name: "App", icon: $0) }), as: "apps.plist")
+                try await RawOrigin.run(host: "127.0.0.2", port: world.origin.port) { _ in
+                    [.close]
+                } _: { (refused) async throws -> Void in
+                    let run = try await agent.call("run", "--once")
+                    #expect(run.code == 0, "\(run)")
+                    #expect(refused.connections.total == 0)
+                }
+                let document = try #require(try IconCache(at: agent.cache).document(of: "apps.plist"))
+                #expect(document.apps.filter(\.isReady).map(\.icon.text) == icons)
+            }
         }
     }
 

@@ -133,6 +133,14 @@ extension FetchFailure {
         FetchFailure(.addressRefused, refusal.text(for: host))
     }
 
+    /// The same failure; if there was no connection, it also tells of an address of the host that was not tried.
+    package func leavingOut(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {
+        guard [.fetch(.connect), .fetch(.timeout)].contains(code) else { return self }
+        var failure = self
+        failure.message += "; an address is left out: \(refusal.text(for: host))"
+        return failure
+    }
+
     /// The same failure as a permanent one, for a URL that contains its image.
     package var forGood: FetchFailure { FetchFailure(code, message, .refused) }
 

@@ -31,6 +31,8 @@ final class ActiveDownload: TransferReceiver {
     /// The state of its requests and redirects; `nil` for a `data:` URL.
     var steps: Download?
     var transfer: (any Transfer)?
+    /// Why the route of the current request leaves an address out; `nil` if it leaves none out.
+    var refusal: AddressPolicy.Refusal?
     /// Whether a part of the image is on disk.
     var hasPart = false
     /// Whether a request was repeated because its reused connection was stale.

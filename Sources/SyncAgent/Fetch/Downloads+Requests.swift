@@ -95,6 +95,7 @@ extension Downloads {
 
     private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
         download.restart()
+        download.refusal = route.refusal
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
         download.transfer = send(
             fields, to: target, through: proxy, by: route, download.limits, download,

@@ -243,6 +243,10 @@ package actor Downloads {
         case nil:
             if let refusal = failure as? AddressPolicy.Refusal, let host = download.steps?.target.host {
                 end(download, because: FetchFailure.address(refusal, of: host))
+            } else if let failure = failure as? FetchFailure, let refusal = download.refusal,
+                let host = download.steps?.target.host
+            {
+                end(download, because: failure.leavingOut(refusal, of: host))
             } else {
                 end(download, because: failure ?? FetchFailure.protocolViolation("a response without a head"))
             }

@@ -5,7 +5,7 @@ import Transfers
 typealias HostLookup = BlockingCall<SystemResolver.Answer>
 
 extension HostLookup {
-    convenience init(_ host: String, _ family: SystemResolver.Family = .any) {
-        self.init("resolver") { SystemResolver.lookUp(host, family) }
+    convenience init(_ host: String, _ family: SystemResolver.Family = .any, by lookUp: @escaping Resolver.LookUp) {
+        self.init("resolver") { lookUp(host, family) }
     }
 }

@@ -8,8 +8,12 @@ import Transfers
 
 /// Resolves hosts, and checks their addresses before anything connects to them.
 ///
-/// It checks the addresses that a name has, not the text of the URL: an address can be written in several ways.
+/// It checks the addresses that a name has, not the text of the URL: an address can be written in several ways. Requests
+/// go to the permitted addresses of a name alone, and to none if it has none.
 final class Resolver: Sendable {
+    /// Resolves a name; may block.
+    typealias LookUp = @Sendable (_ host: String, _ family: SystemResolver.Family) -> SystemResolver.Answer
+
     /// How long an answer of the system's resolver is cached.
     private static let lifetime: Duration = .seconds(30)
 
@@ -25,13 +29,15 @@ final class Resolver: Sendable {
     }
 
     private let policy: Settings.Network
+    private let lookUp: LookUp
     private let lookups = Mutex(ExpiringTable<String, HostLookup>())
     private let prefixes = Mutex(KnownPrefixes())
     /// Checked routes, each cached for as long as the answer that it is based on.
     private let routes = Mutex(ExpiringTable<Destination, Route>())
 
-    init(policy: Settings.Network) {
+    init(policy: Settings.Network, lookUp: @escaping LookUp = { SystemResolver.lookUp($0, $1) }) {
         self.policy = policy
+        self.lookUp = lookUp
     }
 
     /// The route of a request without a proxy, if one is cached.
@@ -57,9 +63,10 @@ final class Resolver: Sendable {
             // Only an IPv6 address that looks public can hide another one behind the network's own NAT64 prefix.
             let mayBeTranslated = addresses.contains { $0.bytes.count == 16 && policy.verdict(on: $0) == .isPublic }
             if mayBeTranslated { policy.translations = try await translations() }
-            let setting = try Self.validate(addresses, of: target.host, by: policy)
+            let choice = try Self.choose(from: addresses, of: target.host, by: policy)
             let route = Route(
-                host: target.host, port: target.port, addresses: addresses, policy: policy, setting: setting)
+                host: target.host, port: target.port, addresses: choice.permitted, policy: policy,
+                setting: choice.setting, refusal: choice.refusal)
             // Otherwise not cached: the network's prefixes may become known before the route expires.
             if !mayBeTranslated {
                 let destination = Destination(target, isConfigured: isConfigured)
@@ -67,25 +74,20 @@ final class Resolver: Sendable {
             }
             return route
         }
-        let setting = try Self.validate(SystemResolver.numericAddresses(of: target.host), of: target.host, by: policy)
+        let numeric = SystemResolver.numericAddresses(of: target.host)
+        let choice = try Self.choose(from: numeric, of: target.host, by: policy)
         return Route(
             host: proxy.host, port: proxy.port, addresses: try await addresses(of: proxy.host).list, policy: nil,
-            setting: setting)
+            setting: choice.setting)
     }
 
-    /// - Returns: The setting without which an address would be refused; `nil` if all addresses are public.
-    private static func validate(
-        _ addresses: [IPAddress], of host: String, by policy: AddressPolicy
-    ) throws(FetchFailure) -> String? {
-        var setting: String?
-        for address in addresses {
-            switch policy.verdict(on: address) {
-            case .isPublic: continue
-            case .allowed(let name): setting = name
-            case .refused(let refusal): throw FetchFailure.address(refusal, of: host)
-            }
-        }
-        return setting
+    /// - Throws: A ``FetchFailure`` with code `address-refused` if there are addresses and none is permitted.
+    private static func choose(
+        from addresses: [IPAddress], of host: String, by policy: AddressPolicy
+    ) throws(FetchFailure) -> AddressChoice {
+        let choice = AddressChoice(from: addresses, by: policy)
+        if choice.permitted.isEmpty, let refusal = choice.refusal { throw FetchFailure.address(refusal, of: host) }
+        return choice
     }
 
     /// - Returns: The addresses, and when their cache entry expires.
@@ -99,7 +101,7 @@ final class Resolver: Sendable {
         } else {
             let lookup = lookups.withLock { lookups -> (value: HostLookup, end: ContinuousClock.Instant) in
                 if let known = lookups.value(of: host, at: now) { return known }
-                let new = HostLookup(host)
+                let new = HostLookup(host, by: lookUp)
                 lookups.insert(new, for: host, until: expires, at: now)
                 return (new, expires)
             }
@@ -127,7 +129,7 @@ final class Resolver: Sendable {
         private var expires = ContinuousClock.now
 
         /// Takes the answer of a lookup if there is one, and begins the next if the prefixes have expired.
-        mutating func update() {
+        mutating func update(by lookUp: @escaping LookUp) {
             let now = ContinuousClock.now
             if let answer = lookup?.result {
                 lookup = nil
@@ -139,7 +141,7 @@ final class Resolver: Sendable {
                     (list, expires) = (list ?? [], now + Resolver.lifetime)
                 }
             }
-            if lookup == nil, expires <= now { lookup = HostLookup(NAT64Prefix.discoveryName, .v6) }
+            if lookup == nil, expires <= now { lookup = HostLookup(NAT64Prefix.discoveryName, .v6, by: lookUp) }
         }
     }
 
@@ -150,7 +152,7 @@ final class Resolver: Sendable {
     private func translations() async throws -> [NAT64Prefix] {
         while true {
             let (list, lookup) = prefixes.withLock { prefixes in
-                prefixes.update()
+                prefixes.update(by: lookUp)
                 return (prefixes.list, prefixes.lookup)
             }
             if let list { return list }
