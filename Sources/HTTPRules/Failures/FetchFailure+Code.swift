@@ -28,6 +28,7 @@ extension FetchFailure {
         case disk
         case dns
         case downgradeRefused = "downgrade-refused"
+        case networkLogin = "network-login"
         case notInRepository = "not-in-repository"
         case protocolViolation = "protocol"
         case overLimit = "over-limit"
@@ -45,7 +46,7 @@ extension FetchFailure.Cause {
         switch self {
         case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
         case .addressRefused, .authRefused, .badRedirect, .contentEncoding, .digestMismatch, .disk, .downgradeRefused,
-            .notInRepository, .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
+            .networkLogin, .notInRepository, .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
             false
         }
     }
@@ -58,7 +59,8 @@ extension FetchFailure.Code {
         case .http(let status): FetchFailure.Persistence(ofStatus: status)
         case .url, .fetch(.notInRepository), .fetch(.overLimit): .refused
         // A certificate ends for all icons of an origin, and they come back with the next one: not hours later.
-        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.timeout), .fetch(.tls):
+        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin),
+            .fetch(.timeout), .fetch(.tls):
             .passing
         case .fetch(.authRefused): .forbidden
         case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.digestMismatch),
@@ -74,6 +76,11 @@ extension FetchFailure.Code {
     /// Whether it is lasting if the response was complete, and transient if the response could have been cut off.
     package var dependsOnLength: Bool { self == .image(.truncated) }
 
+    /// Whether a network that wants a login may be the cause, and not the server (RFC 6585, section 6, for 511).
+    package var mayBeLogin: Bool {
+        self == .image(.notAnImage) || self == .fetch(.addressRefused) || self == .http(511)
+    }
+
     /// Whether it may end when the system's clock is set: a certificate was not valid yet, or no longer.
     package var dependsOnClock: Bool { self == .fetch(.tls) }
 
@@ -84,8 +91,8 @@ extension FetchFailure.Code {
             .fetch(.notInRepository), .fetch(.overLimit), .fetch(.tls), .fetch(.tooLarge), .fetch(.tooManyRedirects):
             true
         case .fetch(.badRedirect), .fetch(.connect), .fetch(.connectionClosed), .fetch(.contentEncoding),
-            .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.protocolViolation), .fetch(.redirectLoop),
-            .fetch(.timeout):
+            .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin), .fetch(.protocolViolation),
+            .fetch(.redirectLoop), .fetch(.timeout):
             false
         // Other credentials may be accepted: by the server, or by the proxy.
         case .http(let status): status == 401 || status == 407

@@ -29,6 +29,20 @@ package struct FetchFailure: Error, Equatable, Sendable {
     package var retryAfter: Duration?
     /// The origin that failed, if a redirect led away from the URL's own.
     package var origin: String?
+    /// What may be the login page of a network; `nil` if it cannot be one, or nothing is known of it.
+    package var page: Page?
+
+    /// An answer that a network may have given in place of the server.
+    package struct Page: Hashable, Sendable {
+        /// The digest of a body that looks like HTML.
+        package var body: Digest?
+        /// The origin that a redirect led to, if it is another one.
+        package var origin: String?
+
+        package init(body: Digest?, origin: String?) {
+            (self.body, self.origin) = (body, origin)
+        }
+    }
 
     package init(_ code: Code, _ message: String, _ persistence: Persistence? = nil, retryAfter: Duration? = nil) {
         self.code = code
@@ -154,6 +168,10 @@ extension FetchFailure {
     /// The downloaded copy is not the image that the manifest beside it names.
     package static let copyMismatch = FetchFailure(
         .digestMismatch, "the upstream sent another image than its manifest names", .passing)
+
+    /// The login page of a network answers in place of servers.
+    package static let networkLogin = FetchFailure(
+        .networkLogin, "a network login page answers in place of servers: log in to the network")
 
     package static func protocolViolation(_ what: String, _ persistence: Persistence? = nil) -> FetchFailure {
         FetchFailure(.protocolViolation, "the response is not valid HTTP (\(what))", persistence)

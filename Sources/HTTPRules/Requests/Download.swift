@@ -86,6 +86,9 @@ package struct Download: Sendable {
 
     package var target: FetchTarget { chain.target }
 
+    /// The origin that redirects led to, if it is another one.
+    package var otherOrigin: String? { target.origin == start.origin ? nil : target.origin }
+
     /// The redirects, proxies and exceptions so far; `nil` if there are none.
     package var trail: FetchTrail? { FetchTrail(hops) }
 

@@ -22,8 +22,16 @@ extension Downloads {
             }
         } catch {
             download.release(bytes)
-            end(download, because: error)
+            end(download, because: Self.page(bytes, download, error) ?? error)
         }
+    }
+
+    /// The failure of a body that may be the login page of a network.
+    private static func page(_ bytes: [UInt8], _ download: ActiveDownload, _ error: any Error) -> FetchFailure? {
+        guard let rejection = error as? ImageRejection, rejection == .notAnImage(hint: "HTML") else { return nil }
+        var failure = FetchFailure.image(rejection)
+        failure.page = FetchFailure.Page(body: .of(bytes), origin: download.steps?.otherOrigin)
+        return failure
     }
 
     func keep(

@@ -68,8 +68,14 @@ extension Downloads {
         // It may have been given up during a wait.
         if let error = download.givenUp { throw error }
         let (target, proxy) = beginRequest(of: download)
-        let route = try await resolver.route(
-            to: target, through: proxy, isConfigured: download.request.copy != nil)
+        let route: Route
+        do {
+            route = try await resolver.route(to: target, through: proxy, isConfigured: download.request.copy != nil)
+        } catch var failure as FetchFailure where failure.code == .fetch(.addressRefused) {
+            // Many networks have their login page at a private address.
+            failure.page = download.steps?.otherOrigin.map { FetchFailure.Page(body: nil, origin: $0) }
+            throw failure
+        }
         if let error = download.givenUp { throw error }
         send(download, to: target, through: proxy, by: route)
     }

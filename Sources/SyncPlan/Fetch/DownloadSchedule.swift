@@ -31,6 +31,9 @@ struct DownloadSchedule: Sendable {
     /// The URLs that were in flight when a publication failed.
     private var invalidated: Set<IconURL> = []
     private(set) var receivedBytes = 0
+    private(set) var networkLogin = NetworkLogin()
+    /// The icons that failed before a network's login was suspected.
+    private var loginPages: [IconURL] = []
     /// The pauses of new downloads.
     var pauses = Pauses()
     var isPaused: Bool { !pauses.isEmpty }
@@ -94,9 +97,18 @@ struct DownloadSchedule: Sendable {
         if isRequest, case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
-            if isOrigin, isRequest { record(outcome, of: url, from: origin, in: &turn) }
+            if isOrigin, isRequest {
+                record(outcome, of: url, from: origin, in: &turn)
+                loginPages += networkLogin.record(NetworkLogin.Answer(outcome), of: url, from: origin, at: turn.now)
+            }
         }
         return invalidated.remove(url) != nil
+    }
+
+    /// Returns the icons that got the login page of a network before it was suspected, and forgets them.
+    mutating func drainLoginPages() -> [IconURL] {
+        defer { loginPages = [] }
+        return loginPages
     }
 
     // MARK: Due times

@@ -135,6 +135,15 @@ extension IconBook {
         if case .noRoom(let shortage) = outcome {
             recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
         }
+        for earlier in downloads.drainLoginPages() { recordLogin(of: earlier, in: &turn) }
+    }
+
+    /// Changes the failure of a new icon into that of a network's login.
+    private mutating func recordLogin(of url: IconURL, in turn: inout Turn) {
+        guard let icon = catalog.icons[url], icon.phase == .idle, icon.isReferenced, !icon.hasImage,
+            icon.failure?.code.mayBeLogin == true
+        else { return }
+        apply(.failed(repeated(.networkLogin, of: url, in: &turn)), to: url, in: &turn)
     }
 
     /// What an outcome means for an icon; `nil` if its download was cancelled.
@@ -146,7 +155,8 @@ extension IconBook {
         switch Self.checked(outcome, of: icon) {
         case .cancelled: return nil
         case .failed(let failure):
-            var repeated = repeated(failure, of: url, in: &turn)
+            let isLogin = failure.page != nil && !icon.hasImage && downloads.networkLogin.isSuspected(at: turn.now)
+            var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
             if isOutdated, settings.credentials.mayDepend(failure.code, of: url) { repeated.nextAttempt = turn.now }
             return .failed(repeated)
         case .noRoom: return icon.isReferenced ? .blocked : .discarded
@@ -216,7 +226,10 @@ extension IconBook {
             case .refused: false
             }
         let attempts = continues ? (last?.attempts ?? 0) + 1 : 1
-        let delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
+        let delay =
+            failure.code == .fetch(.networkLogin)
+            ? NetworkLogin.interval.jittered(using: &turn.generator)
+            : downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
         return IconRecord.Failure(
             code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { turn.now + $0 })
     }

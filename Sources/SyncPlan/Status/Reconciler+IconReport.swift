@@ -96,6 +96,7 @@ extension Backoff {
     /// Why a failure is retried when it is, as a clause.
     func reason(for failure: IconRecord.Failure) -> String {
         let failures = failure.attempts > 1 ? "\(grouped(failure.attempts)) failures in a row" : "one failure"
+        if failure.code == .fetch(.networkLogin) { return "\(failures): each minute, for an hour" }
         let short =
             "a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each failure up to "
             + "fetch.retryMax (\(DurationText.format(max)))"

@@ -33,7 +33,7 @@ struct AddressChoiceTests {
     }
 
     @Test(
-        "what the settings allow is permitted, what they deny is not, and the setting is told if it was needed",
+        "an AddressChoice permits what the settings allow, not what they deny, and has the setting if it was needed",
         arguments: [
             (["10.0.0.1", "127.0.0.1"], ["127.0.0.1"], "network.allow"),
             (["8.8.8.8", "127.0.0.1"], ["8.8.8.8", "127.0.0.1"], "network.allow"),
