@@ -113,7 +113,7 @@ package struct Download: Sendable {
             if let date = condition.validators.lastModified { fields.append(("If-Modified-Since", date)) }
         }
         if let partial, partial.canGoOn(at: target) { fields += partial.requestFields }
-        if request.copy?.bypassesCaches == true { fields.append(("Cache-Control", "no-cache")) }
+        if request.copy?.bypassesCaches ?? request.bypassesCaches { fields.append(("Cache-Control", "no-cache")) }
         if let field = credential?.field { fields.append(field) }
         return fields
     }
@@ -173,7 +173,7 @@ package struct Download: Sendable {
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
         // If an image is already cached, a part of its successor is not worth the space.
-        let isNew = request.condition == nil && request.copy == nil
+        let isNew = request.condition == nil && request.copy == nil && !request.bypassesCaches
         let kept =
             isNew ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
         return .take(Body(response: response, announced: announced, isDelimited: head.isDelimited, partial: kept))

@@ -18,6 +18,8 @@ package struct FetchRequest: Equatable, Sendable {
     /// Set if there is an image on disk that may be revalidated.
     package var condition: Condition?
     package var mayResume = true
+    /// Whether to ask proxy caches for a new response (`Cache-Control: no-cache`), for the origin's image.
+    package var bypassesCaches = false
     /// The copy to download in place of the origin's image; `nil` to ask the origin.
     package var copy: ImageCopy?
     /// The lists that name the icon, for which credentials may be used.

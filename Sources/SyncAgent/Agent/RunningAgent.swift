@@ -156,20 +156,23 @@ package struct RunningAgent: Sendable {
     /// How many icons are requested in one turn of the loop, at about 20 µs each.
     private static let requestedAtOnce = 500
 
-    /// Requests failed and delayed icons now; for a refresh, also those that have an image.
+    /// Requests failed and delayed icons now; for a refresh, also those that have an image, and for a full one without
+    /// conditions.
     ///
     /// Large selections are requested in parts, so that the loop can do other work in between.
     ///
     /// - Returns: How many icons are requested, and which selected ones do not exist.
-    package func request(_ selection: IconSelection, isRefresh: Bool) async -> SelectionReport? {
+    package func request(
+        _ selection: IconSelection, isRefresh: Bool, isFull: Bool = false
+    ) async -> SelectionReport? {
         guard let selected = await loop.ask({ $0.selected(by: selection) }) else { return nil }
         let parts = selected.parts(of: Self.requestedAtOnce)
         var report = selected.report
         // Counts all before requesting any: a request also ends the backoff of its origin, and so changes the count.
         for part in parts {
-            report.icons += await loop.ask { $0.countDue(part, isRefresh: isRefresh) } ?? 0
+            report.icons += await loop.ask { $0.countDue(part, isRefresh: isRefresh, isFull: isFull) } ?? 0
         }
-        for part in parts { await loop.hand(.request(part, isRefresh: isRefresh)) }
+        for part in parts { await loop.hand(.request(part, isRefresh: isRefresh, isFull: isFull)) }
         return report
     }
 

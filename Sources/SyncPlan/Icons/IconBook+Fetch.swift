@@ -74,8 +74,11 @@ extension IconBook {
             (request.source, request.copy) = (.server(target), copy)
         } else {
             let icon = catalog.icons[place].icon
-            request.condition = icon.hasImage ? icon.response?.condition(at: turn.now) : nil
-            request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
+            request.bypassesCaches = icon.isFullRequested
+            if !icon.isFullRequested {
+                request.condition = icon.hasImage ? icon.response?.condition(at: turn.now) : nil
+                request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
+            }
         }
         apply(.started, at: place, in: &turn)
         begin(request, in: &turn)
@@ -163,8 +166,9 @@ extension IconBook {
         case .notModified(let answer):
             let freshening = icon.response?.freshened(
                 by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
-            guard case .updated(let response) = freshening else {
-                // The answer is about another image: request it at once, without conditions.
+            guard case .updated(let response) = freshening, !icon.isFullRequested else {
+                // The answer is about another image, or a user wants a full download since the request was sent: request
+                // it at once, without conditions.
                 return .contradicted(turn.now)
             }
             return .confirmed(evaluate(response, of: url, in: &turn))

@@ -79,30 +79,37 @@ extension IconBook {
     // MARK: Requests
 
     /// Whether a request by a user changes anything for an icon.
-    func isDue(_ url: IconURL, isRefresh: Bool) -> Bool {
-        isDownloadDue(url, isRefresh: isRefresh) || !isRefresh && !originalsToRetry(of: url).isEmpty
+    func isDue(_ url: IconURL, isRefresh: Bool, isFull: Bool = false) -> Bool {
+        isDownloadDue(url, isRefresh: isRefresh, isFull: isFull) || !isRefresh && !originalsToRetry(of: url).isEmpty
     }
 
-    private func isDownloadDue(_ url: IconURL, isRefresh: Bool) -> Bool {
+    private func isDownloadDue(_ url: IconURL, isRefresh: Bool, isFull: Bool) -> Bool {
         guard let icon = catalog.icons[url], icon.isReferenced else { return false }
+        // A request that may have conditions is not yet a full one.
+        let becomesFull =
+            isFull && icon.hasImage && !icon.isInline && !icon.isFullRequested && !sources.isTaking(url)
         switch icon.phase {
-        case .queued(_, let origin): return downloads.queue.isHeld(origin: origin)
-        case .fetching, .staged, .blocked: return false
+        case .queued(_, let origin): return becomesFull || downloads.queue.isHeld(origin: origin)
+        case .fetching: return becomesFull
+        case .staged, .blocked: return false
         case .idle where absence(of: url) != nil: return false
         case .idle: return icon.hasFailed || sources.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline
         }
     }
 
-    /// Requests icons now, for a user.
-    mutating func request(_ urls: [IconURL], isRefresh: Bool, in turn: inout Turn) {
+    /// Requests icons now, for a user; if full, without conditions.
+    mutating func request(_ urls: [IconURL], isRefresh: Bool, isFull: Bool, in turn: inout Turn) {
         if !isRefresh { retryRendering(of: urls, in: &turn) }
-        let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh) }
+        let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh, isFull: isFull) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
         for url in urls {
-            sources.waive(url, at: turn.now)
-            sharedDownloads.insist(on: url)
-            apply(.requested(turn.now, isRefresh: isRefresh), to: url, in: &turn)
+            // A request in flight goes on; if it is answered with 304, a full one follows.
+            if catalog.icons[url]?.phase != .fetching {
+                sources.waive(url, at: turn.now)
+                sharedDownloads.insist(on: url)
+            }
+            apply(.requested(turn.now, isRefresh: isRefresh, isFull: isFull), to: url, in: &turn)
             downloads.raise(url)
         }
     }

@@ -119,7 +119,7 @@ extension IconBook {
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)
                 sharedDownloads.beginCopy(for: request.url, of: url)
                 turn.actions.append(.fetch(request))
-            case .notModified where isSame(request.url, as: url):
+            case .notModified where isSame(request.url, as: url) && !request.bypassesCaches:
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image, .notModified, .failed, .noRoom, .cancelled:
                 // It is queued again.

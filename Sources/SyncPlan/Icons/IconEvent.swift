@@ -66,8 +66,8 @@ package enum IconEvent: Sendable {
     case scheduled(Timestamp?)
     /// Its next attempt is due now.
     case retried(Timestamp)
-    /// A user requests it now.
-    case requested(Timestamp, isRefresh: Bool)
+    /// A user requests it now; if full, without conditions.
+    case requested(Timestamp, isRefresh: Bool, isFull: Bool = false)
     /// Sets the end of its image's freshness lifetime.
     case expires(Timestamp)
     case lacking(SourceLack?)

@@ -44,6 +44,8 @@ package struct IconRecord: Equatable, Sendable {
     package fileprivate(set) var due: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package fileprivate(set) var wasMissing = false
+    /// Whether a user wants it downloaded without conditions; a download that fails leaves that to the next one.
+    package fileprivate(set) var isFullRequested = false
     /// Why no source has the image, as of the last decision.
     package fileprivate(set) var sourceLack: SourceLack?
     /// Whether the URL contains the image itself, so that it never changes.
@@ -192,17 +194,18 @@ extension IconRecord {
         case .lost:
             (image, response, wasMissing) = (nil, nil, true)
         case .evicted:
-            (image, response) = (nil, nil)
+            (image, response, isFullRequested) = (nil, nil, false)
         case .purged:
             (image, response, failure, trail, wasMissing) = (nil, nil, nil, nil, false)
-            freshUntil = .distantPast
+            (freshUntil, isFullRequested) = (.distantPast, false)
             if phase == .blocked { phase = .idle }
 
         case .scheduled(let time): due = time
         case .retried(let now): failure?.nextAttempt = now
-        case .requested(let now, let isRefresh):
+        case .requested(let now, let isRefresh, let isFull):
             failure?.nextAttempt = now
             if isRefresh { freshUntil = min(freshUntil, now) }
+            if isFull { isFullRequested = true }
         case .expires(let time): freshUntil = time
         case .lacking(let lack): sourceLack = lack
         case .remembered(let response, let freshUntil, let failure, let trail):
@@ -225,7 +228,7 @@ extension IconRecord {
 
     private mutating func confirm(_ answer: Answer) {
         (response, freshUntil) = (answer.response, answer.freshUntil)
-        (failure, wasMissing) = (nil, false)
+        (failure, wasMissing, isFullRequested) = (nil, false, false)
     }
 
     private func news(of event: IconEvent) -> IconChange.News? {

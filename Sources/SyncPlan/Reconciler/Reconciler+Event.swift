@@ -37,8 +37,9 @@ extension Reconciler {
         case evict(isConfirmed: Bool)
         /// A user waits for icons: queued ones go before all others.
         case awaited([IconURL])
-        /// A user requests failed icons now; for a refresh, also those with an image.
-        case request([IconURL], isRefresh: Bool)
+        /// A user requests failed icons now; for a refresh, also those with an image, and for a full one without
+        /// conditions.
+        case request([IconURL], isRefresh: Bool, isFull: Bool = false)
         /// Remove everything but the lists, and download it again.
         case purge
         /// The agent is stopping: no download starts any more, and downloaded images are published.
@@ -105,7 +106,8 @@ extension Reconciler {
             publishPrivacy()
             settingsNeedingRestart = needRestart
         case .misconfigured(let reason): configurationError = reason
-        case .request(let urls, let isRefresh): book.request(urls, isRefresh: isRefresh, in: &turn)
+        case .request(let urls, let isRefresh, let isFull):
+            book.request(urls, isRefresh: isRefresh, isFull: isFull, in: &turn)
         case .purge: beginPurge()
         case .memoryLost(let loss):
             turn.emit(.stateReplaced(loss, isKnown: true))

@@ -18,7 +18,7 @@ extension Reconciler {
     }
 
     /// How many of these icons a retry or a refresh would request.
-    package func countDue(_ urls: [IconURL], isRefresh: Bool) -> Int {
-        urls.count { book.isDue($0, isRefresh: isRefresh) }
+    package func countDue(_ urls: [IconURL], isRefresh: Bool, isFull: Bool = false) -> Int {
+        urls.count { book.isDue($0, isRefresh: isRefresh, isFull: isFull) }
     }
 }

@@ -110,6 +110,20 @@ struct DownloadTests {
         #expect(second.sent["If-Modified-Since"] == "Fri, 20 Nov 2026 10:00:00 GMT")
     }
 
+    @Test("a request that bypasses caches says so to each URL, has no conditions, and takes no 304 for an answer")
+    func bypass() throws {
+        var request = FetchRequest(url: Self.url, source: try IconSource(Self.url), reason: .expired)
+        request.bypassesCaches = true
+        var download = try Download(
+            request, at: FetchTarget(Self.url.text), from: nil, rules: Download.Rules(Settings()))
+        let first = Self.exchange(&download, 302, [("Location", Self.cdn)])
+        let second = Self.exchange(&download, 304)
+        #expect([first, second].map(\.sent["Cache-Control"]) == ["no-cache", "no-cache"])
+        #expect(second.step == "http-304" && second.sent["If-None-Match"] == nil)
+        var plain = try Self.download()
+        #expect(Self.exchange(&plain, 200).sent["Cache-Control"] == nil)
+    }
+
     @Test("a 304 from another URL has all asked again without conditions, once")
     func strayNotModified() throws {
         var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))

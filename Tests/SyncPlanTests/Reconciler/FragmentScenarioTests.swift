@@ -140,6 +140,25 @@ struct FragmentScenarioTests {
         #expect(agent.downloads.isEmpty && Self.sent(agent).count == 3)
     }
 
+    @Test("a full refresh downloads one image for all, without conditions")
+    func full() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        try agent.finish(try #require(Self.sent(agent).first), with: "x")
+        try Self.copyShared(&agent)
+        try agent.finishPublication()
+        try agent.pass(.seconds(60))
+        try agent.handle(.request(Self.urls, isRefresh: true, isFull: true))
+        let second = try #require(Self.sent(agent).last)
+        #expect(Self.sent(agent).count == 2 && agent.downloads[second]?.condition == nil)
+        try agent.finish(second, with: "y")
+        try Self.copyShared(&agent)
+        try agent.finishJobs()
+        let image = AppListDocument.State.ready(Sample.image("y"))
+        #expect(try agent.published("1.plist") == [image, image, image])
+        #expect(Self.sent(agent).count == 2)
+    }
+
     @Test("a refresh asks the server once for all that are requested together")
     func refresh() throws {
         var agent = AgentScenario()
