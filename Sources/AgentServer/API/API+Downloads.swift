@@ -13,7 +13,9 @@ extension API {
             .change("retry") { request, _ in
                 try await self.request(request, by: [.urls, .lists, .failed], isRefresh: false)
             },
-            .change("refresh") { request, _ in try await self.request(request, by: [.urls, .lists], isRefresh: true) },
+            .change("refresh") { request, _ in
+                try await self.request(request, by: [.urls, .lists, .full], isRefresh: true)
+            },
         ]
     }
 
@@ -23,7 +25,8 @@ extension API {
         let document = try await RequestDocument(request, members)
         let selection = IconSelection(
             urls: document.urls ?? [], lists: document.lists ?? [], failed: document.failed ?? false)
-        return try Self.answer(await agent.request(selection, isRefresh: isRefresh)?.json)
+        let report = await agent.request(selection, isRefresh: isRefresh, isFull: document.full ?? false)
+        return try Self.answer(report?.json)
     }
 
     @concurrent private func pause(_ request: Request) async throws -> Response {

@@ -14,6 +14,8 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     package var lists: [ListName]?
     package var images: [String]?
     package var failed: Bool?
+    /// Whether a refresh downloads without conditions.
+    package var full: Bool?
     package var confirm: Bool?
     /// How long a pause lasts, such as `8h`.
     package var `for`: String?
@@ -66,7 +68,7 @@ package struct RequestDocument: Codable, Equatable, Sendable {
         }
     }
 
-    enum Member: String, Sendable { case url, urls, lists, images, failed, confirm, `for`, reason }
+    enum Member: String, Sendable { case url, urls, lists, images, failed, full, confirm, `for`, reason }
 
     /// The member names of an object; fails if a member is `null`.
     private struct Names: Decodable {

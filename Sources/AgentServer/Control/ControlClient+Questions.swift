@@ -84,10 +84,15 @@ extension ControlClient {
         }
     }
 
-    /// Requests icons now, even if they failed or are fresh.
-    package func refresh(_ selection: IconSelection) async throws -> SelectionReport? {
-        try await unlessItEnds {
-            try await decoded(SelectionReport.self, from: "refresh", .POST, body: .of(selection, withFailed: false))
+    /// Requests icons now, even if they failed or are fresh; if full, without conditions.
+    ///
+    /// - Throws: ``Unexpected`` if the agent is an earlier version, which knows no full refresh.
+    package func refresh(_ selection: IconSelection, isFull: Bool = false) async throws -> SelectionReport? {
+        var body = RequestDocument.of(selection, withFailed: false)
+        // Earlier versions refuse unknown members.
+        if isFull { body.full = true }
+        return try await unlessItEnds {
+            try await decoded(SelectionReport.self, from: "refresh", .POST, body: body)
         }
     }
 
