@@ -26,6 +26,16 @@ struct ValidatorTests {
         }
     }
 
+    /// A server whose entity tag never changes, behind a cache that has an old image.
+    private static func fixed(_ name: String, cached: String) -> @Sendable (OriginRequest) -> OriginReply {
+        { request in
+            let headers = [("ETag", "\"fixed\"")]
+            guard request.headers["if-none-match"] == nil else { return OriginReply(status: 304, headers: headers) }
+            let isPassedOn = request.headers["cache-control"] == "no-cache"
+            return OriginReply(headers: headers, body: IconDrawing(isPassedOn ? name : cached).png())
+        }
+    }
+
     private static func day(_ day: Int) -> Timestamp { Timestamp(sinceEpoch: .seconds(86_400 * (20_454 + day))) }
 
     @Test("a stale icon is requested with its validators, and fetched anew if its redirect leads elsewhere")
@@ -67,6 +77,45 @@ struct ValidatorTests {
                     guard report.inSync, case .ready(let ready) = state else { return false }
                     return ready.sha256 == image
                 }
+            }
+        }
+    }
+
+    @Test("a full refresh brings the image that its server calls unchanged; one that fails takes no image away")
+    func full() async throws {
+        try await World.with { world in
+            let path = "/fixed.png"
+            let url = world.origin.baseURL + path
+            world.origin.respond(to: path, with: Self.fixed("Mail", cached: "Mail"))
+            try world.agent.drop(propertyList([("Mail", url)]), as: "apps.plist")
+            let cache = IconCache(at: world.agent.cache)
+            @Sendable func image() -> Digest? {
+                guard case .ready(let image)? = (try? cache.document(of: "apps.plist"))?.apps.last?.state else {
+                    return nil
+                }
+                return image.sha256
+            }
+            let (old, new) = (Digest.of(IconDrawing("Mail").png()), Digest.of(IconDrawing("Maps").png()))
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
+                world.origin.respond(to: path, with: Self.fixed("Maps", cached: "Mail"))
+                #expect(try await world.agent.call("refresh", url).code == 0)
+                try await world.origin.received(2, for: path)
+                try await world.agent.status { $0.inSync && $0.downloads.active == 0 }
+                #expect(image() == old)
+                expectContains(try await world.agent.call("why", url).output, "syncagent refresh --full \(url)")
+
+                let full = try await world.agent.call("refresh", "--full", "--app", "Mail")
+                #expect(full.code == 0 && full.output == "1 icon is downloaded now.\n", "\(full)")
+                try await world.agent.status { $0.inSync && image() == new }
+
+                world.origin.respond(to: path, with: OriginReply(status: 503))
+                #expect(try await world.agent.call("refresh", "--full", url).code == 0)
+                try await world.agent.status { $0.icons.stale == 1 && $0.icons.ready == 1 }
+                #expect(image() == new)
+                let unknown = try await world.agent.call("refresh", "--app", "Mial")
+                #expect(unknown.code == 1)
+                expectContains(unknown.messages, "Did you mean Mail?")
             }
         }
     }

@@ -96,10 +96,7 @@ struct PathCommand: AsyncParsableCommand {
 
     /// The entry of the app or URL on the command line.
     private func entry(in cache: IconCache) throws -> AppListDocument.App {
-        if let name = app {
-            guard let entry = try cache.entry(forApp: name, in: list) else { throw try missing(name, in: cache) }
-            return entry
-        }
+        if let name = app { return try cache.app(named: name, in: list) }
         guard let url else { throw Exit.with(.usage) }
         // Resolve a URL shortened as in tables; any other URL is taken literally.
         let whole = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cache.folder) ?? url : url
@@ -107,19 +104,5 @@ struct PathCommand: AsyncParsableCommand {
             throw Exit.because("No app list names \(shown(whole)).\(Suggestion.icon(for: whole, in: cache.folder))")
         }
         return entry
-    }
-
-    /// The error for a name that no app has; suggests a near one.
-    private func missing(_ name: String, in cache: IconCache) throws -> ExitCode {
-        let snapshot = try cache.snapshot()
-        defer { snapshot.end() }
-        if let list, snapshot.manifest.lists[list] == nil {
-            return Exit.because("There is no published list \(list).\(Suggestion.list(for: list, among: snapshot))")
-        }
-        let documents = try list.map { [try snapshot.document(of: $0)].compactMap(\.self) } ?? snapshot.documents()
-        let names = Set(documents.flatMap(\.apps).compactMap(\.name)).sorted()
-        let place = list.map { "in \($0)" } ?? "in any list"
-        let shown = name.utf8.count <= 100 ? name : String(decoding: name.utf8.prefix(100), as: UTF8.self) + "…"
-        return Exit.because("No app \(place) is named “\(shown)”.\(Suggestion.text(for: shown, among: names))")
     }
 }

@@ -2,6 +2,7 @@
 import AgentServer
 import ArgumentParser
 import CacheFormat
+import IconCache
 import SyncAgent
 import SyncPlan
 
@@ -48,31 +49,50 @@ struct RetryCommand: AsyncParsableCommand {
 struct RefreshCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "refresh", abstract: "Revalidate icons now, even if they are fresh.",
-        usage: "syncagent refresh [--json] <url or list> ... [options]",
+        usage: "syncagent refresh [--full] (<url or list> ... | --app <name>) [options]",
         discussion: """
             An argument with a colon is a URL, any other one the name of a list. refresh.minimum does not apply. Images \
-            stay in place until newer ones are published.
+            stay in place until newer ones are published. With --full, images are downloaded even if the server would say \
+            that they have not changed (304). If several apps have the name, --app means the one that path --app means.
 
             Examples:
               syncagent refresh https://example.com/mail.png
+              syncagent refresh --full --app Mail
               syncagent refresh apps.plist
 
-            Exit codes: 1 a URL or list is unknown; 69 the agent is not running.
+            Exit codes: 1 a URL, list or app is unknown; 69 the agent is not running.
             """)
 
     @Argument(
         help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"),
         completion: .offered(.iconsAndLists))
-    var names: [String]
+    var names: [String] = []
+
+    @Option(help: ArgumentHelp("The name of an app, in place of URLs and lists.", valueName: "name"))
+    var app: String?
+
+    @Flag(help: "Request without conditions, and bypass proxy caches.")
+    var full = false
 
     @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
+    func validate() throws {
+        guard names.isEmpty != (app == nil) else {
+            throw ValidationError("Give either URLs and lists, or --app with a name.")
+        }
+    }
+
     func run() async throws {
+        var selection = IconSelection(names: names)
+        if let app {
+            let cache = IconCache(at: try await configuration.agentFolders().cache)
+            selection = IconSelection(urls: [try cache.app(named: app).icon])
+        }
         try await configuration.request(
-            IconSelection(names: names), "refreshed",
+            selection, full ? "downloaded" : "refreshed",
             or: "Nothing to refresh: the icons are queued or in flight, are data: URLs, or are in no list.", output
-        ) { try await $0.refresh($1) }
+        ) { try await $0.refresh($1, isFull: full) }
     }
 }
 

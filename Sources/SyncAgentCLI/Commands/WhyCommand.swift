@@ -13,7 +13,8 @@ struct WhyCommand: AsyncParsableCommand {
         usage: "syncagent why [--json] <url> [options]",
         discussion: """
             Shows why an icon waits: a pause, a full disk, a server that failed or asked to wait, refresh.minimum. For \
-            a retired image, shows when it is evicted, or why it stays. Works without a running agent.
+            a retired image, shows when it is evicted, or why it stays. For an image that is current by what its server \
+            said, shows how to download it anyway. Works without a running agent.
 
             Examples:
               syncagent why https://example.com/mail.png
@@ -48,7 +49,8 @@ struct WhyCommand: AsyncParsableCommand {
         try output.show(json) { [report] width in
             IconView(
                 report: report, cache: folders.cache.string, now: AgentClock.wallTime, width: width,
-                isFromDisk: isFromDisk
+                isFromDisk: isFromDisk,
+                fullRefresh: configuration.agentCommand("syncagent refresh --full \(Suggestion.word(for: report.url))")
             ).lines
         }
     }

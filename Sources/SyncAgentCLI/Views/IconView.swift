@@ -14,6 +14,8 @@ struct IconView {
     let width: Int?
     /// Whether the report was read from disk, because no agent answered.
     var isFromDisk = false
+    /// The command for a full refresh, shown if that may bring another image.
+    var fullRefresh: String?
 
     var lines: [StyledText] {
         [StyledText(shown(report.url), .bold)]
@@ -78,8 +80,17 @@ struct IconView {
             let failures = origin.failures == 0 ? "" : ", \(counted(origin.failures, "failure")) in a row"
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", no request until \($0)" } ?? ""))
         }
+        if mayBeOutdated { add("outdated?", fullRefresh) }
         if isFromDisk { add("source", "read from disk: no agent responded, so details may be missing") }
         return entries
+    }
+
+    /// Whether the image is current by what its server said, which may be wrong.
+    ///
+    /// A full refresh takes a running agent, and cannot change an image that an upstream has.
+    private var mayBeOutdated: Bool {
+        report.state.known == .ready && report.response != nil && report.failure == nil && report.stale == nil
+            && report.source == nil && !isFromDisk
     }
 
     private var names: String {

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+import ArgumentParser
+import CacheFormat
+import IconCache
+
+extension IconCache {
+    /// The entry of the app with a name on the command line, in one list or in all.
+    ///
+    /// - Throws: Exit code 1 if no app has the name; its message suggests a near one.
+    func app(named name: String, in list: ListName? = nil) throws -> AppListDocument.App {
+        guard let entry = try entry(forApp: name, in: list) else { throw try missing(name, in: list) }
+        return entry
+    }
+
+    private func missing(_ name: String, in list: ListName?) throws -> ExitCode {
+        let snapshot = try snapshot()
+        defer { snapshot.end() }
+        if let list, snapshot.manifest.lists[list] == nil {
+            return Exit.because("There is no published list \(list).\(Suggestion.list(for: list, among: snapshot))")
+        }
+        let documents = try list.map { [try snapshot.document(of: $0)].compactMap(\.self) } ?? snapshot.documents()
+        let names = Set(documents.flatMap(\.apps).compactMap(\.name)).sorted()
+        let place = list.map { "in \($0)" } ?? "in any list"
+        let shown = name.utf8.count <= 100 ? name : String(decoding: name.utf8.prefix(100), as: UTF8.self) + "…"
+        return Exit.because("No app \(place) is named “\(shown)”.\(Suggestion.text(for: shown, among: names))")
+    }
+}
