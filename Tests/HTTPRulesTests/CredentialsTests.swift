@@ -162,7 +162,7 @@ struct CredentialsTests {
         #expect(failure.code.rawValue == code)
         let credentials = Credentials([Self.credential(path: "/in")])
         let mayDepend = credentials.mayDepend(failure.code, of: IconURL(url))
-        #expect(mayDepend == (code == "auth-refused" || code == "http-401"))
+        #expect(mayDepend == ["auth-refused", "http-401", "http-407"].contains(code))
         #expect(credentials.mayDepend(.http(403), of: "https://a.example/in/x"))
     }
 

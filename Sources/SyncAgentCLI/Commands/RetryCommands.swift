@@ -58,7 +58,6 @@ struct RefreshCommand: AsyncParsableCommand {
             Examples:
               syncagent refresh https://example.com/mail.png
               syncagent refresh --full --app Mail
-              syncagent refresh apps.plist
 
             Exit codes: 1 a URL, list or app is unknown; 69 the agent is not running.
             """)

@@ -40,7 +40,10 @@ struct FetchFailureCodeTests {
 
     /// All codes but the statuses, by how long their causes are likely to last.
     private static let persistences: [(FetchFailure.Persistence, [String])] = [
-        (.passing, ["connect", "connection-closed", "disk", "dns", "image-truncated", "timeout", "tls"]),
+        (
+            .passing,
+            ["connect", "connection-closed", "disk", "dns", "image-truncated", "network-login", "timeout", "tls"]
+        ),
         (.forbidden, ["auth-refused"]),
         (
             .lasting,
