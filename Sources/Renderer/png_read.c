@@ -91,6 +91,8 @@ static bool read_all(struct reader *reader) {
     int type = png_get_color_type(png, info);
     bool is_deep = png_get_bit_depth(png, info) == 16;
     enum model model = (type & PNG_COLOR_MASK_COLOR) != 0 ? MODEL_RGB : MODEL_GRAY;
+    // Before png_read_update_info(), after which libpng 1.6.48 reports a gamma of its own for a gAMA of 0.
+    picture_set_colour(picture, colour(png, info, model));
 
     png_set_expand(png);
     if (model == MODEL_GRAY) png_set_gray_to_rgb(png);
@@ -103,7 +105,6 @@ static bool read_all(struct reader *reader) {
     size_t length = png_get_rowbytes(png, info);
     if (length != (size_t)picture->width * (is_deep ? 8 : 4)) png_error(png, "its header changes");
 
-    picture_set_colour(picture, colour(png, info, model));
     if (!picture_begin(picture, model, is_deep ? 16 : 8)) return false;
     reader->rows = malloc(length * (is_interlaced ? picture->height : 1));
     if (reader->rows == NULL) return picture_refuse_memory(picture);
