@@ -11,16 +11,18 @@ extension RawOrigin.Request {
     /// - Parameters:
     ///   - bytes: What the server has.
     ///   - entityTag: Its tag, quotes included.
+    ///   - longest: The most bytes of a range.
     /// - Returns: The answer as it is sent.
-    package func rangeReply(_ bytes: [UInt8], entityTag: String) -> [UInt8] {
+    package func rangeReply(_ bytes: [UInt8], entityTag: String, longest: Int = .max) -> [UInt8] {
         let first = values(of: "Range").first.flatMap { Int($0.dropFirst("bytes=".count).prefix { $0 != "-" }) }
         guard let first, first < bytes.count, values(of: "If-Range") == [entityTag] else {
             let head = "HTTP/1.1 200 OK\r\nETag: \(entityTag)\r\nContent-Length: \(bytes.count)\r\n\r\n"
             return Array(head.utf8) + bytes
         }
+        let range = bytes[first...].prefix(longest)
         let head =
-            "HTTP/1.1 206 Partial Content\r\nETag: \(entityTag)\r\nContent-Length: \(bytes.count - first)\r\n"
-            + "Content-Range: bytes \(first)-\(bytes.count - 1)/\(bytes.count)\r\n\r\n"
-        return Array(head.utf8) + bytes[first...]
+            "HTTP/1.1 206 Partial Content\r\nETag: \(entityTag)\r\nContent-Length: \(range.count)\r\n"
+            + "Content-Range: bytes \(first)-\(range.endIndex - 1)/\(bytes.count)\r\n\r\n"
+        return Array(head.utf8) + range
     }
 }

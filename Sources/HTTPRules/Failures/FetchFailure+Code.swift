@@ -24,6 +24,7 @@ extension FetchFailure {
         case connect
         case connectionClosed = "connection-closed"
         case contentEncoding = "content-encoding"
+        case cutShort = "cut-short"
         case digestMismatch = "digest-mismatch"
         case disk
         case dns
@@ -45,8 +46,8 @@ extension FetchFailure.Cause {
     package var isNoAnswer: Bool {
         switch self {
         case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
-        case .addressRefused, .authRefused, .badRedirect, .contentEncoding, .digestMismatch, .disk, .downgradeRefused,
-            .networkLogin, .notInRepository, .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
+        case .addressRefused, .authRefused, .badRedirect, .contentEncoding, .cutShort, .digestMismatch, .disk,
+            .downgradeRefused, .networkLogin, .notInRepository, .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
             false
         }
     }
@@ -63,8 +64,9 @@ extension FetchFailure.Code {
             .fetch(.timeout), .fetch(.tls):
             .passing
         case .fetch(.authRefused): .forbidden
-        case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.digestMismatch),
-            .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.tooLarge),
+        case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.cutShort),
+            .fetch(.digestMismatch), .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop),
+            .fetch(.tooLarge),
             .fetch(.tooManyRedirects):
             .lasting
         // A body without a length that was cut off shows only here.
@@ -91,8 +93,8 @@ extension FetchFailure.Code {
             .fetch(.notInRepository), .fetch(.overLimit), .fetch(.tls), .fetch(.tooLarge), .fetch(.tooManyRedirects):
             true
         case .fetch(.badRedirect), .fetch(.connect), .fetch(.connectionClosed), .fetch(.contentEncoding),
-            .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin), .fetch(.protocolViolation),
-            .fetch(.redirectLoop), .fetch(.timeout):
+            .fetch(.cutShort), .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin),
+            .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.timeout):
             false
         // Other credentials may be accepted: by the server, or by the proxy.
         case .http(let status): status == 401 || status == 407

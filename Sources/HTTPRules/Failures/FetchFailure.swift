@@ -31,6 +31,8 @@ package struct FetchFailure: Error, Equatable, Sendable {
     package var origin: String?
     /// What may be the login page of a network; `nil` if it cannot be one, or nothing is known of it.
     package var page: Page?
+    /// Where the image was cut off; `nil` for other failures.
+    package var cut: Cut?
 
     /// An answer that a network may have given in place of the server.
     package struct Page: Hashable, Sendable {
@@ -97,6 +99,7 @@ extension FetchFailure {
 
     package var blame: Blame {
         switch code {
+        case _ where cut?.isProgress == true: .resource
         case .fetch(let cause) where cause.isNoAnswer: .origin
         case .fetch(.disk), .fetch(.addressRefused): .agent
         case _ where persistence == .refused: .agent

@@ -4,6 +4,8 @@ package import CacheFormat
 extension PartialDownload {
     /// The fewest bytes worth a file; smaller bodies stay in memory until they are complete.
     package static let smallest = ByteCount(64 << 10)
+    /// The fewest new bytes that are worth a request of their own.
+    package static let leastProgress = ByteCount(16 << 10)
     /// How long after its first response a download may be resumed.
     package static let lifetime = Duration.seconds(86_400)
     /// The most parts to keep, so that no server fills the disk with them.
@@ -29,5 +31,5 @@ extension PartialDownload {
 }
 
 extension FetchFailure {
-    package var leavesPart: Bool { persistence == .passing || persistence == .throttled }
+    package var leavesPart: Bool { persistence == .passing || persistence == .throttled || code == .fetch(.cutShort) }
 }

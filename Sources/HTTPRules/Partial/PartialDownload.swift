@@ -10,7 +10,7 @@ package struct PartialDownload: Equatable, Sendable {
     package let target: String
     package let response: StoredResponse
     /// The size of the whole image, in bytes; `nil` if the server did not say.
-    package let length: Int?
+    package var length: Int?
     /// How many bytes are on disk.
     package var bytes = 0
 
@@ -51,17 +51,22 @@ package struct PartialDownload: Equatable, Sendable {
         [("Range", "bytes=\(bytes)-"), ("If-Range", validator)]
     }
 
-    /// Combines this part with the 206 response that brings the rest.
+    /// Combines this part with the 206 response that brings the rest, or a large enough piece of it.
     ///
-    /// - Returns: The length of the whole image, and the response as if all of it had come at once (RFC 9111, section
-    ///   3.4). `nil` if the response does not contain exactly the missing bytes, or is about another image.
-    package func completed(
+    /// A server may send less than was requested (RFC 9110, section 15.3.7).
+    ///
+    /// - Returns: Where its bytes end, the length of the whole image, and the response as if all of it had come at once
+    ///   (RFC 9111, section 3.4). `nil` if the response does not begin with the first missing byte, is too short to be
+    ///   worth a request, or is about another image.
+    package func extended(
         by rest: StoredResponse, fields: HTTPFields
-    ) -> (length: Int, response: StoredResponse)? {
+    ) -> (end: Int, length: Int, response: StoredResponse)? {
         let ranges = fields["content-range"]
         guard ranges.count == 1, let range = ContentRange(ranges[0]), range.first == bytes,
-            range.last == range.length - 1, length == nil || length == range.length, response.isOfSameImage(as: rest)
+            length == nil || length == range.length, response.isOfSameImage(as: rest)
         else { return nil }
-        return (range.length, response.updated(by: rest))
+        let end = range.last + 1
+        guard end == range.length || end - bytes >= Self.leastProgress.bytes else { return nil }
+        return (end, range.length, response.updated(by: rest))
     }
 }

@@ -51,8 +51,13 @@ package struct Download: Sendable {
         package var isDelimited: Bool
         /// The record to keep of the image if the body is cut off.
         package var partial: PartialDownload?
-        /// The size of the whole image, in bytes, if this body is the rest of one.
+        /// The size of the whole image, in bytes, if this body is the rest of one, or a piece of the rest.
         package var length: Int?
+        /// Where in the image such a body ends.
+        package var end: Int?
+
+        /// Whether the rest is still incomplete after this body.
+        package var isPiece: Bool { end != length }
     }
 
     package let request: FetchRequest
@@ -183,12 +188,12 @@ package struct Download: Sendable {
         _ head: ResponseHead, _ response: StoredResponse, of partial: PartialDownload
     ) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
-        guard let whole = partial.completed(by: response, fields: head.fields) else { return try askForWhole() }
+        guard let whole = partial.extended(by: response, fields: head.fields) else { return try askForWhole() }
         guard whole.length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         return .take(
             Body(
                 response: whole.response, announced: announced, isDelimited: true, partial: partial,
-                length: whole.length))
+                length: whole.length, end: whole.end))
     }
 
     /// Checks the announced body length and returns it; `nil` if the head has none.
@@ -197,6 +202,15 @@ package struct Download: Sendable {
         if let copy = request.copy, copy.bytes != length { throw .copyMismatch }
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         return length
+    }
+
+    /// Continues where the last response had all of the rest that the server sends at once.
+    ///
+    /// The next request goes to the URL of this response, and replaces its hop.
+    package mutating func goOn(from partial: PartialDownload) -> Step {
+        self.partial = partial
+        if !hops.isEmpty { hops.removeLast() }
+        return .ask
     }
 
     /// Restarts without the partial file: the response is not the rest of it, or the two together are no image.

@@ -35,6 +35,8 @@ final class ActiveDownload: TransferReceiver {
     var refusal: AddressPolicy.Refusal?
     /// Whether a part of the image is on disk.
     var hasPart = false
+    /// The part that responses of this download have extended; `nil` if none has.
+    private var reached: PartialDownload?
     /// Whether a request was repeated because its reused connection was stale.
     var hasRetried = false
     /// Why it was given up, if it was.
@@ -83,11 +85,21 @@ final class ActiveDownload: TransferReceiver {
         bodyEnd = nil
     }
 
+    /// Switches to the request for what the last response left out of the rest.
+    func goOn(from partial: PartialDownload) {
+        step = steps?.goOn(from: partial)
+        isStreamed = false
+        reached = partial
+        // The server may have closed the connection between its responses.
+        hasRetried = false
+    }
+
     /// Switches from requesting the rest of an image to the whole; returns whether that is possible.
     func askForWhole() -> Bool {
         guard givenUp == nil, let next = try? steps?.askForWhole() else { return false }
         step = next
         isStreamed = false
+        reached = nil
         return true
     }
 
@@ -96,6 +108,7 @@ final class ActiveDownload: TransferReceiver {
     func receive(_ head: ResponseHead) -> Bool {
         guard let next = steps?.answered(head, now: clock.now) else { return false }
         step = next
+        if case .discardPartial = next { reached = nil }
         guard case .take(let body) = next else {
             drainEnd = .now + Self.drainLimit.time
             turn.check = turn.check ?? drainEnd
@@ -123,6 +136,22 @@ final class ActiveDownload: TransferReceiver {
     /// Whether an error says nothing about the bytes that have arrived.
     func isCut(by error: any Error) -> Bool {
         error is CancellationError || (error as? FetchFailure)?.leavesPart == true
+    }
+
+    /// Where a failure cut the image off; `nil` if it did not, or if the request was not for the origin's image.
+    func cut(by failure: FetchFailure) -> FetchFailure.Cut? {
+        guard failure.mayBeCut, request.copy == nil else { return nil }
+        guard case .take(let body) = step else {
+            return reached.map {
+                FetchFailure.Cut(end: $0.bytes, length: $0.length, isWhole: false, isKept: $0.canGoOn(at: clock.now))
+            }
+        }
+        guard count > 0 else { return nil }
+        var part = isCut(by: failure) && !isComplete ? body.partial : nil
+        part?.bytes = count
+        return FetchFailure.Cut(
+            end: count, length: body.length ?? body.announced, isWhole: body.length == nil,
+            isKept: part?.canGoOn(at: clock.now) ?? false)
     }
 
     private func stream() {

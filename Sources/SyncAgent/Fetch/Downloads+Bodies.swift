@@ -66,7 +66,8 @@ extension Downloads {
                     await download.waitForBytes(isolation: self)
                 }
             }
-            guard body.length == nil || body.length == download.count else { throw NotTheRest() }
+            guard body.end == nil || body.end == download.count else { throw NotTheRest() }
+            if body.isPiece, let partial = body.partial { return await goOn(with: partial, body.length, download) }
             let staged = try await end(name, body, of: download.request)
             guard !download.hasEnded else { return await staging.discard([staged.name]) }
             end(download, .image(staged, body.response))
@@ -82,6 +83,17 @@ extension Downloads {
                 end(download, because: Shortage(error, of: max(body.announced ?? 0, download.count)) ?? error)
             }
         }
+    }
+
+    /// Requests what a response left out of the rest.
+    ///
+    /// Each response brings some of the image, so `fetch.maxBytes` limits their number.
+    private func goOn(with partial: PartialDownload, _ length: Int?, _ download: ActiveDownload) async {
+        var partial = partial
+        (partial.bytes, partial.length) = (download.count, length)
+        await staging.suspend(partial, now: clock.now)
+        download.goOn(from: partial)
+        await askAgain(download)
     }
 
     private func begin(_ body: Download.Body) async throws -> String {

@@ -161,7 +161,12 @@ package actor Downloads {
     }
 
     func end(_ download: ActiveDownload, because error: any Error) {
-        end(download, FetchOutcome(error))
+        var outcome = FetchOutcome(error)
+        if case .failed(var failure) = outcome {
+            failure.cut = download.cut(by: failure)
+            outcome = .failed(failure)
+        }
+        end(download, outcome)
     }
 
     func end(_ download: ActiveDownload, _ outcome: FetchOutcome) {

@@ -77,7 +77,8 @@ extension IconBook {
             request.bypassesCaches = icon.isFullRequested
             if !icon.isFullRequested {
                 request.condition = icon.hasImage ? icon.response?.condition(at: turn.now) : nil
-                request.mayResume = request.condition == nil && partials.mayResume(url, after: icon.failure)
+                request.mayResume =
+                    request.condition == nil && partials.mayResume(url, after: icon.failure) && cuts.mayResume(url)
             }
         }
         apply(.started, at: place, in: &turn)
@@ -105,6 +106,8 @@ extension IconBook {
         isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
     ) {
         let isCopy = sources.isTaking(url)
+        let outcome =
+            isCopy ? outcome : cuts.judge(outcome, of: url, after: catalog.icons[url]?.failure?.code, at: turn.now)
         let isInvalid = downloads.finish(
             url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
         guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
@@ -114,7 +117,7 @@ extension IconBook {
         guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
-        let isUseful = !isInvalid && icon.isReferenced
+        let isUseful = !isInvalid && icon.isReferenced && !outcome.isCutShort
         if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
             turn.run(.discardPartials([url]))
         }
@@ -225,7 +228,8 @@ extension IconBook {
         let last = catalog.icons[url]?.failure
         let continues =
             switch failure.persistence {
-            case .passing, .throttled: true
+            // Bytes that arrive are no reason to wait longer.
+            case .passing, .throttled: failure.cut?.isProgress != true
             case .lasting, .forbidden, .gone: last?.code == failure.code
             case .refused: false
             }

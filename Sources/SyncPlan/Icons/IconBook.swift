@@ -14,6 +14,7 @@ struct IconBook: Sendable {
     var downloads: DownloadSchedule
     var sources: IconSources
     var partials: PartialImages
+    var cuts = CutDownloads()
     var space = SpaceGate()
     var publishing: PublicationPlan
     var retention: Retention
@@ -107,6 +108,7 @@ struct IconBook: Sendable {
         catalog.forgetIcon(url)
         keyGroups.remove(url)
         sharedDownloads.forget(url)
+        cuts.forget(url)
         turn.memos.mark(icon: url, at: turn.now)
     }
 

@@ -59,6 +59,8 @@ struct BackoffTests {
         arguments: [
             (FetchFailure(.connect, ""), .origin), (FetchFailure(.connectionClosed, ""), .origin),
             (FetchFailure(.dns, ""), .origin), (FetchFailure(.tls, ""), .origin),
+            (cut(isProgress: false), .origin), (cut(isProgress: true), .resource),
+            (FetchFailure(.cutShort, ""), .resource),
             (.timeout("10 s"), .origin), (.status(500), .origin), (.status(503), .origin), (.status(429), .origin),
             (.status(503, retryAfter: .seconds(1)), .origin), (.status(403, retryAfter: .seconds(1)), .resource),
             (.status(403), .resource), (.status(404), .resource),
@@ -70,6 +72,26 @@ struct BackoffTests {
         ] as [(FetchFailure, FetchFailure.Blame)])
     func blame(failure: FetchFailure, blame: FetchFailure.Blame) {
         #expect(failure.blame == blame)
+    }
+
+    /// A connection that was closed before the image was complete.
+    private static func cut(isProgress: Bool) -> FetchFailure {
+        var failure = FetchFailure(.connectionClosed, "")
+        failure.cut = FetchFailure.Cut(end: 100_000, length: nil, isWhole: true, isKept: true)
+        failure.cut?.isProgress = isProgress
+        return failure
+    }
+
+    @Test(
+        "a failure may be a cut if the connection can have ended the body",
+        arguments: [
+            (FetchFailure(.connectionClosed, ""), true), (.timeout("x"), true), (.image(.truncated(.png)), true),
+            (.image(.truncatedAtSource(.png)), false), (.image(.damaged(.png, what: "x")), false),
+            (FetchFailure(.connect, ""), false), (FetchFailure(.disk, ""), false), (.status(503), false),
+            (FetchFailure(.cutShort, ""), false),
+        ] as [(FetchFailure, Bool)])
+    func cuts(failure: FetchFailure, mayBeCut: Bool) {
+        #expect(failure.mayBeCut == mayBeCut)
     }
 
     @Test("a refused URL is never retried")

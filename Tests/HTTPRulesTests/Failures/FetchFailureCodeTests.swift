@@ -48,9 +48,9 @@ struct FetchFailureCodeTests {
         (
             .lasting,
             [
-                "address-refused", "bad-redirect", "content-encoding", "digest-mismatch", "downgrade-refused",
-                "image-damaged", "image-too-large", "image-unsafe", "not-an-image", "protocol", "redirect-loop",
-                "too-large", "too-many-redirects",
+                "address-refused", "bad-redirect", "content-encoding", "cut-short", "digest-mismatch",
+                "downgrade-refused", "image-damaged", "image-too-large", "image-unsafe", "not-an-image", "protocol",
+                "redirect-loop", "too-large", "too-many-redirects",
             ]
         ),
         (

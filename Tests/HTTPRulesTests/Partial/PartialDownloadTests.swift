@@ -45,30 +45,33 @@ struct PartialDownloadTests {
     }
 
     @Test(
-        "an answer completes the image only if it brings all the bytes that are missing, and none besides",
+        "an answer extends a partial download only if it brings the missing bytes, or the first 16 KiB of them at least",
         arguments: [
-            (["bytes 100000-199999/200000"], 200_000, true), (["bytes 100000-199999/200000"], nil, true),
-            (["bytes 100000-100000/100001"], nil, true), (["bytes 100000-199999/200000"], 200_001, false),
-            (["bytes 100000-199999/200000"], 199_999, false), (["bytes 99999-199999/200000"], 200_000, false),
-            (["bytes 100001-199999/200000"], 200_000, false), (["bytes 0-199999/200000"], 200_000, false),
-            (["bytes 100000-199998/200000"], 200_000, false), (["bytes 100000-150000/200000"], nil, false),
-            (["bytes 100000-199999/*"], 200_000, false), (["bytes */200000"], 200_000, false),
-            (["lines 100000-199999/200000"], 200_000, false), ([], 200_000, false), ([""], 200_000, false),
-            (["bytes 100000-199999/200000", "bytes 100000-199999/200000"], 200_000, false),
-        ] as [([String], Int?, Bool)])
-    func completion(ranges: [String], length: Int?, isRest: Bool) throws {
+            (["bytes 100000-199999/200000"], 200_000, 200_000), (["bytes 100000-199999/200000"], nil, 200_000),
+            (["bytes 100000-100000/100001"], nil, 100_001), (["bytes 100000-199999/200000"], 200_001, nil),
+            (["bytes 100000-199999/200000"], 199_999, nil), (["bytes 99999-199999/200000"], 200_000, nil),
+            (["bytes 100001-199999/200000"], 200_000, nil), (["bytes 0-199999/200000"], 200_000, nil),
+            (["bytes 100000-199998/200000"], 200_000, 199_999), (["bytes 100000-150000/200000"], nil, 150_001),
+            (["bytes 100000-116383/200000"], 200_000, 116_384), (["bytes 100000-116382/200000"], 200_000, nil),
+            (["bytes 100000-100000/200000"], 200_000, nil), (["bytes 100001-150000/200000"], 200_000, nil),
+            (["bytes 100000-150000/200001"], 200_000, nil), (["bytes 100000-150000/*"], 200_000, nil),
+            (["bytes 100000-199999/*"], 200_000, nil), (["bytes */200000"], 200_000, nil),
+            (["lines 100000-199999/200000"], 200_000, nil), ([], 200_000, nil), ([""], 200_000, nil),
+            (["bytes 100000-199999/200000", "bytes 100000-199999/200000"], 200_000, nil),
+        ] as [([String], Int?, Int?)])
+    func extent(ranges: [String], length: Int?, end: Int?) throws {
         let partial = try #require(Sample.partial(length: length))
         let fields = ranges.map { (name: "Content-Range", value: $0) }
-        let completed = partial.completed(by: Sample.response(fields, status: 206), fields: HTTPFields(fields))
-        #expect((completed != nil) == isRest)
-        if let length { #expect(completed == nil || completed?.length == length) }
+        let extended = partial.extended(by: Sample.response(fields, status: 206), fields: HTTPFields(fields))
+        #expect(extended?.end == end)
+        if let length { #expect(extended == nil || extended?.length == length) }
     }
 
-    @Test("an answer about another image does not complete a partial download")
+    @Test("an answer about another image does not extend a partial download")
     func otherImage() throws {
         let partial = try #require(Sample.partial())
         let fields = [("Content-Range", "bytes 100000-199999/200000"), ("ETag", "\"2\"")]
-        #expect(partial.completed(by: Sample.response(fields, status: 206), fields: HTTPFields(fields)) == nil)
+        #expect(partial.extended(by: Sample.response(fields, status: 206), fields: HTTPFields(fields)) == nil)
     }
 
     @Test("the response is the first one, updated with the fields of the last")
@@ -81,7 +84,7 @@ struct PartialDownloadTests {
         let fields = [("Content-Range", "bytes 5-9/10"), ("Date", Sample.date(-1)), ("Cache-Control", "max-age=90")]
         let now = Sample.start + .seconds(500)
         let rest = StoredResponse(status: 206, fields: HTTPFields(fields), requestTime: now, responseTime: now)
-        let whole = try #require(partial.completed(by: rest, fields: HTTPFields(fields))).response
+        let whole = try #require(partial.extended(by: rest, fields: HTTPFields(fields))).response
         #expect(whole.status == 200 && whole.requestTime == now && whole.responseTime == now)
         #expect(whole.validators == Validators(etag: "\"1\"") && whole.fields["vary"] == ["Accept"])
         #expect(whole.cacheControl.maxAge == .duration(.seconds(90)))
@@ -147,10 +150,11 @@ struct PartialDownloadTests {
     }
 
     @Test(
-        "a failure that passes leaves a part, and no other does",
+        "a failure that passes, or cuts the image, leaves a part, and no other does",
         arguments: [
             (.timeout("x"), true), (FetchFailure(.connectionClosed, ""), true), (.status(503), true),
-            (.status(429), true), (.status(404), false), (.status(410), false), (.status(403), false),
+            (.status(429), true), (FetchFailure(.cutShort, ""), true), (.status(404), false), (.status(410), false),
+            (.status(403), false),
             (.tooLarge(limit: ByteCount(1)), false), (FetchFailure(.protocolViolation, ""), false),
         ] as [(FetchFailure, Bool)])
     func failures(failure: FetchFailure, leavesPart: Bool) {

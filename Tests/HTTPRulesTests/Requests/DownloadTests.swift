@@ -138,6 +138,8 @@ struct DownloadTests {
         "a partial image has its rest requested, and an answer that does not fit has the whole requested",
         arguments: [
             (206, [("Content-Range", "bytes 100000-199999/200000"), ("Content-Length", "100000")], "take 100000 rest"),
+            (206, [("Content-Range", "bytes 100000-149999/200000"), ("Content-Length", "50000")], "take 50000 rest"),
+            (206, [("Content-Range", "bytes 100000-100099/200000")], "discard, ask https://a.example/1.png"),
             (206, [("Content-Range", "bytes 100001-199999/200000")], "discard, ask https://a.example/1.png"),
             (206, [("Content-Range", "bytes 100000-199999/*")], "discard, ask https://a.example/1.png"),
             (206, [], "discard, ask https://a.example/1.png"), (416, [], "discard, ask https://a.example/1.png"),
@@ -180,6 +182,29 @@ struct DownloadTests {
             return
         }
         #expect(body.isDelimited == isDelimited)
+    }
+
+    @Test("a download goes on after a piece of the rest at the URL of that piece, and its hops do not grow")
+    func pieces() throws {
+        let first = Sample.response([("ETag", "\"1\"")], status: 200)
+        var partial = try #require(
+            PartialDownload(of: Self.url, from: FetchTarget(Self.cdn), response: first, fields: HTTPFields([])))
+        partial.bytes = 100_000
+        var download = try Self.download(from: partial)
+        #expect(Self.exchange(&download, 302, [("Location", Self.cdn)]).sent["Range"] == nil)
+        for begin in [100_000, 120_000, 140_000, 160_000, 180_000] {
+            let fields = [(name: "Content-Range", value: "bytes \(begin)-\(begin + 19_999)/200000")]
+            let answer = Self.exchange(&download, 206, fields)
+            #expect(answer.step == "take all rest" && answer.sent["Range"] == "bytes=\(begin)-")
+            partial.bytes = begin + 20_000
+            guard begin < 180_000 else { break }
+            guard case .ask = download.goOn(from: partial) else {
+                Issue.record("the rest is not requested")
+                return
+            }
+        }
+        #expect(download.target.url == Self.cdn)
+        #expect(download.trail?.hops.count == 2)
     }
 
     @Test("a rest must not make the image too large, and is requested only where the beginning came from")

@@ -81,6 +81,7 @@ struct IconReportTests {
                 .image(.truncatedAtSource(.png)),
                 "one failure: 1 h, doubled for each failure up to 1 day, if the response was complete; a random delay of "
             ),
+            (FetchFailure(.cutShort, "x"), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
             (.status(403), "the server refuses access: 6 h"), (.status(410), "the server says that it is gone: 7 days"),
         ])
     func retry(failure: FetchFailure, rule: String) throws {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import HTTPRules
+
+/// Tells downloads that get further with each cut from those that always end at the same place.
+///
+/// The first go on soon, however often they are cut. The others are as lasting as a file that is truncated on its server.
+struct CutDownloads: Sendable {
+    /// How many responses with the whole image must end at the same byte, and for how long: a server that restarts may
+    /// end a few at the size of its buffer.
+    static let fewest = 3
+    static let patience: Duration = .seconds(300)
+    /// After how many requests for the rest without progress the whole image is requested.
+    static let mostFruitless = 3
+
+    private struct Place {
+        /// Where responses with the whole image end.
+        var end: Int
+        /// Since when, and how many in a row.
+        var since: Timestamp
+        var count = 0
+        /// The most bytes that were kept.
+        var best = 0
+        /// The requests for the rest since the last progress.
+        var fruitless = 0
+    }
+
+    private var places: [IconURL: Place] = [:]
+
+    /// Whether the next attempt may request the rest, and not the whole image.
+    func mayResume(_ url: IconURL) -> Bool { places[url].map { $0.fruitless < Self.mostFruitless } ?? true }
+
+    mutating func forget(_ url: IconURL) { places[url] = nil }
+
+    /// Records how a request to the origin ended.
+    ///
+    /// - Parameters:
+    ///   - outcome: How it ended.
+    ///   - url: The icon.
+    ///   - last: The code of the icon's failure before.
+    ///   - now: The time.
+    /// - Returns: The outcome; a failure knows whether it is progress, and one that lasts is ``FetchFailure/cutShort(at:)``.
+    mutating func judge(
+        _ outcome: FetchOutcome, of url: IconURL, after last: FetchFailure.Code?, at now: Timestamp
+    ) -> FetchOutcome {
+        switch outcome {
+        case .image, .notModified: forget(url)
+        case .noRoom, .cancelled: break
+        case .failed(let failure):
+            if let cut = failure.cut { return .failed(judge(failure, cut, of: url, after: last, at: now)) }
+            if !failure.leavesPart { forget(url) }
+        }
+        return outcome
+    }
+
+    private mutating func judge(
+        _ failure: FetchFailure, _ cut: FetchFailure.Cut, of url: IconURL, after last: FetchFailure.Code?,
+        at now: Timestamp
+    ) -> FetchFailure {
+        // After a restart, only the code is known.
+        let wasShort = last == .fetch(.cutShort)
+        var cut = cut
+        var place = places[url] ?? Place(end: cut.end, since: now, best: wasShort ? cut.end : 0)
+        defer { places[url] = place }
+        let isElsewhere = cut.isWhole && cut.end != place.end
+        if cut.isKept, cut.end >= place.best + PartialDownload.leastProgress.bytes {
+            cut.isProgress = true
+            place = Place(end: cut.end, since: now, count: cut.isWhole ? 1 : 0, best: cut.end)
+        } else {
+            if isElsewhere { (place.end, place.since, place.count) = (cut.end, now, 0) }
+            place.count += cut.isWhole ? 1 : 0
+            place.fruitless = cut.isWhole ? 0 : place.fruitless + 1
+            let lasts = cut.isWhole && place.count >= Self.fewest && now - place.since >= Self.patience
+            if wasShort || lasts { return .cutShort(at: cut) }
+        }
+        return cut.isKept ? failure.keeping(cut) : failure
+    }
+}
+
+extension FetchOutcome {
+    /// Whether the image never gets further than its part.
+    var isCutShort: Bool { if case .failed(let failure) = self { failure.code == .fetch(.cutShort) } else { false } }
+}
