@@ -177,6 +177,33 @@ struct StatusVerdictTests {
             $0.downloads.origins = [.init(name: "https://a.example:443", icons: 7, until: "2026-11-21T02:50:00Z")]
         },
         Row(
+            name: "the login page of a network", sentence: "NETWORK LOGIN: 3 icons wait.",
+            codes: ["network-login"], commands: ["syncagent retry --failed"]
+        ) {
+            $0.icons.failed = 3
+            $0.failures = [login(of: 3)]
+        },
+        Row(
+            name: "the login page of a network, and what comes with it",
+            sentence: "NETWORK LOGIN: 1 icon waits, and 2 more problems:", codes: ["network-login", "tls", "http-404"],
+            commands: ["syncagent retry --failed", "syncagent why https://a/", "syncagent why https://a/"]
+        ) {
+            $0.icons.failed = 4
+            $0.failures = [
+                StatusReport.Failure(code: "tls", icons: 2, example: "https://a/", list: nil, message: "x"),
+                login(of: 1),
+                StatusReport.Failure(code: "http-404", icons: 1, example: "https://a/", list: nil, message: "x"),
+            ]
+        },
+        Row(
+            name: "the login page of a network when the agent was stopped",
+            sentence: "The agent is stopped. NETWORK LOGIN: 3 icons wait.", codes: ["network-login"],
+            commands: ["syncagent why http://a/"]
+        ) {
+            ($0.state, $0.reachable, $0.icons.failed) = (.stopped, false, 3)
+            $0.failures = [login(of: 3)]
+        },
+        Row(
             name: "nobody may look", sentence: "UNKNOWN: this user cannot see whether an agent is running.",
             codes: ["agent-unknown"], commands: ["sudo syncagent status"]
         ) { $0.state = .unknown },
@@ -224,6 +251,31 @@ struct StatusVerdictTests {
             $0.lists += [rejected, lastGood]
         },
     ]
+
+    /// Icons that got the login page of a network.
+    private static func login(of icons: Int) -> StatusReport.Failure {
+        StatusReport.Failure(
+            code: "network-login", icons: icons, example: "http://a/", list: nil, message: "log in to the network")
+    }
+
+    @Test(
+        "the problem of a network's login has the login as remedy, and says that icons are retried while they are",
+        arguments: [
+            (.running, 3, true), (.running, 1, true), (.paused, 3, false), (.stopped, 3, false),
+        ] as [(StatusReport.State, Int, Bool)])
+    func networkLogin(state: StatusReport.State, icons: Int, isRetried: Bool) throws {
+        var report = Self.wells[0].report
+        (report.state, report.reachable, report.icons.failed) = (state, state != .stopped, icons)
+        report.failures = [Self.login(of: icons)]
+        let problem = try #require(report.problems.first { $0.code == "network-login" })
+        #expect(problem.severity == .problem && problem.count == icons && problem.example == "http://a/")
+        let waiting = icons == 1 ? "1 icon waits for a login" : "3 icons wait for a login"
+        #expect(problem.sentence == "all servers answer alike, as the login page of a network does: " + waiting)
+        #expect(problem.detail?.hasPrefix("log in to the network with a browser") == true)
+        #expect(problem.detail?.hasSuffix("requested again each minute, for an hour") == isRetried)
+        report.failures = []
+        #expect(report.problems.allSatisfy { $0.code != "network-login" })
+    }
 
     @Test("the verdict of the status is one sentence, with a command for each problem", arguments: wells + troubles)
     func verdict(row: Row) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StatusProblem {
-    /// The codes that are not those of failed icons and lists.
+    /// The codes that are not those of failed icons and lists; of those, the one that all icons have in common.
     package enum Code: String, CaseIterable, Sendable {
         case agentUnknown = "agent-unknown"
         case agentUnreachable = "agent-unreachable"
@@ -19,6 +19,7 @@ extension StatusProblem {
         case notRendered = "not-rendered"
         case evictionHeld = "eviction-held"
         case evictionSuspended = "eviction-suspended"
+        case networkLogin = "network-login"
         case failed
         case originWaiting = "origin-waiting"
         case upstreamRefused = "upstream-refused"
@@ -36,7 +37,7 @@ extension StatusProblem {
         case leasesUnseen = "leases-unseen"
     }
 
-    /// `nil` for the code of a failed icon or of a list.
+    /// `nil` for other codes of failed icons, and for those of lists.
     package var known: Code? { Code(rawValue: code) }
 
     init(

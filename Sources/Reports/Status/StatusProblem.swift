@@ -34,7 +34,8 @@ extension StatusReport {
 
     package func problems(for context: CommandContext) -> [StatusProblem] {
         let all =
-            agentProblems(context) + storageProblems(context) + listProblems + iconProblems + upstreamProblems
+            agentProblems(context) + storageProblems(context) + [loginProblem].compactMap(\.self) + listProblems
+            + iconProblems + upstreamProblems
             + [restartNotice(context), failedUpstreamNotice, unlistedNotice].compactMap(\.self) + notices
         return [StatusProblem.Severity.problem, .notice].flatMap { severity in
             all.filter { $0.severity == severity }.map(context.completed)
@@ -191,6 +192,22 @@ extension StatusReport {
 
     // MARK: Lists and icons
 
+    /// The icons behind the login page of a network: one cause for all of them, which is not theirs.
+    private var loginProblem: StatusProblem? {
+        guard let failure = failures?.first(where: { $0.code == StatusProblem.Code.networkLogin.rawValue }) else {
+            return nil
+        }
+        let isRetried = state == .running && reachable != false
+        return StatusProblem(
+            .networkLogin, count: failure.icons,
+            sentence: "all servers answer alike, as the login page of a network does: "
+                + "\(counted(failure.icons, "icon")) \(failure.icons == 1 ? "waits" : "wait") for a login",
+            detail: "log in to the network with a browser"
+                + (isRetried ? "; the icons are requested again each minute, for an hour" : ""),
+            example: failure.example.text,
+            commands: [isRetried ? "syncagent retry --failed" : Self.command(for: failure.example, in: failure.list)])
+    }
+
     private var listProblems: [StatusProblem] {
         [List.State.rejected, .lastGood].flatMap { state -> [StatusProblem] in
             let lists = lists.filter { $0.state == state }
@@ -213,7 +230,8 @@ extension StatusReport {
     }
 
     private var iconProblems: [StatusProblem] {
-        var problems: [StatusProblem] = (failures ?? []).map { failure in
+        let own = (failures ?? []).filter { $0.code != StatusProblem.Code.networkLogin.rawValue }
+        var problems: [StatusProblem] = own.map { failure in
             StatusProblem(
                 code: failure.code, count: failure.icons, sentence: "\(counted(failure.icons, "icon")) failed",
                 detail: failure.message, example: failure.example.text,

@@ -76,6 +76,9 @@ extension StatusReport {
         case .paused: return "PAUSED: \(wait ?? "no icon is refreshed")\(others)\(end)"
         case .evictionHeld: return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
         case .evictionSuspended: return "EVICTION SUSPENDED: it is unknown what the lists name\(others)\(end)"
+        case .networkLogin:
+            let verb = first.count == 1 ? "waits" : "wait"
+            return "NETWORK LOGIN: \(counted(first.count, "icon")) \(verb)\(others)\(end)"
         case .configurationRejected:
             let effect =
                 reachable == false ? "the agent does not start with it" : "the previous settings stay in force"
@@ -120,7 +123,7 @@ extension StatusReport {
 extension StatusProblem {
     /// Whether it is named before the number of problems, because it blocks all work.
     fileprivate var isUrgent: Bool {
-        [.diskFull, .outOfResources, .paused, .publicationFailed, .manifestUnreadable].contains(known)
+        [.diskFull, .outOfResources, .paused, .publicationFailed, .manifestUnreadable, .networkLogin].contains(known)
     }
 
     fileprivate var capitalized: String {

@@ -110,15 +110,20 @@ struct NetworkLoginTests {
         #expect(try agent.published("1.plist") == Array(repeating: .failed(error: "network-login"), count: 3))
         let failure = try #require(agent.plan.status.failures?.first)
         #expect(failure.code == "network-login" && failure.message.hasSuffix("log in to the network"))
+        #expect(agent.plan.status.verdict.sentence == "NETWORK LOGIN: 3 icons wait.")
+        #expect(agent.plan.status.needsAttention)
         for _ in 0..<10 {
             try agent.pass(.seconds(72))
             #expect(Set(agent.downloads.keys) == Set(Self.urls))
             try agent.finishAll(Self.login)
         }
         try agent.pass(.seconds(72))
-        for url in Self.urls { try agent.finish(url, with: url) }
+        try agent.finish(Self.urls[0], with: Self.urls[0])
+        #expect(agent.plan.status.problems.first?.count == 2)
+        for url in Self.urls.dropFirst() { try agent.finish(url, with: url) }
         try agent.finishJobs()
         #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.failures?.isEmpty == true)
+        #expect(agent.plan.status.problems.allSatisfy { $0.code != "network-login" })
     }
 
     @Test("an agent retries icons by their usual backoff once a network's login was suspected for an hour")
@@ -131,6 +136,7 @@ struct NetworkLoginTests {
         }
         try agent.finishAll(Self.login)
         #expect(agent.plan.status.failures?.map(\.code) == ["not-an-image"])
+        #expect(agent.plan.status.problems.allSatisfy { $0.code != "network-login" })
         let count = agent.requests.count
         try agent.pass(.seconds(1800))
         #expect(agent.requests.count == count)
