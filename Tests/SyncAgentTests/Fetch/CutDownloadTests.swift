@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import DemoOrigin
 import HTTPRules
 import NIOHTTP1
 import TestSupport
