@@ -113,7 +113,7 @@ struct ValidatorTests {
                 #expect(try await world.agent.call("refresh", "--full", url).code == 0)
                 try await world.agent.status { $0.icons.stale == 1 && $0.icons.ready == 1 }
                 #expect(image() == new)
-                let unknown = try await world.agent.call("refresh", "--app", "Mial")
+                let unknown = try await world.agent.call("refresh", "--app", "Mails")
                 #expect(unknown.code == 1)
                 expectContains(unknown.messages, "Did you mean Mail?")
             }

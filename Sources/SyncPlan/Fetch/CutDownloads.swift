@@ -31,7 +31,11 @@ struct CutDownloads: Sendable {
     /// Whether the next attempt may request the rest, and not the whole image.
     func mayResume(_ url: IconURL) -> Bool { places[url].map { $0.fruitless < Self.mostFruitless } ?? true }
 
-    mutating func forget(_ url: IconURL) { places[url] = nil }
+    mutating func forget(_ url: IconURL) {
+        // Nearly always.
+        if places.isEmpty { return }
+        places[url] = nil
+    }
 
     /// Records how a request to the origin ended.
     ///
