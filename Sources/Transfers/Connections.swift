@@ -2,6 +2,7 @@
 import AppLists
 import CCurl
 import Glibc
+import HTTPRules
 
 /// The sockets of libcurl, with the state of each connection.
 ///
@@ -21,6 +22,10 @@ final class Connections {
         fileprivate var isClosed = false
         fileprivate let peer: IPAddress?
         fileprivate let peerPort: Int
+        /// The route that it was opened for.
+        private let opener: Route
+        /// The last route whose policy permitted its address.
+        private var permitted: Route
         /// `nil` until it is known.
         fileprivate var localPort: Int?
         /// The number of transfers that use it; `nil` if none ever did.
@@ -34,10 +39,22 @@ final class Connections {
         /// Whether it was shut down; libcurl notices that later.
         fileprivate var isBroken = false
 
-        fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int) {
+        fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int, for route: Route) {
             self.socket = socket
             self.peer = peer
             self.peerPort = peerPort
+            (opener, permitted) = (route, route)
+        }
+
+        /// Whether no transfer uses it any more.
+        var isIdle: Bool { users == 0 }
+
+        /// Why a request by this route may not use it.
+        func refusal(of route: Route) -> AddressPolicy.Refusal? {
+            guard route !== permitted, let peer else { return nil }
+            if let refusal = route.refusal(of: peer, openedFor: opener) { return refusal }
+            permitted = route
+            return nil
         }
 
         /// The time since anything was received; `nil` if unknown.
@@ -50,8 +67,9 @@ final class Connections {
     /// The idle connections; `nil` if they must be computed again.
     private var known: [Connection]?
 
-    func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>) {
-        connections[socket] = Connection(socket, to: IPAddress(address), Self.port(address))
+    /// Registers a socket for a route whose policy permits the address.
+    func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>, for route: Route) {
+        connections[socket] = Connection(socket, to: IPAddress(address), Self.port(address), for: route)
         known = nil
     }
 
@@ -116,7 +134,7 @@ final class Connections {
 
     /// The idle connections, with their sockets.
     var idle: [(socket: Int32, connection: Connection)] {
-        if known == nil { known = connections.values.filter { $0.users == 0 && !$0.isBroken } }
+        if known == nil { known = connections.values.filter { $0.isIdle && !$0.isBroken } }
         return known?.map { ($0.socket, $0) } ?? []
     }
 

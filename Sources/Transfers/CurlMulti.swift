@@ -114,6 +114,10 @@ package final class CurlMulti: Transport {
                 let transfer = transfers[handle]
             else { continue }
             let code = message.pointee.data.result
+            if code == CURLE_ABORTED_BY_CALLBACK, transfer.leaveMisplaced() {
+                restart(handle)
+                continue
+            }
             // HTTP/2 errors show that the server speaks HTTP/2.
             if code == CURLE_HTTP2 || code == CURLE_HTTP2_STREAM { transfer.recordAnswer() }
             let failure: (any Error)? =
@@ -135,10 +139,12 @@ package final class CurlMulti: Transport {
     /// connection is established (7.88): behind a host that hangs, the transfers of others would wait forever.
     private func wakeWaiting() {
         guard connections.consumeChange() else { return }
-        for (handle, transfer) in transfers where !transfer.hasBegun {
-            curl_multi_remove_handle(multi, handle)
-            curl_multi_add_handle(multi, handle)
-        }
+        for (handle, transfer) in transfers where !transfer.hasBegun { restart(handle) }
+    }
+
+    private func restart(_ handle: UnsafeMutableRawPointer) {
+        curl_multi_remove_handle(multi, handle)
+        curl_multi_add_handle(multi, handle)
     }
 
     package func wait(for descriptor: Int32, atMost time: Duration?) {
@@ -183,6 +189,7 @@ package final class CurlMulti: Transport {
         // libcurl must not read the lists after they are freed.
         curl_set_list(handle, CURLOPT_HTTPHEADER, nil)
         curl_set_list(handle, CURLOPT_RESOLVE, nil)
+        curl_set_long(handle, CURLOPT_FRESH_CONNECT, 0)
         if outdated.remove(handle) == nil { spare.append(handle) } else { curl_easy_cleanup(handle) }
     }
 

@@ -8,7 +8,7 @@ import SystemPackage
 final class CurlTransfer: Transfer {
     let handle: UnsafeMutableRawPointer
     let receiver: any TransferReceiver
-    private let policy: AddressPolicy?
+    private let route: Route
     private let connections: Connections
     private weak var multi: CurlMulti?
     private let fields: CurlList
@@ -25,6 +25,10 @@ final class CurlTransfer: Transfer {
     private(set) var lastActivity: ContinuousClock.Instant?
     private(set) var mayBeStale = false
     private(set) var isAnswered = false
+    /// Whether its policy refuses the address of the connection that libcurl chose for it.
+    private var isMisplaced = false
+    /// Whether it must open a connection of its own.
+    private var needsNewConnection = false
     /// Whether the final head was received.
     private(set) var hasHead = false
 
@@ -37,7 +41,7 @@ final class CurlTransfer: Transfer {
         self.fields = fields
         self.connections = connections
         self.receiver = receiver
-        policy = request.route.policy
+        route = request.route
         mayMultiplex = request.mayMultiplex
         limits = request.limits
         entry = request.route.entry.map { CurlList([$0]) }
@@ -127,8 +131,8 @@ final class CurlTransfer: Transfer {
                 transfer.failure = CurlFailure.lost
                 return Int32(CURL_PREREQFUNC_ABORT)
             }
-            transfer.joinConnection(from: Int(localPort), to: address, Int(peerPort))
-            return Int32(CURL_PREREQFUNC_OK)
+            let mayBegin = transfer.joinConnection(from: Int(localPort), to: address, Int(peerPort))
+            return Int32(mayBegin ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
         }
         curl_set_close_function(handle) { connections, socket in
             guard let connections else { return -1 }
@@ -145,17 +149,44 @@ final class CurlTransfer: Transfer {
     // MARK: Callbacks
 
     /// Called when the request is about to be sent, possibly again on another connection.
-    private func joinConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) {
+    ///
+    /// - Returns: Whether it may be sent. libcurl shares connections by host and port: this one may have been opened for
+    ///   a request whose policy permits more addresses.
+    private func joinConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Bool {
+        let connection = connections.connection(from: localPort, to: peer, peerPort)
+        let refusal =
+            if let connection { connection.refusal(of: route) } else { route.refusal(of: peer, openedFor: nil) }
+        if let refusal {
+            failure = refusal
+            isMisplaced = true
+            // Otherwise the next requests with this policy would try it, too.
+            if let connection, connection.isIdle { connections.breakOff(connection) }
+            return false
+        }
         hasBegun = true
         lastActivity = .now
         // Failed addresses of the host no longer matter.
         failure = nil
         leaveConnection(isWhole: true)
-        guard let connection = connections.connection(from: localPort, to: peer, peerPort) else { return }
+        guard let connection else { return true }
         self.connection = connection
         connections.began(on: connection)
         mayBeStale = connection.hasAnswered
         isAnswered = mayBeStale
+        return true
+    }
+
+    /// Prepares the transfer to begin again over a new connection, whose address is checked before it is opened.
+    ///
+    /// - Returns: `false` if the transfer ended for another reason than the address of a shared connection.
+    func leaveMisplaced() -> Bool {
+        guard isMisplaced, !needsNewConnection else { return false }
+        leaveConnection(isWhole: true)
+        needsNewConnection = true
+        (isMisplaced, failure, hasBegun, lastActivity) = (false, nil, false, nil)
+        (mayBeStale, isAnswered) = (false, false)
+        curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)
+        return true
     }
 
     func leaveConnection(isWhole: Bool) {
@@ -206,7 +237,7 @@ final class CurlTransfer: Transfer {
         // The address extends beyond the field in which it begins.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
         let address = UnsafeRawPointer(target).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)
-        if let policy {
+        if let policy = route.policy {
             guard let there = IPAddress(address) else { return -1 }
             if let refusal = policy.refusal(of: there) {
                 failure = refusal
@@ -222,7 +253,7 @@ final class CurlTransfer: Transfer {
         if var size = multi?.receiveBuffer.map(Int32.init) {
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
         }
-        connections.opened(socket, to: address)
+        connections.opened(socket, to: address, for: route)
         return socket
     }
 

@@ -6,7 +6,9 @@ package import HTTPRules
 package final class Route: Sendable {
     /// The host to connect to: the proxy if there is one, otherwise the origin.
     package let host: String
-    /// Checks each address right before connecting; `nil` for a proxy, which the administrator chose.
+    /// Checks each address right before connecting, and before a request goes over a connection of another route.
+    ///
+    /// `nil` for a proxy, which the administrator chose.
     let policy: AddressPolicy?
     /// The setting that permits an otherwise refused address; `nil` if none is needed.
     package let setting: String?
@@ -35,6 +37,14 @@ package final class Route: Sendable {
 extension Route {
     /// The route to a file on this machine, which nothing connects to.
     package static let local = Route(host: "", port: 0, addresses: [], policy: nil, setting: nil)
+
+    /// Why a request of this route may not go over a connection that was opened for another one.
+    func refusal(of peer: IPAddress, openedFor opener: Route?) -> AddressPolicy.Refusal? {
+        guard var policy else { return nil }
+        // The network's NAT64 prefixes are looked up only for routes with IPv6 addresses, such as the opener's.
+        policy.translations += opener?.policy?.translations ?? []
+        return policy.refusal(of: peer)
+    }
 }
 
 /// A GET request.

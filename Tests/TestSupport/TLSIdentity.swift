@@ -3,8 +3,11 @@ import Glibc
 import Subprocess
 import SystemPackage
 
-/// A certificate for 127.0.0.1 that has signed itself, and its key.
+/// A certificate for 127.0.0.1 and a name that has signed itself, and its key.
 package struct TLSIdentity: Sendable {
+    /// The name that it is for, which no name server knows.
+    package static let name = "icons.test"
+
     /// The certificate as PEM, for those who are to trust it.
     package let certificate: String
     private let key: String
@@ -29,7 +32,8 @@ package struct TLSIdentity: Sendable {
             .name("openssl"),
             arguments: [
                 "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2",
-                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "-", "-out", "-",
+                "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1,DNS:\(Self.name)",
+                "-keyout", "-", "-out", "-",
             ], output: .string(limit: 1 << 16), error: .discarded)
         let text = result.standardOutput
         guard result.terminationStatus.isSuccess,

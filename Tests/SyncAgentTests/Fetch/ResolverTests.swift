@@ -60,6 +60,17 @@ struct ResolverTests {
         }
     }
 
+    @Test("a route knows an address behind NAT64 at the other end of a connection by the route that opened it")
+    func translatedPeer() async throws {
+        let peer = try #require(IPAddress("2a0c:64::7f00:9"))
+        let target = try FetchTarget("http://h.example/a")
+        let opener = try await Self.resolver(allow: ["127.0.0.0/8"], of: ["\(peer)"]).route(to: target, through: nil)
+        let other = try await Self.resolver(of: ["8.8.8.8"]).route(to: target, through: nil)
+        let refusal = other.refusal(of: peer, openedFor: opener)
+        #expect(refusal?.text(for: "h.example").hasPrefix("127.0.0.9 is not a public address") == true)
+        #expect(opener.refusal(of: peer, openedFor: other) == nil)
+    }
+
     @Test("a route through a proxy leads to all addresses of the proxy, and to none of the origin")
     func proxyAddresses() async throws {
         let resolver = Self.resolver(of: ["10.0.0.1", "8.8.8.8"])

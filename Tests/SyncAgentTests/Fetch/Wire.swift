@@ -128,22 +128,25 @@ actor Wire {
         }
     }
 
-    /// Reads an answer to the end of its body, unless the task is cancelled.
-    ///
-    /// The host is resolved, and not judged before there is a connection.
-    func answer(
-        from url: String, fields: [(name: String, value: String)] = []
-    ) async throws -> (status: Int, body: [UInt8]) {
-        let target = try FetchTarget(url)
+    private func plainRoute(to target: FetchTarget) throws -> Route {
         guard case .addresses(let addresses) = SystemResolver.lookUp(target.host) else {
             throw FetchFailure(.dns, "\(target.host) cannot be resolved")
         }
-        let route = Route(
+        return Route(
             host: target.host, port: target.port, addresses: addresses,
             policy: settings.network.addresses(for: target.host), setting: nil)
+    }
+
+    /// Reads an answer to the end of its body, unless the task is cancelled.
+    ///
+    /// Without a route, the host is resolved, and not judged before there is a connection.
+    func answer(
+        from url: String, fields: [(name: String, value: String)] = [], by route: Route? = nil
+    ) async throws -> (status: Int, body: [UInt8]) {
+        let target = try FetchTarget(url)
         let request = TransferRequest(
-            url: target.url, fields: fields, proxy: nil, route: route, mayMultiplex: target.isSecure,
-            limits: settings.fetch.limits)
+            url: target.url, fields: fields, proxy: nil, route: try route ?? plainRoute(to: target),
+            mayMultiplex: target.isSecure, limits: settings.fetch.limits)
         count += 1
         let number = count
         return try await withTaskCancellationHandler {
