@@ -93,6 +93,8 @@ extension ISOMedia {
         var name: FourCharacterCode
         /// The range after the length and the name.
         var content: Range<Int>
+        /// Whether it goes to the end of what it is in, wherever that is.
+        var isOpen: Bool
     }
 
     struct Boxes {
@@ -105,6 +107,12 @@ extension ISOMedia {
             (offset, end, self.isFile) = (range.lowerBound, range.upperBound, isFile)
         }
 
+        /// Whether there are only a few bytes left that cannot begin a box, unless it had 16 MiB.
+        func isAtStrayBytes(in bytes: RawSpan) -> Bool {
+            guard end - offset < 8, let first = try? bytes.byte(at: offset) else { return false }
+            return first > 0
+        }
+
         /// The next box, which must be complete; `nil` at the end of the range.
         mutating func next(in bytes: RawSpan) throws(ImageFault) -> Box? {
             guard offset < end else { return nil }
@@ -114,7 +122,8 @@ extension ISOMedia {
             // Trailing bytes that are not a box are not a truncated one.
             guard name.isPrintable || !isFile else { return nil }
             var headerLength = 8
-            if length == 0 {
+            let isOpen = length == 0
+            if isOpen {
                 length = end - offset
             } else if length == 1 {
                 headerLength = 16
@@ -125,7 +134,7 @@ extension ISOMedia {
                 throw isFile ? .truncated : .malformed("a box is longer than the one around it")
             }
             defer { offset += length }
-            return Box(name: name, content: offset + headerLength..<offset + length)
+            return Box(name: name, content: offset + headerLength..<offset + length, isOpen: isOpen)
         }
     }
 }

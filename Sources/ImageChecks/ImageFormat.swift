@@ -74,6 +74,7 @@ extension ImageType {
         case .ico: ICO.self
         case .avif: AVIF.self
         case .heic: HEIC.self
+        case .jxl: JPEGXL.self
         case .tiff: TIFF.self
         case .icns: ICNS.self
         case .svg: SVG.self

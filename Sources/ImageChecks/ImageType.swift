@@ -9,6 +9,7 @@ package enum ImageType: String, Sendable, CaseIterable {
     case ico
     case avif
     case heic
+    case jxl
     case tiff
     case icns
     /// Accepted only with ``ImageLimits/allowsSVG``.

@@ -12,7 +12,6 @@ enum Lookalike {
         ("QOI", Array("qoif".utf8), 0),
         ("DDS", Array("DDS |".utf8), 0),
         ("XPM", Array("/* XPM */".utf8), 0),
-        ("JPEG XL", [0xFF, 0x0A], 0),
         ("JPEG XL", Array("JXL ".utf8), 4),
         ("JPEG 2000", Array("jP  ".utf8), 4),
         ("JPEG 2000", [0xFF, 0x4F, 0xFF, 0x51], 0),

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// JPEG XL (ISO/IEC 18181): a codestream, or boxes that hold one, whole (`jxlc`) or in parts (`jxlp`).
+///
+/// All boxes must be complete, and so must the sections of each frame: a frame's table of contents has their lengths.
+/// What precedes a table can be entropy-coded, which is not decoded: a color profile, and the order of sections. The
+/// frames after a profile, and those from the first one with such an order, are not checked.
+enum JPEGXL: ImageFormat {
+    private static let codestream: [UInt8] = [0xFF, 0x0A]
+    private static let container: [UInt8] = [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
+
+    static func recognises(_ bytes: RawSpan) -> Bool { bytes.has(codestream) || bytes.has(container) }
+
+    static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
+        let stream = try stream(in: bytes)
+        return try stream.check { () throws(ImageFault) in
+            var bits = JPEGXLBits(stream.pieces)
+            return try JPEGXLHeader(in: bytes, &bits).shown
+        }
+    }
+
+    static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        let stream = try stream(in: bytes)
+        return try stream.check { () throws(ImageFault) in try content(of: stream, in: bytes) }
+    }
+
+    private static func content(of stream: Stream, in bytes: RawSpan) throws(ImageFault) -> ImageContent {
+        var bits = JPEGXLBits(stream.pieces)
+        let header = try JPEGXLHeader(in: bytes, &bits)
+        var content = ImageContent(frames: 0, largest: header.size)
+        var isLast = false
+        if header.isFollowedByFrames {
+            while !isLast {
+                bits.align()
+                let frame = try JPEGXLFrame(of: header, in: bytes, &bits)
+                content.largest = frame.size.orLarger(content.largest)
+                if frame.isShown { content.frames += 1 }
+                guard let length = try frame.length(in: bytes, &bits) else { break }
+                try bits.skip(bytes: length)
+                isLast = frame.isLast
+            }
+        }
+        content.frames = max(1, content.frames)
+        // Where the frames do not tell the end, the boxes may.
+        guard isLast || stream.isEnded else { throw .truncated }
+        return content
+    }
+}
+
+extension JPEGXL {
+    /// The codestream: the file itself, or the contents of its boxes.
+    private struct Stream {
+        var pieces: [Range<Int>] = []
+        /// Whether the boxes say that nothing comes after the last piece.
+        var isEnded = false
+        /// Whether the last piece ends before the file can.
+        var isBounded = false
+
+        /// Reads the codestream: if it ends too early in a file that does not, the file is damaged.
+        func check<R>(_ read: () throws(ImageFault) -> R) throws(ImageFault) -> R {
+            do {
+                return try read()
+            } catch {
+                guard error == .truncated, isEnded, isBounded else { throw error }
+                throw .malformed("its codestream ends too early")
+            }
+        }
+    }
+
+    private static func stream(in bytes: RawSpan) throws(ImageFault) -> Stream {
+        // Nothing tells the end of a codestream whose frames cannot be followed.
+        if bytes.has(codestream) { return Stream(pieces: [0..<bytes.byteCount], isEnded: true) }
+        var stream = Stream()
+        var boxes = ISOMedia.Boxes(container.count..<bytes.byteCount, isFile: true)
+        while !boxes.isAtStrayBytes(in: bytes), let box = try boxes.next(in: bytes) {
+            switch box.name {
+            case "jxlc":
+                guard stream.pieces.isEmpty else { throw .malformed("it has two codestreams (jxlc)") }
+                stream = Stream(pieces: [box.content], isEnded: true, isBounded: !box.isOpen)
+            case "jxlp":
+                guard !stream.isEnded else { throw .malformed("a part comes after its last one (jxlp)") }
+                let start = try box.content.atLeast(4).lowerBound
+                stream.pieces.append(start + 4..<box.content.upperBound)
+                stream.isEnded = try bytes.byte(at: start) & 0x80 != 0
+                stream.isBounded = !box.isOpen
+            default:
+                continue
+            }
+        }
+        guard !stream.pieces.isEmpty else { throw .truncated }
+        return stream
+    }
+}
