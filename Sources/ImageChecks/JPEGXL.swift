@@ -2,9 +2,9 @@
 
 /// JPEG XL (ISO/IEC 18181): a codestream, or boxes that hold one, whole (`jxlc`) or in parts (`jxlp`).
 ///
-/// All boxes must be complete, and so must the sections of each frame: a frame's table of contents has their lengths.
-/// What precedes a table can be entropy-coded, which is not decoded: a color profile, and the order of sections. The
-/// frames after a profile, and those from the first one with such an order, are not checked.
+/// All boxes must be complete, and so must the data of each frame: its table of contents has the length. A profile and
+/// the order of a table are decoded to find what comes after them. From there on, nothing is checked if that fails, and
+/// nothing after the headers if the image has a preview.
 enum JPEGXL: ImageFormat {
     private static let codestream: [UInt8] = [0xFF, 0x0A]
     private static let container: [UInt8] = [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
@@ -28,21 +28,25 @@ enum JPEGXL: ImageFormat {
         var bits = JPEGXLBits(stream.pieces)
         let header = try JPEGXLHeader(in: bytes, &bits)
         var content = ImageContent(frames: 0, largest: header.size)
-        var isLast = false
-        if header.isFollowedByFrames {
+        var isLast = header.hasPreview
+        do throws(ImageFault) {
+            try header.skipProfile(in: bytes, &bits)
             while !isLast {
                 bits.align()
                 let frame = try JPEGXLFrame(of: header, in: bytes, &bits)
                 content.largest = frame.size.orLarger(content.largest)
                 if frame.isShown { content.frames += 1 }
-                guard let length = try frame.length(in: bytes, &bits) else { break }
-                try bits.skip(bytes: length)
+                try bits.skip(bytes: try frame.length(in: bytes, &bits))
                 isLast = frame.isLast
             }
+        } catch {
+            // Decoders know what is wrong with it; where it ends is unknown.
+            guard case .malformed = error else { throw error }
+            isLast = false
         }
         content.frames = max(1, content.frames)
         // Where the frames do not tell the end, the boxes may.
-        guard isLast || stream.isEnded else { throw .truncated }
+        guard isLast && !header.hasPreview || stream.isEnded else { throw .truncated }
         return content
     }
 }

@@ -12,11 +12,20 @@ struct JPEGXLBits {
     private var offset: Int
     /// Of the byte at the offset.
     private var bit = 0
+    /// How many steps decoding may still take, in which nothing may be read.
+    private var steps: Int
 
     /// The pieces must lie within the bytes that are read.
     init(_ pieces: [Range<Int>]) {
         self.pieces = pieces
         offset = pieces.first?.lowerBound ?? 0
+        steps = pieces.reduce(1 << 20) { $0 + 16 * $1.count }
+    }
+
+    /// Takes steps; fails if they are far more than the bytes can need.
+    mutating func spend(_ count: Int) throws(ImageFault) {
+        guard count <= steps else { throw .malformed("its entropy-coded data is too long") }
+        steps -= count
     }
 
     /// Goes to the beginning of a byte.
@@ -98,6 +107,13 @@ struct JPEGXLBits {
             }
             return number
         }
+    }
+
+    /// A number that is given by its length, which takes so many bits, and its bits.
+    mutating func shortNumber(_ count: Int, in bytes: RawSpan) throws(ImageFault) -> Int {
+        guard try flag(in: bytes) else { return 0 }
+        let length = try number(count, in: bytes)
+        return 1 << length + (try number(length, in: bytes))
     }
 
     /// Skips text with its length.

@@ -151,9 +151,10 @@ struct JPEGXLFrame {
         try bits.skipExtensions(in: bytes)
     }
 
-    /// The length of the data after the table of contents; `nil` if the table comes after an entropy-coded order.
-    func length(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> Int? {
-        guard try !bits.flag(in: bytes) else { return nil }
+    /// Reads the table of contents, which is at the beginning of a byte: the length of the data after it.
+    func length(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
+        let sections = sections
+        if try bits.flag(in: bytes) { try skipOrder(of: sections, in: bytes, &bits) }
         bits.align()
         var length = 0
         for _ in 0..<sections {
@@ -164,9 +165,20 @@ struct JPEGXLFrame {
         return length
     }
 
+    /// Skips the order of sections, a Lehmer code.
+    private func skipOrder(of sections: Int, in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
+        func context(after number: Int) -> Int { min(7, Int.bitWidth - number.leadingZeroBitCount) }
+        var numbers = try JPEGXLNumbers(contexts: 8, in: bytes, &bits)
+        var last = 0
+        for _ in 0..<(try numbers.next(in: context(after: sections), of: bytes, &bits)) {
+            last = try numbers.next(in: context(after: last), of: bytes, &bits)
+        }
+        try numbers.end()
+    }
+
     /// The number of sections: those of groups in each pass, of low frequencies, and two for the whole frame.
     private var sections: Int {
-        let side = (isModular ? 128 << groupShift : 256)
+        let side = isModular ? 128 << groupShift : 256
         let scale = upsampling << (3 * lowFrequencyLevel)
         let width = (size.width + scale - 1) / scale
         let height = (size.height + scale - 1) / scale

@@ -9,8 +9,9 @@ struct JPEGXLHeader {
     private(set) var isXYB = true
     private(set) var isAnimated = false
     private(set) var hasTimecodes = false
-    /// Whether the next thing is a frame: no profile and no preview comes before it.
-    private(set) var isFollowedByFrames = true
+    /// Whether a small picture comes before the frames.
+    private(set) var hasPreview = false
+    private var hasProfile = false
     private var isTurned = false
 
     /// The size of the canvas as it is shown.
@@ -79,7 +80,7 @@ struct JPEGXLHeader {
     }
 
     private mutating func skipPreview(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
-        isFollowedByFrames = false
+        hasPreview = true
         let isSmall = try bits.flag(in: bytes)
         func side(_ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
             try bits.choice(
@@ -125,8 +126,7 @@ struct JPEGXLHeader {
     private mutating func readColours(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
         // sRGB.
         if try bits.flag(in: bytes) { return }
-        let hasProfile = try bits.flag(in: bytes)
-        if hasProfile { isFollowedByFrames = false }
+        hasProfile = try bits.flag(in: bytes)
         let space = try bits.enumeration(in: bytes)
         guard !hasProfile else { return }
         // XYB is fixed, and grays have no primaries.
@@ -147,6 +147,43 @@ struct JPEGXLHeader {
         for _ in 0..<2 {
             _ = try bits.choice(
                 [.bits(19), .bits(19, from: 1 << 19), .bits(20, from: 1 << 20), .bits(21, from: 1 << 21)], in: bytes)
+        }
+    }
+
+    /// Skips the color profile, if there is one; after the headers.
+    func skipProfile(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
+        guard hasProfile else { return }
+        let length = Int(clamping: try bits.longNumber(in: bytes))
+        var numbers = try JPEGXLNumbers(contexts: 41, in: bytes, &bits)
+        var last = (0, 0)
+        for index in 0..<length {
+            // The header of a profile is in one context; then it depends on the last two bytes.
+            let context = index <= 128 ? 0 : 1 + Self.fineKind(of: last.0) + 8 * Self.coarseKind(of: last.1)
+            last = (try numbers.next(in: context, of: bytes, &bits), last.0)
+        }
+        try numbers.end()
+    }
+
+    private static func fineKind(of byte: Int) -> Int {
+        switch byte {
+        case 0x41...0x5A, 0x61...0x7A: 0
+        case 0x30...0x39, 0x2C, 0x2E: 1
+        case 0: 2
+        case 1: 3
+        case ..<16: 4
+        case 241...254: 5
+        case 255: 6
+        default: 7
+        }
+    }
+
+    private static func coarseKind(of byte: Int) -> Int {
+        switch byte {
+        case 0x41...0x5A, 0x61...0x7A: 0
+        case 0x30...0x39, 0x2C, 0x2E: 1
+        case ..<16: 2
+        case 241...255: 3
+        default: 4
         }
     }
 
