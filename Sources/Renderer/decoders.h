@@ -14,6 +14,13 @@ bool read_dib(struct picture *picture, const uint8_t *bytes, size_t length);
 bool read_heif(struct picture *picture, const uint8_t *bytes, size_t length);
 void heif_warm_up(void);
 #endif
+#ifdef WITH_JXL
+bool read_jxl(struct picture *picture, const uint8_t *bytes, size_t length);
+// Loads libjxl; false if there is none, and read_jxl() must not be called.
+bool jxl_warm_up(void);
+// That of libjxl, as it numbers them; 0 if there is none.
+uint32_t jxl_version(void);
+#endif
 
 // The orientation that EXIF data gives, 1…8; 1 if it gives none.
 unsigned exif_orientation(const uint8_t *bytes, size_t length);

@@ -16,6 +16,7 @@
 #include <libheif/heif.h>
 #endif
 
+#include "decoders.h"
 #include "protocol.h"
 #include "sandbox.h"
 
@@ -31,6 +32,10 @@ static void print_version(void) {
            webp >> 8 & 255, webp & 255);
 #ifdef WITH_HEIF
     printf("libheif %s, ", heif_get_version());
+#endif
+#ifdef WITH_JXL
+    unsigned jxl = jxl_version();
+    if (jxl > 0) printf("libjxl %u.%u.%u, ", jxl / 1000000, jxl / 1000 % 1000, jxl % 1000);
 #endif
     printf("lcms %d.%d)\n", lcms / 1000, lcms / 10 % 100);
 }

@@ -8,11 +8,14 @@
 
 typedef bool decoder(struct picture *picture, const uint8_t *bytes, size_t length);
 
-static decoder *const decoders[] = {
+static decoder *decoders[] = {
     [KIND_PNG] = read_png,   [KIND_JPEG] = read_jpeg, [KIND_GIF] = read_gif,
     [KIND_WEBP] = read_webp, [KIND_BMP] = read_bmp,   [KIND_DIB] = read_dib,
 #ifdef WITH_HEIF
     [KIND_AVIF] = read_heif, [KIND_HEIC] = read_heif,
+#endif
+#ifdef WITH_JXL
+    [KIND_JXL] = read_jxl,
 #endif
 };
 
@@ -28,6 +31,9 @@ void render_warm_up(void) {
     colour_warm_up();
 #ifdef WITH_HEIF
     heif_warm_up();
+#endif
+#ifdef WITH_JXL
+    if (!jxl_warm_up()) decoders[KIND_JXL] = NULL;
 #endif
 }
 

@@ -20,6 +20,7 @@ enum kind {
     KIND_DIB,
     KIND_AVIF,
     KIND_HEIC,
+    KIND_JXL,
 };
 
 enum verdict { RENDERED, UNSUPPORTED, DAMAGED, TOO_LARGE };

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Makes images of all kinds, with Pillow and without."""
-import io, random, struct, zlib
+import io, os, random, shutil, struct, subprocess, tempfile, zlib
 
 from PIL import Image, ImageDraw, ImageFilter
 
@@ -223,6 +223,46 @@ def avif_samples(seeds):
         yield "avif of all colours", saved(flat, "AVIF", quality=90, subsampling="4:4:4")
         yield "avif with P3", saved(flat, "AVIF", quality=90, icc_profile=P3)
         yield "avif turned", saved(flat, "AVIF", quality=90, exif=exif(seed % 8 + 1))
+
+
+def jxl(data, suffix, *options):
+    """What cjxl makes of a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = os.path.join(folder, "a" + suffix), os.path.join(folder, "a.jxl")
+        with open(source, "wb") as file:
+            file.write(data)
+        subprocess.run(["cjxl", source, target, *options], check=True, capture_output=True)
+        with open(target, "rb") as file:
+            return file.read()
+
+
+def has_jxl():
+    return shutil.which("cjxl") is not None
+
+
+def jxl_samples(seeds):
+    """Yields a class, the bytes, and the file that they were made from; see has_jxl()."""
+    for seed in seeds:
+        whole = drawing(seed, [(64, 64), (256, 256), (200, 120), (129, 65)][seed % 4])
+        flat, gray, pale = whole.convert("RGB"), whole.convert("L"), whole.convert("LA")
+        for name, source, options in (
+                ("jxl", saved(flat, "PNG"), ["-d", "0.5"]),
+                ("jxl with alpha", saved(whole, "PNG"), ["-d", "0.5"]),
+                ("jxl lossless", saved(whole, "PNG"), ["-d", "0"]),
+                ("jxl lossless, premultiplied", saved(whole, "PNG"), ["-d", "0", "--premultiply=1"]),
+                ("jxl lossless, 16 bits", png(whole, 16), ["-d", "0"]),
+                ("jxl lossless, gray", saved(gray, "PNG"), ["-d", "0"]),
+                ("jxl lossless, gray with alpha", saved(pale, "PNG"), ["-d", "0"]),
+                ("jxl gray", saved(gray, "PNG"), ["-d", "0.5"]),
+                ("jxl lossless with P3", saved(whole, "PNG", icc_profile=P3), ["-d", "0"]),
+                ("jxl with P3", saved(flat, "PNG", icc_profile=P3), ["-d", "0.5"]),
+                ("jxl lossless, gray with a profile", saved(gray, "PNG", icc_profile=GRAY), ["-d", "0"]),
+                ("jxl in boxes, progressive", saved(flat, "PNG"), ["-d", "0.5", "--container=1", "-p"])):
+            yield name, jxl(source, ".png", "-e", "3", *options), source
+        source = saved(flat, "JPEG", quality=90, exif=exif(seed % 8 + 1))
+        yield "jxl of a turned jpeg", jxl(source, ".jpg"), source
+        source = _animated("PNG", seed)
+        yield "jxl animated", jxl(source, ".apng", "-d", "0", "-e", "3"), source
 
 
 def samples(seeds):

@@ -3,7 +3,7 @@
 import os, re, struct, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-PNG, JPEG, GIF, WEBP, BMP, DIB, AVIF, HEIC = range(1, 9)
+PNG, JPEG, GIF, WEBP, BMP, DIB, AVIF, HEIC, JXL = range(1, 10)
 ENLARGE, INSIDE = 1, 2
 RENDERED, UNSUPPORTED, DAMAGED, TOO_LARGE = range(4)
 HEADERS = "png.h stdio.h jpeglib.h gif_lib.h webp/decode.h webp/demux.h lcms2.h zlib.h"
