@@ -107,9 +107,9 @@ extension ISOMedia {
             (offset, end, self.isFile) = (range.lowerBound, range.upperBound, isFile)
         }
 
-        /// Whether there are only a few bytes left that cannot begin a box, unless it had 16 MiB.
-        func isAtStrayBytes(in bytes: RawSpan) -> Bool {
-            guard end - offset < 8, let first = try? bytes.byte(at: offset) else { return false }
+        /// Whether the next box would have more than 16 MiB, so that it is probably none.
+        func areAtStrayBytes(in bytes: RawSpan) -> Bool {
+            guard offset < end, let first = try? bytes.byte(at: offset) else { return false }
             return first > 0
         }
 

@@ -4,7 +4,8 @@
 ///
 /// All boxes must be complete, and so must the data of each frame: its table of contents has the length. A profile and
 /// the order of a table are decoded to find what comes after them. From there on, nothing is checked if that fails, and
-/// nothing after the headers if the image has a preview.
+/// nothing after the headers if the image has a preview. Bytes after the codestream are ignored unless they could be a
+/// box.
 enum JPEGXL: ImageFormat {
     private static let codestream: [UInt8] = [0xFF, 0x0A]
     private static let container: [UInt8] = [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
@@ -41,7 +42,7 @@ enum JPEGXL: ImageFormat {
             }
         } catch {
             // Decoders know what is wrong with it; where it ends is unknown.
-            guard case .malformed = error else { throw error }
+            guard error == JPEGXLNumbers.invalid else { throw error }
             isLast = false
         }
         content.frames = max(1, content.frames)
@@ -74,22 +75,23 @@ extension JPEGXL {
     private static func stream(in bytes: RawSpan) throws(ImageFault) -> Stream {
         // Nothing tells the end of a codestream whose frames cannot be followed.
         if bytes.has(codestream) { return Stream(pieces: [0..<bytes.byteCount], isEnded: true) }
+        guard try bytes.code(at: container.count + 4) == "ftyp" else { throw .malformed("it has no file type (ftyp)") }
         var stream = Stream()
         var boxes = ISOMedia.Boxes(container.count..<bytes.byteCount, isFile: true)
-        while !boxes.isAtStrayBytes(in: bytes), let box = try boxes.next(in: bytes) {
+        while !stream.isEnded || !boxes.areAtStrayBytes(in: bytes), let box = try boxes.next(in: bytes) {
+            // Decoders do not mind the numbers of parts, nor a part after the last one.
             switch box.name {
             case "jxlc":
-                guard stream.pieces.isEmpty else { throw .malformed("it has two codestreams (jxlc)") }
-                stream = Stream(pieces: [box.content], isEnded: true, isBounded: !box.isOpen)
+                stream.pieces.append(box.content)
+                stream.isEnded = true
             case "jxlp":
-                guard !stream.isEnded else { throw .malformed("a part comes after its last one (jxlp)") }
                 let start = try box.content.atLeast(4).lowerBound
                 stream.pieces.append(start + 4..<box.content.upperBound)
-                stream.isEnded = try bytes.byte(at: start) & 0x80 != 0
-                stream.isBounded = !box.isOpen
+                if try bytes.byte(at: start) & 0x80 != 0 { stream.isEnded = true }
             default:
                 continue
             }
+            stream.isBounded = !box.isOpen
         }
         guard !stream.pieces.isEmpty else { throw .truncated }
         return stream

@@ -24,7 +24,7 @@ struct JPEGXLBits {
 
     /// Takes steps; fails if they are far more than the bytes can need.
     mutating func spend(_ count: Int) throws(ImageFault) {
-        guard count <= steps else { throw .malformed("its entropy-coded data is too long") }
+        guard count <= steps else { throw JPEGXLNumbers.invalid }
         steps -= count
     }
 

@@ -86,7 +86,9 @@ struct JPEGXLFrame {
     private mutating func readArea(
         on canvas: PixelSize, in bytes: RawSpan, _ bits: inout JPEGXLBits
     ) throws(ImageFault) {
-        let choices: [JPEGXLBits.Choice] = [.bits(8), .bits(11, from: 256), .bits(14, from: 2304), .bits(30, from: 18688)]
+        let choices: [JPEGXLBits.Choice] = [
+            .bits(8), .bits(11, from: 256), .bits(14, from: 2304), .bits(30, from: 18688),
+        ]
         var place = (x: 0, y: 0)
         if kind != .reference {
             place.x = Self.signed(try bits.choice(choices, in: bytes))

@@ -60,8 +60,8 @@ struct ImageInspectorTests {
         arguments: [
             (ImageType.png, "image/png", "png"), (.jpeg, "image/jpeg", "jpg"), (.gif, "image/gif", "gif"),
             (.webp, "image/webp", "webp"), (.bmp, "image/bmp", "bmp"), (.ico, "image/vnd.microsoft.icon", "ico"),
-            (.avif, "image/avif", "avif"), (.heic, "image/heic", "heic"), (.tiff, "image/tiff", "tiff"),
-            (.icns, "image/icns", "icns"), (.svg, "image/svg+xml", "svg"),
+            (.avif, "image/avif", "avif"), (.heic, "image/heic", "heic"), (.jxl, "image/jxl", "jxl"),
+            (.tiff, "image/tiff", "tiff"), (.icns, "image/icns", "icns"), (.svg, "image/svg+xml", "svg"),
         ])
     func names(type: ImageType, mediaType: String, suffix: String) {
         #expect(type.mediaType == mediaType)

@@ -39,6 +39,7 @@ struct ImageLimitsTests {
                 properties: [File.extent(5000, 64), File.aperture((32, 1), (32, 1))],
                 associations: File.associations([(1, [1, 2])])),
             File.gif(32, 32, blocks: File.gifFrame(5000, 64)),
+            File.jxl(32, 32, frames: [File.JXLFrame(sections: Array(repeating: 0, count: 25), area: (0, 0, 5000, 64))]),
             File.bmp(
                 File.bitmap(7, 9, depth: 0, compression: 5, pixelLength: File.png(5000, 64).count), File.png(5000, 64)),
         ])
@@ -63,6 +64,12 @@ struct ImageLimitsTests {
             (
                 .avif,
                 File.media(File.fileType("avis"), properties: [File.extent(4, 3)], more: File.track(frames: 5))
+            ),
+            (
+                .jxl,
+                File.jxl(
+                    4, 3, isAnimated: true,
+                    frames: Array(repeating: File.JXLFrame(isLast: false), count: 4) + [File.JXLFrame()])
             ),
         ] as [(ImageType, [UInt8])])
     func frames(type: ImageType, bytes: [UInt8]) throws {

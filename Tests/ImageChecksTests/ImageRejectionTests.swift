@@ -24,7 +24,7 @@ struct ImageRejectionTests {
     @Test(
         "a rejection names a few binary formats",
         arguments: [
-            ([0x1F, 0x8B, 8, 0], "gzip"), ([0x50, 0x4B, 3, 4], "ZIP"), ([0xFF, 0x0A, 1], "JPEG XL"),
+            ([0x1F, 0x8B, 8, 0], "gzip"), ([0x50, 0x4B, 3, 4], "ZIP"),
             ([0, 0, 0, 12] + Array("JXL \r\n".utf8), "JPEG XL"), ([0, 0, 0, 12] + Array("jP  \r\n".utf8), "JPEG 2000"),
             (ImageFile.ico([ImageFile.png(1, 1)], kind: 2), "a Windows cursor"),
             (ImageFile.fileType("isom", "mp41"), "an ISO media file"), ([0xFF, 0xD8], nil), ([0], nil),

@@ -6,6 +6,8 @@ extension ImageSample {
 
     private static let exif: [UInt8] = [0xFF, 0xE1, 0, 6, 0xFF, 0xC0, 0xFF, 0xD9]
     private static let items = ImageFile.associations([(1, [1]), (2, [2, 3])])
+    /// The frame, its low frequencies, its high ones, and two groups.
+    private static let groups = [1, 2, 3, 4, 5]
     private static let restarts: [UInt8] = (0..<10).flatMap { [0x11, 0xFF, 0xD0 | $0 & 7] } + [0x22]
 
     /// Files made by hand, for the variants that those tools do not write.
@@ -140,6 +142,40 @@ extension ImageSample {
             File.media(
                 File.fileType("heic"), properties: [File.extent(4, 3)],
                 locations: File.locations([(1, 2)], method: 1) + File.box("idat", [1, 2, 3]))),
+        ImageSample(
+            "JPEG XL, long sides", .jxl, 300, 200, File.jxl(300, 200, frames: [File.JXLFrame(sections: groups)])),
+        ImageSample("JPEG XL, all by default", .jxl, 192, 128, [0xFF, 0x0A, 0x1F, 7, 1, 0x0C, 0, 1, 2, 3]),
+        ImageSample("JPEG XL that is turned", .jxl, 20, 30, File.jxl(30, 20, orientation: 5)),
+        ImageSample("JPEG XL turned by half", .jxl, 30, 20, File.jxl(30, 20, orientation: 3)),
+        ImageSample(
+            "animated JPEG XL, by hand", .jxl, 30, 20,
+            File.jxl(
+                30, 20, isAnimated: true,
+                frames: [
+                    File.JXLFrame(isLast: false), File.JXLFrame(area: (2, -3, 8, 9), isLast: false), File.JXLFrame(),
+                ])),
+        ImageSample(
+            "JPEG XL with a hidden frame and a layer", .jxl, 30, 20,
+            File.jxl(
+                30, 20,
+                frames: [
+                    File.JXLFrame(area: (0, 0, 200, 2), isHidden: true), File.JXLFrame(isLast: false),
+                    File.JXLFrame(area: (5, 5, 5, 5)),
+                ])),
+        ImageSample(
+            "JPEG XL with the usual order", .jxl, 30, 20, File.jxl(30, 20, frames: [File.JXLFrame(order: .usual)])),
+        ImageSample(
+            "JPEG XL in parts", .jxl, 30, 20,
+            File.jxlBoxes(
+                File.jxlPart(0, File.jxl(30, 20).prefix(5)), File.box("Exif", [1]), File.jxlPart(1, []),
+                File.jxlPart(2, isLast: true, File.jxl(30, 20).dropFirst(5)))),
+        ImageSample(
+            "JPEG XL in a box of open length", .jxl, 30, 20,
+            File.jxlBoxes(File.big(0, 4) + Array("jxlc".utf8) + File.jxl(30, 20))),
+        ImageSample(
+            "JPEG XL in a box of long length", .jxl, 30, 20,
+            File.jxlBoxes(
+                File.big(1, 4) + Array("jxlc".utf8) + File.big(16 + File.jxl(30, 20).count, 8) + File.jxl(30, 20))),
         ImageSample(
             "TIFF, short numbers", .tiff, 640, 480,
             File.tiff([(254, 4, 1, 0), (256, 3, 1, 640), (257, 3, 1, 480)] + File.strip)),

@@ -24,7 +24,7 @@ struct ImageSample: CustomTestStringConvertible, Sendable {
 }
 
 extension ImageSample {
-    /// Whole files written by Pillow 13.0, pillow-heif 1.8.1 and icnsutil 1.1.0.
+    /// Whole files written by Pillow 13.0, pillow-heif 1.8.1, icnsutil 1.1.0 and cjxl 0.7.0.
     static let written: [ImageSample] = [
         ImageSample(
             "PNG", .png, 33, 21,
@@ -145,6 +145,57 @@ extension ImageSample {
                 eAABAA0ABoAAAAAUaXNwZQAAAAAAAABAAAAAQAAAAChjbGFwAAAAIgAAAAEAAAAWAAAAAf///+IAAAAC////1gAAAAIAAAAQcGl4
                 aQAAAAADCAgIAAAAGGlwbWEAAAAAAAAAAQABBYECAwWEAAAALm1kYXQAAAAiKAGvBBITTOD46cJoPzdeydL1lvJ+0Ksr40mfd7EY
                 kqn/oA==
+                """),
+        ImageSample(
+            "JPEG XL", .jxl, 33, 21,
+            base64: """
+                /wqgAECAhOJCABIIAQAEAV3lEgAAFSqjjBu8nOv58kOHxbSN6wxttW1hSaLIODZJJ3BIEosg7gY4DoECQMy7AYATAGBXDAB8AAAUAAgA
+                UEkC
+                """),
+        ImageSample(
+            "lossless JPEG XL", .jxl, 33, 21,
+            base64: """
+                /wqgAECAgOJCCAIBAGQASxiLFQDUE2PQzFwgAgBAIhKAwAHIl53nCA==
+                """),
+        ImageSample(
+            "JPEG XL with a profile", .jxl, 33, 21,
+            base64: """
+                /wqgAECAEA4VBiTMA2BbGu99zbyOpRQqNye1hAqv7SQKjeYpXcrK9jLychuZyY1a7EodWg+3qvEOeKN/AT5xVk1R/CG50Ex+hx12GAho
+                10oBOJ0GDvzCdH/+/ft3B6v4A2NzoWUOBg2GGz0QaQ6omAlfzwgCAQBkAEsYixUA1BNj0MxcIAIAQCISgMAByJed5wg=
+                """),
+        ImageSample(
+            "JPEG XL in a box", .jxl, 33, 21,
+            base64: """
+                AAAADEpYTCANCocKAAAAFGZ0eXBqeGwgAAAAAGp4bCAAAABZanhsY/8KoABAgITiQgASCAEABAFd5RIAABUqo4wbvJzr+fJDh8W0jesM
+                bbVtYUmiyDg2SSdwSBKLIO4GOA6BAkDMuwGAEwBgVwwAfAAAFAAIAFBJAg==
+                """),
+        ImageSample(
+            "JPEG XL whose sections have an order", .jxl, 600, 300,
+            base64: """
+                /wpYeZBQXAgAEwgDSig0Ij4QE+iBBgwAAAAAAAAAAAAAaWgKAIAKlVHGDV7O9Xz5ocNi2sZ1hrbatrCSFSkoKNxDz4gXY7DGo7SDIMgC
+                AABzU14Y63QKcI+PvE/SgXAP4bFQNJjpEg2vaw8aXScfD6G7Y9Ybha9XQP0m/n9KwyDa6WmDfBiRkZ8u+8pZSIHMjRs3xrgx7sYYPCwM
+                2EwBACEellDgpQ/dII2E7FRBIHTl6f2fAKEkAQ==
+                """),
+        ImageSample(
+            "animated JPEG XL", .jxl, 17, 5,
+            base64: """
+                /wogACAIBhBQXBIIApIJAABoAEsYixXCSQLmBSIA2P/+0AAAAAAAAAAAAAAACAKSCQAAZABLGIsVwkkC5gUiADBAfwAAAAAAAAAAAAAA
+                CAKSBQBcAEsYixXCSUFeIAIA+gMAAAAAAAAAAAAA
+                """),
+        ImageSample(
+            "JPEG XL of a turned JPEG", .jxl, 21, 33,
+            base64: """
+                AAAADEpYTCANCocKAAAAFGZ0eXBqeGwgAAAAAGp4bCAAAAAUanhscAAAAAD/CqAAQFggJgAAAeNqYnJkwHDbAIIgCC0DAkAiAKFGgZCr
+                SgAAQMhR2YKhOP8niIwRyjinFLQfIUOYpQ4yzEDpDjVYHzKcfMyAQw4qLHLQsAPbRw39+yPLHHbcgYai+1+MccYkl2zyySinPDPNNdt8
+                M845Cz000UUbfTTSSUs9NdVVW3011lmLPTbZZZt9Ntppyz033XXbfTfeeQs+OOGFG3444olHLvnklFdu+eWYZx666KOTXrrpp6Oeeuyy
+                z0577bbfjnvuwQs/PPHFG3888slHL/301Fdv/fXYZw9++OKPT3755p+Pfvrwxy///PTXb//9+Of/r2CqqgQAQMhR2YKhOP8viIRSRlmn
+                FInxgJDNqEGGSXWgoXqw4dxDjhlQkA8actBhBzYWWeao3+3Djhta0R95ZvBJhve/GOOMSzb5ZJRTprlmm2/GOWehhya6aKOPRjppqaem
+                umqrr8Y6a7HHJrtss89GO22556a7brvvxjvvwAUfnPDCDT8c8cQjl3xyyiu3/HLMMw9d9NFJL93001FPPXbZZ6e9dttvxz334IUfnvji
+                jT8e+eSjl3566qu3/nrssw9f/PHJL9/889FPP37556e/fvvvxz//f4EfAKgsAAsIgOAAEEpGSUYAAQEAAAEAAQAAAwAAACticm9iRXhp
+                ZhsdAAAEdGMbBzFboqm/EwlllFi0gCQP0Jb/ix4pGQAAAADxanhscIAAAAHgWwIQAHgDCHEIcAhx/v8OAAAYAAgAAQAAAAAAgIAliSTI
+                vEkPAE8zw70AAIUkBQUFMhVj8MYYFSNjJDJjMEN2UaTFYKXo6BgiVAuXuX8YBIArbQFWDrkD4qsW4AQQ4yFm6KKAiMjxSBUiIhycARER
+                QYiIiIiIiBCRiYiIiIiIiIiIiIiIiIiIEsUBIKyFEgTAmEsJDQc3S0AQCAMKesuB1HskCFCInNBR6RqCNDkcQEH8BzDgn1FnIwV0X0ZE
+                qhARwe0piIgIQgSWREREREREREREREREREREREREBAAAAAAAoCQB
                 """),
         ImageSample(
             "little-endian TIFF", .tiff, 33, 21,

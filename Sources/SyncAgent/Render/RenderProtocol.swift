@@ -13,7 +13,7 @@ struct RenderRequest {
         case jpeg, gif, webp, bmp
         /// A bitmap of an ICO.
         case bitmap
-        case avif, heic
+        case avif, heic, jxl
     }
 
     /// A picture of a file that renderers may read.
@@ -37,6 +37,7 @@ struct RenderRequest {
         case .bmp: kind = .bmp
         case .avif: kind = .avif
         case .heic: kind = .heic
+        case .jxl: kind = .jxl
         case .ico, .icns:
             guard let best = try IconPicture.best(of: file.span.bytes, type, forPixels: pixels) else { return nil }
             return Picture(kind: best.form == .png ? .png : .bitmap, bytes: file[best.bytes])
