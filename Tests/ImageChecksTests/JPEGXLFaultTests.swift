@@ -51,7 +51,7 @@ struct JPEGXLFaultTests {
     }
 
     @Test(
-        "what decoders show is accepted, though it is odd or cannot be followed",
+        "a JPEG XL that decoders show is accepted, though it is odd or cannot be followed",
         arguments: [
             File.jxlBoxes(File.box("jxlc", whole), File.box("jxlc", whole)),
             File.jxlBoxes(File.jxlPart(7, whole.prefix(9)), File.jxlPart(7, whole.dropFirst(9))),
@@ -65,7 +65,7 @@ struct JPEGXLFaultTests {
         #expect(ImageInspector().verdict(on: bytes) == .success(info))
     }
 
-    @Test("a part without an end is cut if its frames cannot be followed")
+    @Test("a JPEG XL whose parts have no end is cut if its frames cannot be followed")
     func unknownEnd() {
         let stream = File.jxl(30, 20, frames: [File.JXLFrame(order: .invalid)])
         expectFault(.jxl, File.jxlBoxes(File.jxlPart(0, stream)), nil)
@@ -75,7 +75,7 @@ struct JPEGXLFaultTests {
     }
 
     @Test(
-        "the width follows from the height and a ratio",
+        "the width of a JPEG XL follows from its height and a ratio",
         arguments: [(1, 100), (2, 120), (3, 133), (4, 150), (5, 177), (6, 125), (7, 200)])
     func ratios(ratio: Int, width: Int) {
         var bits = File.Bits()
