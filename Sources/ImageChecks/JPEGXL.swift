@@ -29,26 +29,32 @@ enum JPEGXL: ImageFormat {
         var bits = JPEGXLBits(stream.pieces)
         let header = try JPEGXLHeader(in: bytes, &bits)
         var content = ImageContent(frames: 0, largest: header.size)
-        var isLast = header.hasPreview
-        do throws(ImageFault) {
+        // Where the frames do not tell the end, the boxes may.
+        let isWhole = try header.hasPreview ? false : readFrames(of: header, in: bytes, &bits, to: &content)
+        guard isWhole || stream.isEnded else { throw .truncated }
+        content.frames = max(1, content.frames)
+        return content
+    }
+
+    /// Reads all frames; returns whether that was possible.
+    private static func readFrames(
+        of header: JPEGXLHeader, in bytes: RawSpan, _ bits: inout JPEGXLBits, to content: inout ImageContent
+    ) throws(ImageFault) -> Bool {
+        do {
             try header.skipProfile(in: bytes, &bits)
-            while !isLast {
+            while true {
                 bits.align()
                 let frame = try JPEGXLFrame(of: header, in: bytes, &bits)
                 content.largest = frame.size.orLarger(content.largest)
                 if frame.isShown { content.frames += 1 }
                 try bits.skip(bytes: try frame.length(in: bytes, &bits))
-                isLast = frame.isLast
+                if frame.isLast { return true }
             }
         } catch {
             // Decoders know what is wrong with it; where it ends is unknown.
             guard error == JPEGXLNumbers.invalid else { throw error }
-            isLast = false
+            return false
         }
-        content.frames = max(1, content.frames)
-        // Where the frames do not tell the end, the boxes may.
-        guard isLast && !header.hasPreview || stream.isEnded else { throw .truncated }
-        return content
     }
 }
 
