@@ -31,7 +31,7 @@ enum Lookalike {
         }
         if TGA.recognises(bytes) { return "TGA" }
         if isCursor(bytes) { return "a Windows cursor" }
-        guard let text = text(in: bytes) else { return nil }
+        guard let text = text(in: bytes) else { return isPage(bytes) ? "HTML" : nil }
         switch text.first {
         case "<": return markup(in: text)
         case "{", "[": return "JSON"
@@ -54,6 +54,14 @@ enum Lookalike {
         if text.contains("<svg") { return "SVG" }
         if text.contains("<?xml") { return "XML" }
         return "HTML"
+    }
+
+    /// Whether the data begins like an HTML page in another encoding than UTF-8, in which tags are ASCII all the same.
+    private static func isPage(_ bytes: RawSpan) -> Bool {
+        let units = (0..<reach).prefix(bytes.byteCount).compactMap { try? bytes.byte(at: $0) }
+        guard units.first(where: { $0 > 0x20 }) == UInt8(ascii: "<") else { return false }
+        let ascii = String(decoding: units.map { $0 < 0x80 ? $0 : UInt8(ascii: "?") }, as: UTF8.self).lowercased()
+        return ascii.contains("<!doctype html") || ascii.contains("<html")
     }
 
     /// The beginning of the data without leading white space; `nil` if it is not UTF-8 text.

@@ -28,7 +28,12 @@ struct ImageRejectionTests {
             ([0, 0, 0, 12] + Array("JXL \r\n".utf8), "JPEG XL"), ([0, 0, 0, 12] + Array("jP  \r\n".utf8), "JPEG 2000"),
             (ImageFile.ico([ImageFile.png(1, 1)], kind: 2), "a Windows cursor"),
             (ImageFile.fileType("isom", "mp41"), "an ISO media file"), ([0xFF, 0xD8], nil), ([0], nil),
-            ([0xC3, 0x28, 0x41], nil), ([0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A], nil),
+            ([0xC3, 0x28, 0x41], nil),
+            // Pages in Shift_JIS, in Latin-1, and that their beginning does not tell.
+            (Array("\r\n<!DOCTYPE HTML><TITLE>".utf8) + [0x83, 0x8D, 0x83, 0x4F] + Array("</TITLE>".utf8), "HTML"),
+            (Array("<HTML lang=fr>Acc".utf8) + [0xE8] + Array("s</HTML>".utf8), "HTML"),
+            ([0xE8] + Array("<html>".utf8), nil), (Array("<p>Acc".utf8) + [0xE8] + Array("s</p>".utf8), nil),
+            ([0x89, 0x50, 0x4E, 0x47, 0x0A, 0x1A, 0x0A], nil),
         ] as [([UInt8], String?)])
     func binary(bytes: [UInt8], hint: String?) {
         #expect(inspector.verdict(on: bytes) == .failure(.notAnImage(hint: hint)))
