@@ -88,6 +88,8 @@ package struct AddressPolicy: Sendable {
         package var use: String
         /// Whether organisations or machines assign these addresses to their own hosts.
         package var isLocal: Bool
+        /// Whether other machines of a network can have these addresses.
+        var isNetwork: Bool { isLocal && use != AddressPolicy.loopback }
     }
 
     /// The IPv4 address embedded in an IPv6 address.
@@ -127,8 +129,8 @@ package struct AddressPolicy: Sendable {
         + ranges(
             isLocal: true,
             [
-                ("10.0.0.0/8", "private"), ("100.64.0.0/10", "carrier NAT"), ("127.0.0.0/8", "loopback"),
-                ("172.16.0.0/12", "private"), ("192.168.0.0/16", "private"), ("::1/128", "loopback"),
+                ("10.0.0.0/8", "private"), ("100.64.0.0/10", "carrier NAT"), ("127.0.0.0/8", loopback),
+                ("172.16.0.0/12", "private"), ("192.168.0.0/16", "private"), ("::1/128", loopback),
                 ("fc00::/7", "private"),
             ])
         + ranges(
@@ -146,6 +148,8 @@ package struct AddressPolicy: Sendable {
                 // Of the remaining IPv6 space only 2000::/3 is public.
                 ("::/3", "not given out"), ("4000::/2", "not given out"), ("8000::/1", "not given out"),
             ])
+
+    private static let loopback = "loopback"
 
     /// The range for local NAT64 prefixes (RFC 8215).
     private static let localTranslation = range("64:ff9b:1::/48")

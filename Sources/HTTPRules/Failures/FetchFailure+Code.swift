@@ -80,7 +80,16 @@ extension FetchFailure.Code {
 
     /// Whether a network that wants a login may be the cause, and not the server (RFC 6585, section 6, for 511).
     package var mayBeLogin: Bool {
-        self == .image(.notAnImage) || self == .fetch(.addressRefused) || self == .http(511)
+        switch self {
+        case .image(.notAnImage), .http(511): true
+        // The redirect to a login page may lead where the agent does not go.
+        case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.downgradeRefused), .fetch(.redirectLoop),
+            .fetch(.tooManyRedirects), .url:
+            true
+        // Pages are compressed more often than images.
+        case .fetch(.contentEncoding): true
+        case .fetch, .http, .image: false
+        }
     }
 
     /// Whether it may end when the system's clock is set: a certificate was not valid yet, or no longer.

@@ -40,9 +40,13 @@ package struct FetchFailure: Error, Equatable, Sendable {
         package var body: Digest?
         /// The origin that a redirect led to, if it is another one.
         package var origin: String?
+        /// The local address that a name resolves to.
+        package var address: String?
 
-        package init(body: Digest?, origin: String?) {
-            (self.body, self.origin) = (body, origin)
+        /// What is known of an answer; `nil` if that is nothing.
+        package init?(body: Digest? = nil, origin: String? = nil, address: String? = nil) {
+            guard body != nil || origin != nil || address != nil else { return nil }
+            (self.body, self.origin, self.address) = (body, origin, address)
         }
     }
 
@@ -147,7 +151,12 @@ extension FetchFailure {
     }
 
     package static func address(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {
-        FetchFailure(.addressRefused, refusal.text(for: host))
+        var failure = FetchFailure(.addressRefused, refusal.text(for: host))
+        // Some networks resolve all names to the address of their login page.
+        if case .notPublic(let address, let special) = refusal, special.isNetwork, !FetchTarget.isNoName(host) {
+            failure.page = Page(address: "\(address)")
+        }
+        return failure
     }
 
     /// The same failure; if there was no connection, it also tells of an address of the host that was not tried.

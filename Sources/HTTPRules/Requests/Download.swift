@@ -133,7 +133,9 @@ package struct Download: Sendable {
                 status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now)
             return try nextStep(after: head, response)
         } catch {
-            return .end(.failed(error))
+            var failure = error
+            if failure.code == .fetch(.contentEncoding) { failure.origin = otherOrigin }
+            return .end(.failed(failure))
         }
     }
 
@@ -170,7 +172,7 @@ package struct Download: Sendable {
         default:
             var failure = FetchFailure.status(of: head, receivedAt: response.responseTime)
             if let credential, failure.persistence == .forbidden { failure = .refusal(of: credential, head.status) }
-            if target.origin != start.origin { failure.origin = target.origin }
+            failure.origin = otherOrigin
             throw failure
         }
     }

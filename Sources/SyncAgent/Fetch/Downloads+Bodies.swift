@@ -22,15 +22,16 @@ extension Downloads {
             }
         } catch {
             download.release(bytes)
-            end(download, because: Self.page(bytes, download, error) ?? error)
+            end(download, because: Self.page(bytes, download.steps?.otherOrigin, error) ?? error)
         }
     }
 
-    /// The failure of a body that may be the login page of a network.
-    private static func page(_ bytes: [UInt8], _ download: ActiveDownload, _ error: any Error) -> FetchFailure? {
-        guard let rejection = error as? ImageRejection, rejection == .notAnImage(hint: "HTML") else { return nil }
+    /// The failure of a body that is no image, and may be the login page of a network: HTML, or anything behind a redirect
+    /// to another origin.
+    private static func page(_ bytes: [UInt8], _ otherOrigin: String?, _ error: any Error) -> FetchFailure? {
+        guard let rejection = error as? ImageRejection, case .notAnImage(let hint) = rejection else { return nil }
         var failure = FetchFailure.image(rejection)
-        failure.page = FetchFailure.Page(body: .of(bytes), origin: download.steps?.otherOrigin)
+        failure.page = FetchFailure.Page(body: hint == "HTML" ? .of(bytes) : nil, origin: otherOrigin)
         return failure
     }
 
@@ -68,7 +69,7 @@ extension Downloads {
             }
             guard body.end == nil || body.end == download.count else { throw NotTheRest() }
             if body.isPiece, let partial = body.partial { return await goOn(with: partial, body.length, download) }
-            let staged = try await end(name, body, of: download.request)
+            let staged = try await end(name, body, of: download.request, at: download.steps?.otherOrigin)
             guard !download.hasEnded else { return await staging.discard([staged.name]) }
             end(download, .image(staged, body.response))
         } catch {
@@ -103,14 +104,18 @@ extension Downloads {
         return file
     }
 
-    private func end(_ file: String, _ body: Download.Body, of request: FetchRequest) async throws -> StagedImage {
-        do {
-            return try await staging.end(file) { [inspector] in
-                try inspector.image(of: $0, for: request, isComplete: body.isDelimited)
+    private func end(
+        _ file: String, _ body: Download.Body, of request: FetchRequest, at otherOrigin: String?
+    ) async throws -> StagedImage {
+        try await staging.end(file) { [inspector] bytes in
+            do {
+                return try inspector.image(of: bytes, for: request, isComplete: body.isDelimited)
+            } catch is ImageRejection where body.length != nil {
+                // The two parts together are no image, which says nothing about the image on the server.
+                throw NotTheRest()
+            } catch {
+                throw Self.page(bytes, otherOrigin, error) ?? error
             }
-        } catch is ImageRejection where body.length != nil {
-            // The two parts together are no image, which says nothing about the image on the server.
-            throw NotTheRest()
         }
     }
 

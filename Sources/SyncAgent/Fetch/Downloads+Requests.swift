@@ -71,13 +71,18 @@ extension Downloads {
         let route: Route
         do {
             route = try await resolver.route(to: target, through: proxy, isConfigured: download.request.copy != nil)
-        } catch var failure as FetchFailure where failure.code == .fetch(.addressRefused) {
-            // Many networks have their login page at a private address.
-            failure.page = download.steps?.otherOrigin.map { FetchFailure.Page(body: nil, origin: $0) }
-            throw failure
+        } catch let failure as FetchFailure where failure.code == .fetch(.addressRefused) {
+            throw Self.refused(failure, download)
         }
         if let error = download.givenUp { throw error }
         send(download, to: target, through: proxy, by: route)
+    }
+
+    /// A refused address, which may be that of the login page of a network: many have theirs at a private one.
+    static func refused(_ failure: FetchFailure, _ download: ActiveDownload) -> FetchFailure {
+        var failure = failure
+        failure.page = FetchFailure.Page(origin: download.steps?.otherOrigin, address: failure.page?.address)
+        return failure
     }
 
     /// Sends the next request of a download if its route is known; returns whether it did.

@@ -247,7 +247,7 @@ package actor Downloads {
             finish(download, body)
         case nil:
             if let refusal = failure as? AddressPolicy.Refusal, let host = download.steps?.target.host {
-                end(download, because: FetchFailure.address(refusal, of: host))
+                end(download, because: Self.refused(.address(refusal, of: host), download))
             } else if let failure = failure as? FetchFailure, let refusal = download.refusal,
                 let host = download.steps?.target.host
             {
