@@ -58,6 +58,7 @@ KEYED_BY_TEXT = {
     "Fleet/Export/UnnamedFiles.swift": "paths of an export",
     "SyncPlan/Fetch/DownloadSchedule.swift": "origins",
     "SyncPlan/Fetch/FetchQueue.swift": "origins",
+    "SyncPlan/Fetch/NetworkLogin.swift": "origins, and the names in them",
     "HTTPRules/Requests/HTTPFields.swift": "names of header fields",
     "HTTPRules/Credentials/Credentials.swift": "hosts and paths, in ASCII",
     "SyncAgent/Fleet/AdoptedLists.swift": "names of the folders of upstreams",

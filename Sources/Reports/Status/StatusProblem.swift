@@ -203,7 +203,7 @@ extension StatusReport {
             sentence: "all servers answer alike, as the login page of a network does: "
                 + "\(counted(failure.icons, "icon")) \(failure.icons == 1 ? "waits" : "wait") for a login",
             detail: "log in to the network with a browser"
-                + (isRetried ? "; the icons are requested again each minute, for an hour" : ""),
+                + (isRetried ? ": the icons follow then; a few are requested again each minute, for an hour" : ""),
             example: failure.example.text,
             commands: [isRetried ? "syncagent retry --failed" : Self.command(for: failure.example, in: failure.list)])
     }

@@ -32,8 +32,8 @@ struct DownloadSchedule: Sendable {
     private var invalidated: Set<IconURL> = []
     private(set) var receivedBytes = 0
     private(set) var networkLogin = NetworkLogin()
-    /// The icons that failed before a network's login was suspected.
-    private var loginPages: [IconURL] = []
+    /// The icons that failed before a network's login was suspected, or that can be retried after it.
+    private var loginIcons: [IconURL] = []
     /// The pauses of new downloads.
     var pauses = Pauses()
     var isPaused: Bool { !pauses.isEmpty }
@@ -89,26 +89,34 @@ struct DownloadSchedule: Sendable {
 
     /// Ends a download: frees its slot, and updates its origin unless a copy was requested, or nothing.
     ///
-    /// Returns whether the download was invalidated.
+    /// `last` is the code of the icon's failure before. Returns whether the download was invalidated.
     mutating func finish(
-        _ url: IconURL, _ outcome: FetchOutcome, isMultiplexed: Bool?, ofOrigin isOrigin: Bool, isRequest: Bool = true,
-        in turn: inout Turn
+        _ url: IconURL, _ outcome: FetchOutcome, after last: FetchFailure.Code? = nil, isMultiplexed: Bool?,
+        ofOrigin isOrigin: Bool, isRequest: Bool = true, in turn: inout Turn
     ) -> Bool {
         if isRequest, case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
             if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
             if isOrigin, isRequest {
                 record(outcome, of: url, from: origin, in: &turn)
-                loginPages += networkLogin.record(NetworkLogin.Answer(outcome), of: url, from: origin, at: turn.now)
+                loginIcons += networkLogin.record(
+                    NetworkLogin.Answer(outcome), of: url, from: origin, isRepeated: outcome.isFailure(last),
+                    at: turn.now)
             }
         }
         return invalidated.remove(url) != nil
     }
 
-    /// Returns the icons that got the login page of a network before it was suspected, and forgets them.
-    mutating func drainLoginPages() -> [IconURL] {
-        defer { loginPages = [] }
-        return loginPages
+    /// Returns the icons that got the login page of a network before it was suspected, or that can be retried because it
+    /// is not any more, and forgets them.
+    mutating func drainLoginIcons() -> [IconURL] {
+        defer { loginIcons = [] }
+        return loginIcons
+    }
+
+    /// The time to the next attempt of an icon that got the login page of a network.
+    mutating func loginDelay(of url: IconURL, from origin: String, in turn: inout Turn) -> Duration {
+        networkLogin.delay(of: url, from: origin, at: turn.now, using: &turn.generator)
     }
 
     // MARK: Due times
@@ -268,5 +276,12 @@ struct DownloadSchedule: Sendable {
             apply(health, to: memo.origin, at: now)
         }
         originLimit = max(originLimit, 2 * origins.count)
+    }
+}
+
+extension FetchOutcome {
+    /// Whether it is a failure with this code.
+    fileprivate func isFailure(_ code: FetchFailure.Code?) -> Bool {
+        if case .failed(let failure) = self { failure.code == code } else { false }
     }
 }

@@ -5,21 +5,39 @@ import HTTPRules
 
 /// Whether the login page of a network answers in place of servers: a captive portal.
 ///
-/// It does if within a minute all origins that answer, two at least, give the same page or redirect to the same other
-/// origin, and none of them gives anything else. A single origin is not enough: during maintenance, servers answer alike
-/// for all of their icons.
+/// It does if within a minute all servers that answer, of two owners at least, give the same page or redirect to the same
+/// other origin, and none of them gives anything else. A single owner is not enough: during maintenance, servers answer
+/// alike for all of their icons.
+///
+/// Icons that always lead to a page, such as that of a single sign-on, are often requested alone: the others are fresh.
+/// So an answer is no evidence if
+/// - the icon failed in the same way before;
+/// - it has nothing in common with the others but signs that came beside an answer of a server, or raised a suspicion
+///   that no login ended, in the last 24 hours;
+/// - all of these servers have never answered, and others have: a login page comes in place of servers that worked.
 struct NetworkLogin: Sendable {
-    /// In which time the pages come, and before which nothing else did.
+    /// In which time the pages come, and how far from them any other answer.
     static let window: Duration = .seconds(60)
     /// The time between attempts.
     static let interval: Duration = .seconds(60)
     /// How long icons are retried at that interval: servers may have the same page for another reason.
     static let duration: Duration = .seconds(3600)
+    /// How long signs do not count again.
+    static let memory: Duration = .seconds(86_400)
+    /// The most signs that do not count; more would replace the oldest.
+    private static let signLimit = 64
+    /// The number of working origins at which all of them are forgotten.
+    private static let originLimit = 4096
+    /// The most icons that are requested at ``interval``, one of an origin: the login may be a mistake, and there are
+    /// many machines.
+    static let probeLimit = 4
 
     /// What the pages of one network have in common.
     enum Sign: Hashable, Sendable {
         case page(Digest)
         case redirect(origin: String)
+        /// A local address that the names of servers resolve to.
+        case address(String)
     }
 
     enum Answer: Hashable, Sendable {
@@ -31,71 +49,183 @@ struct NetworkLogin: Sendable {
         case none
     }
 
-    /// When it was first suspected; `nil` if it is not.
-    private(set) var since: Timestamp?
+    /// Pages of the last minute that have something in common.
+    private struct Pages {
+        var signs: Set<Sign>
+        let begin: Timestamp
+        var last: Timestamp
+        var origins: Set<String> = []
+        var owners: Set<String> = []
+        /// Whether one of the origins answered before.
+        var haveWorked = false
+        var icons: [IconURL] = []
+    }
+
+    private struct Suspicion {
+        let since: Timestamp
+        let signs: Set<Sign>
+        /// The origins whose pages have these signs.
+        var origins: Set<String>
+        /// The icons that are requested at ``interval``, by origin.
+        var probes: [String: IconURL] = [:]
+        /// The other icons.
+        var waiting: Set<IconURL> = []
+    }
+
     private var lastGenuine = Timestamp.distantPast
-    /// What all pages since ``begin`` have in common.
-    private var signs: Set<Sign> = []
-    private var origin: String?
-    private var begin = Timestamp.distantPast
-    private var icons: [IconURL] = []
+    /// When two pages last had nothing in common.
+    private var lastDifference = Timestamp.distantPast
+    /// The origins that answered.
+    private var working: Set<String> = []
+    private var pages: Pages?
+    /// It ends with an answer of a server; after ``duration`` it has no more effect.
+    private var suspicion: Suspicion?
+    /// The signs that do not count, and until when; the oldest first.
+    private var discounted: [(sign: Sign, until: Timestamp)] = []
 
     /// Whether failures are those of a network's login.
-    func isSuspected(at now: Timestamp) -> Bool { since.map { now < $0 + Self.duration } ?? false }
+    func isSuspected(at now: Timestamp) -> Bool { suspicion.map { now < $0.since + Self.duration } ?? false }
+
+    /// Whether an answer is the login page that is suspected.
+    func isLogin(_ answer: Answer, at now: Timestamp) -> Bool {
+        guard isSuspected(at: now), let suspicion, case .page(let signs) = answer else { return false }
+        return !suspicion.signs.isDisjoint(with: signs)
+    }
 
     /// Records an answer of an origin.
     ///
-    /// - Returns: The icons whose pages came before the one that raised the suspicion.
+    /// `isRepeated` is whether the icon failed in the same way before.
+    ///
+    /// - Returns: The icons whose pages came before the one that raised the suspicion, or those that can be retried
+    ///   because it ended.
+    /// - Complexity: O(1), but for the answers that raise or end a suspicion.
     mutating func record(
-        _ answer: Answer, of icon: IconURL, from origin: String, at now: Timestamp
+        _ answer: Answer, of icon: IconURL, from origin: String, isRepeated: Bool = false, at now: Timestamp
     ) -> [IconURL] {
         switch answer {
         case .none: return []
         case .genuine:
-            (since, lastGenuine) = (nil, now)
-            clear()
+            recordGenuine(from: origin, at: now)
+            return suspicion == nil ? [] : end(after: origin)
+        case .page(let signs):
+            guard suspicion == nil else {
+                if suspicion?.signs.isDisjoint(with: signs) == false {
+                    suspicion?.origins.insert(origin)
+                    return []
+                }
+                lastDifference = now
+                return end(after: nil)
+            }
+            return record(signs, of: icon, from: origin, isRepeated: isRepeated, at: now)
+        }
+    }
+
+    private mutating func recordGenuine(from origin: String, at now: Timestamp) {
+        lastGenuine = now
+        if let pages {
+            if now < pages.last + Self.window { discount(pages.signs, at: now) }
+            self.pages = nil
+        }
+        guard !working.contains(origin) else { return }
+        if working.count >= Self.originLimit { working = [] }
+        working.insert(origin)
+    }
+
+    private mutating func record(
+        _ signs: Set<Sign>, of icon: IconURL, from origin: String, isRepeated: Bool, at now: Timestamp
+    ) -> [IconURL] {
+        guard lastGenuine + Self.window <= now else {
+            discount(signs, at: now)
             return []
-        case .page(let new):
-            // After the hour, another answer has to come first.
-            guard since == nil, lastGenuine + Self.window <= now else { return [] }
-            if self.origin == nil || begin + Self.window < now {
-                (signs, self.origin, begin, icons) = (new, origin, now, [icon])
-                return []
-            }
-            signs.formIntersection(new)
-            if signs.isEmpty {
-                lastGenuine = now
-                clear()
-                return []
-            }
-            guard origin != self.origin else {
-                icons.append(icon)
-                return []
-            }
-            since = now
-            defer { clear() }
-            return icons
         }
+        if let pages, now <= pages.begin + Self.window {
+            guard !pages.signs.isDisjoint(with: signs) else {
+                (self.pages, lastDifference) = (nil, now)
+                return []
+            }
+        } else {
+            pages = nil
+        }
+        guard !isRepeated, lastDifference + Self.window <= now else { return [] }
+        let new = signs.filter { !isDiscounted($0, at: now) }
+        // Out of `self`, so that its sets are not copied.
+        var pages = self.pages ?? Pages(signs: new, begin: now, last: now)
+        self.pages = nil
+        if !pages.signs.isDisjoint(with: new) {
+            pages.signs.formIntersection(new)
+            pages.last = now
+            pages.origins.insert(origin)
+            pages.owners.insert(Self.owner(of: origin))
+            pages.haveWorked = pages.haveWorked || working.contains(origin)
+            if pages.owners.count > 1, pages.haveWorked || lastGenuine == .distantPast {
+                suspicion = Suspicion(since: now, signs: pages.signs, origins: pages.origins)
+                discount(pages.signs, at: now)
+                return pages.icons
+            }
+            pages.icons.append(icon)
+        }
+        if !pages.icons.isEmpty { self.pages = pages }
+        return []
     }
 
-    private mutating func clear() {
-        (signs, origin, icons) = ([], nil, [])
+    /// Ends the suspicion, and returns the icons that it held back.
+    ///
+    /// If a server answers whose page it was, there was a login: the next one may come at any time.
+    private mutating func end(after origin: String?) -> [IconURL] {
+        guard let ended = suspicion else { return [] }
+        suspicion = nil
+        if let origin, ended.origins.contains(origin) { discounted.removeAll { ended.signs.contains($0.sign) } }
+        return ended.waiting.union(ended.probes.values).sorted()
     }
-}
 
-extension NetworkLogin.Answer {
-    init(_ outcome: FetchOutcome) {
-        switch outcome {
-        case .image, .notModified: self = .genuine
-        case .noRoom, .cancelled: self = .none
-        case .failed(let failure):
-            if let page = failure.page {
-                let body = page.body.map { NetworkLogin.Sign.page($0) }
-                let redirect = page.origin.map { NetworkLogin.Sign.redirect(origin: $0) }
-                self = .page(Set([body, redirect].compactMap(\.self)))
-            } else {
-                self = failure.blame == .resource && !failure.code.mayBeLogin ? .genuine : .none
-            }
+    private func isDiscounted(_ sign: Sign, at now: Timestamp) -> Bool {
+        discounted.contains { $0.sign == sign && now < $0.until }
+    }
+
+    private mutating func discount(_ signs: Set<Sign>, at now: Timestamp) {
+        discounted.removeAll { signs.contains($0.sign) }
+        discounted += signs.map { (sign: $0, until: now + Self.memory) }
+        if discounted.count > Self.signLimit { discounted.removeFirst(discounted.count - Self.signLimit) }
+    }
+
+    // MARK: Attempts
+
+    /// The time to the next attempt of an icon that got the login page.
+    ///
+    /// Few are requested at ``interval``; the others wait until a server answers, or until the suspicion has no more
+    /// effect.
+    mutating func delay(
+        of icon: IconURL, from origin: String, at now: Timestamp, using generator: inout some RandomNumberGenerator
+    ) -> Duration {
+        guard let since = suspicion?.since else { return Self.interval.jittered(using: &generator) }
+        let probe = suspicion?.probes[origin]
+        let hasPlace = probe == nil && (suspicion?.probes.count ?? 0) < Self.probeLimit
+        guard hasPlace || probe == icon else {
+            suspicion?.waiting.insert(icon)
+            let rest = max(since + Self.duration - now, .zero)
+            return rest + Self.interval * Double.random(in: 1...10, using: &generator)
         }
+        suspicion?.probes[origin] = icon
+        suspicion?.waiting.remove(icon)
+        return Self.interval.jittered(using: &generator)
+    }
+
+    /// Whether an icon is retried as soon as a server answers.
+    func isWaiting(_ icon: IconURL) -> Bool { suspicion?.waiting.contains(icon) ?? false }
+
+    // MARK: Owners
+
+    /// Who probably owns an origin: the last two labels of its name.
+    ///
+    /// Servers without a name are told apart by their ports.
+    static func owner(of origin: String) -> String {
+        guard let place = origin.utf8.split(separator: UInt8(ascii: "/")).last else { return origin }
+        let host = place[..<(place.lastIndex(of: UInt8(ascii: ":")) ?? place.endIndex)]
+        let labels = host.split(separator: UInt8(ascii: "."))
+        let name = String(Substring(host))
+        guard let first = labels.suffix(2).first, name != "localhost", !FetchTarget.isNoName(name) else {
+            return String(Substring(place))
+        }
+        return String(Substring(host[first.startIndex...]))
     }
 }

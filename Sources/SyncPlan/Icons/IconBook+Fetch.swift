@@ -106,10 +106,10 @@ extension IconBook {
         isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
     ) {
         let isCopy = sources.isTaking(url)
-        let outcome =
-            isCopy ? outcome : cuts.judge(outcome, of: url, after: catalog.icons[url]?.failure?.code, at: turn.now)
+        let last = isCopy ? nil : catalog.icons[url]?.failure?.code
+        let outcome = isCopy ? outcome : cuts.judge(outcome, of: url, after: last, at: turn.now)
         let isInvalid = downloads.finish(
-            url, outcome, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
+            url, outcome, after: last, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
         guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
             requeueBlocked(in: &turn)
             return apply(.cancelled, to: url, in: &turn)
@@ -141,15 +141,22 @@ extension IconBook {
         if case .noRoom(let shortage) = outcome {
             recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
         }
-        for earlier in downloads.drainLoginPages() { recordLogin(of: earlier, in: &turn) }
+        for other in downloads.drainLoginIcons() { updateLogin(of: other, in: &turn) }
     }
 
-    /// Changes the failure of a new icon into that of a network's login.
-    private mutating func recordLogin(of url: IconURL, in turn: inout Turn) {
+    /// Changes the failure of a new icon into that of a network's login, or retries the icon once there is none.
+    private mutating func updateLogin(of url: IconURL, in turn: inout Turn) {
         guard let icon = catalog.icons[url], icon.phase == .idle, icon.isReferenced, !icon.hasImage,
-            icon.failure?.code.mayBeLogin == true
+            let last = icon.failure
         else { return }
-        apply(.failed(repeated(.networkLogin, of: url, in: &turn)), to: url, in: &turn)
+        let hasLogin = last.code == .fetch(.networkLogin)
+        if !downloads.networkLogin.isSuspected(at: turn.now) {
+            if hasLogin { apply(.retried(turn.now), to: url, in: &turn) }
+        } else if !hasLogin, last.code.persistence != .passing {
+            var failure = repeated(.networkLogin, of: url, in: &turn)
+            failure.attempts = last.attempts
+            apply(.failed(failure), to: url, in: &turn)
+        }
     }
 
     /// What an outcome means for an icon; `nil` if its download was cancelled.
@@ -161,7 +168,8 @@ extension IconBook {
         switch Self.checked(outcome, of: icon) {
         case .cancelled: return nil
         case .failed(let failure):
-            let isLogin = failure.page != nil && !icon.hasImage && downloads.networkLogin.isSuspected(at: turn.now)
+            let isLogin =
+                !icon.hasImage && downloads.networkLogin.isLogin(NetworkLogin.Answer(outcome), at: turn.now)
             var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
             if isOutdated, settings.credentials.mayDepend(failure.code, of: url) { repeated.nextAttempt = turn.now }
             return .failed(repeated)
@@ -223,7 +231,7 @@ extension IconBook {
     }
 
     /// A failure with the number of attempts, and the time of the next one.
-    func repeated(_ failure: FetchFailure, of url: IconURL, in turn: inout Turn) -> IconRecord.Failure {
+    mutating func repeated(_ failure: FetchFailure, of url: IconURL, in turn: inout Turn) -> IconRecord.Failure {
         // Lasting failures are counted from the first one with the same code.
         let last = catalog.icons[url]?.failure
         let continues =
@@ -234,10 +242,13 @@ extension IconBook {
             case .refused: false
             }
         let attempts = continues ? (last?.attempts ?? 0) + 1 : 1
-        let delay =
-            failure.code == .fetch(.networkLogin)
-            ? NetworkLogin.interval.jittered(using: &turn.generator)
-            : downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
+        let delay: Duration?
+        if failure.code == .fetch(.networkLogin) {
+            let origin = (try? settings.network.source(of: url).origin) ?? ""
+            delay = downloads.loginDelay(of: url, from: origin, in: &turn)
+        } else {
+            delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
+        }
         return IconRecord.Failure(
             code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { turn.now + $0 })
     }

@@ -262,7 +262,10 @@ extension IconBook {
         if let last = memo.failure {
             let latest = now + downloads.backoff.longest(after: last.code)
             // Failures that depend on settings are retried now: the settings may have changed.
-            let isOpen = settings.credentials.mayDepend(last.code, of: memo.url) || last.attempts == 0
+            // So are those of a network's login: that these icons wait for others is not stored.
+            let isOpen =
+                settings.credentials.mayDepend(last.code, of: memo.url) || last.attempts == 0
+                || last.code == .fetch(.networkLogin)
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { $0 > latest ? now : $0 }
         }
         let trail = catalog.share(memo.trail)

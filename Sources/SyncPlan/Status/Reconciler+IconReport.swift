@@ -21,7 +21,9 @@ extension Reconciler {
         report.holds = holds(of: icon, origin: report.origin, now: now)
         switch FetchPlan(for: icon, now: now) {
         case .fresh(let time): report.rule = icon.response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
-        case .waiting: report.rule = icon.failure.map(book.downloads.backoff.reason)
+        case .waiting:
+            report.rule = icon.failure.map(book.downloads.backoff.reason)
+            if book.downloads.networkLogin.isWaiting(url) { report.next += ", or as soon as a server answers" }
         default: break
         }
         if !icon.isInline { tell(of: icon, in: &report, now: now) }
@@ -96,7 +98,9 @@ extension Backoff {
     /// Why a failure is retried when it is, as a clause.
     func reason(for failure: IconRecord.Failure) -> String {
         let failures = failure.attempts > 1 ? "\(grouped(failure.attempts)) failures in a row" : "one failure"
-        if failure.code == .fetch(.networkLogin) { return "\(failures): each minute, for an hour" }
+        if failure.code == .fetch(.networkLogin) {
+            return "\(failures): a few icons each minute, for an hour, and all when a server answers"
+        }
         let short =
             "a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each failure up to "
             + "fetch.retryMax (\(DurationText.format(max)))"

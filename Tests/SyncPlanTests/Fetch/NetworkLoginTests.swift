@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import ImageChecks
-import Reports
 import Testing
 
 @testable import HTTPRules
@@ -10,18 +10,21 @@ import Testing
 @Suite("The login page of a network")
 struct NetworkLoginTests {
     /// An answer after so many seconds: `p` or `q` is a page, `>` a redirect, `?` no answer, `!` anything else.
+    ///
+    /// `=` is an icon that failed so before.
     private struct Step {
         var time: Int
         var origin: String
         var answer: NetworkLogin.Answer
+        var isRepeated: Bool
 
         init(_ time: Int, _ origin: String, _ marks: String) {
-            (self.time, self.origin) = (time, origin)
+            (self.time, self.origin, isRepeated) = (time, origin, marks.utf8.contains(UInt8(ascii: "=")))
             switch marks {
             case "?": answer = .none
             case "!": answer = .genuine
             default:
-                let signs = marks.utf8.map { mark -> NetworkLogin.Sign in
+                let signs = marks.utf8.filter { $0 != UInt8(ascii: "=") }.map { mark -> NetworkLogin.Sign in
                     mark == UInt8(ascii: ">") ? .redirect(origin: "l") : .page(.of([mark]))
                 }
                 answer = .page(Set(signs))
@@ -35,33 +38,102 @@ struct NetworkLoginTests {
         // The page has the URL in it, or the redirect has another host.
         ([(0, "a", "p>"), (1, "b", "q>")], true), ([(0, "a", "p>"), (1, "b", "p")], true),
         ([(0, "a", "p"), (1, "b", "q")], false), ([(0, "a", "p"), (1, "b", ">")], false),
+        // Servers of one owner.
+        ([(0, "http://h:80", "p"), (1, "https://h:443", "p")], false),
+        ([(0, "http://www.x.example:80", "p"), (1, "http://static.x.example:80", "p")], false),
         // Whoever answers otherwise is a server, and there is no login in its place.
         ([(0, "a", "p"), (1, "b", "q"), (2, "c", "q")], false), ([(0, "a", "p"), (1, "a", "q"), (2, "b", "q")], false),
         ([(0, "a", "p"), (1, "c", "!"), (2, "b", "p")], false), ([(0, "c", "!"), (1, "a", "p"), (2, "b", "p")], false),
         ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!")], false),
-        ([(0, "c", "!"), (60, "a", "p"), (61, "b", "p")], true),
+        ([(0, "a", "!"), (60, "a", "p"), (61, "b", "p")], true),
         // Those that do not answer tell nothing.
         ([(0, "a", "p"), (1, "c", "?"), (2, "b", "p")], true),
         // Within a minute.
         ([(0, "a", "p"), (60, "b", "p")], true), ([(0, "a", "p"), (61, "b", "p")], false),
         ([(0, "a", "p"), (61, "b", "p"), (62, "a", "p")], true),
+    ]
+
+    /// Pages that servers have for other reasons.
+    private static let others: [([(Int, String, String)], Bool)] = [
+        // No server of these has ever answered, and others have.
+        ([(0, "c", "!"), (60, "a", "p"), (61, "b", "p")], false),
+        ([(0, "c", "!"), (60, "a", "p"), (61, "b", "p"), (62, "c", "p")], true),
+        // The icons failed so before; they may say that there is no login.
+        ([(0, "a", "p="), (1, "b", "p=")], false), ([(0, "a", "p="), (1, "b", "p")], false),
+        ([(0, "a", "p"), (1, "b", "p=")], false), ([(0, "a", "p"), (1, "b", "p="), (2, "c", "p")], true),
+        ([(0, "a", "p"), (1, "b", "q="), (2, "c", "p")], false),
+        // The page came beside an answer, within the last day; another one may be a login.
+        ([(0, "a", "p"), (1, "a", "!"), (100, "a", "p"), (101, "b", "p")], false),
+        ([(0, "a", "!"), (59, "a", "p"), (200, "a", "p"), (201, "b", "p")], false),
+        ([(0, "a", "!"), (59, "a", "p="), (200, "a", "p"), (201, "b", "p")], false),
+        ([(0, "a", "!"), (59, "a", "p"), (86_459, "a", "p"), (86_460, "b", "p")], true),
+        ([(0, "a", "p"), (60, "a", "!"), (120, "a", "p"), (121, "b", "p")], true),
+        ([(0, "a", "!"), (59, "a", "p"), (200, "a", "q"), (201, "b", "q")], true),
+        ([(0, "a", "!"), (59, "a", "p"), (200, "a", "p>"), (201, "b", "p>")], true),
+        ([(0, "a", "!"), (59, "a", "p"), (200, "a", "p>"), (201, "b", "p")], false),
+    ]
+
+    /// What comes after the suspicion.
+    private static let ends: [([(Int, String, String)], Bool)] = [
         // For an hour, and not again unless something else comes first.
         ([(0, "a", "p"), (1, "b", "p"), (3600, "a", "p")], true),
         ([(0, "a", "p"), (1, "b", "p"), (3601, "a", "p"), (3602, "b", "p")], false),
+        // Another page is an answer, the same redirect is not.
+        ([(0, "a", "p"), (1, "b", "p"), (2, "c", "q")], false),
+        ([(0, "a", "p>"), (1, "b", "p>"), (2, "c", "q>")], true),
+        ([(0, "a", "p"), (1, "b", "p"), (2, "a", "q="), (62, "a", "p"), (63, "b", "p")], false),
+        // After a login the next one may come at any time.
         ([(0, "a", "p"), (1, "b", "p"), (2, "a", "!"), (62, "a", "p"), (63, "b", "p")], true),
+        ([(0, "a", "p"), (1, "b", "p"), (2, "c", "p"), (3, "c", "!"), (63, "c", "p"), (64, "b", "p")], true),
+        // Whose page it was has not answered.
+        ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (62, "c", "p"), (63, "b", "p")], false),
+        ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (86_401, "c", "p"), (86_402, "b", "p")], true),
+        ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (62, "c", "q"), (63, "b", "q")], true),
     ]
 
     @Test(
-        "a NetworkLogin is suspected if two origins answer alike within a minute, and nothing else does",
-        arguments: steps)
+        "a NetworkLogin is suspected if servers of two owners answer alike within a minute, and nothing else does",
+        arguments: steps + others + ends)
     func suspected(steps: [(Int, String, String)], isSuspected: Bool) {
         var login = NetworkLogin()
         var now = Sample.start
         for step in steps.map({ Step($0.0, $0.1, $0.2) }) {
             now = Sample.start + .seconds(step.time)
-            _ = login.record(step.answer, of: IconURL("http://\(step.origin)/1"), from: step.origin, at: now)
+            _ = login.record(
+                step.answer, of: IconURL("http://\(step.origin)/1"), from: step.origin, isRepeated: step.isRepeated,
+                at: now)
         }
         #expect(login.isSuspected(at: now) == isSuspected)
+    }
+
+    @Test("a NetworkLogin keeps the last 64 pages that came beside an answer")
+    func bounded() {
+        func isSuspected(page: Int) -> Bool {
+            var login = NetworkLogin()
+            _ = login.record(.genuine, of: "http://a/1", from: "a", at: Sample.start)
+            for number in 0..<65 {
+                _ = login.record(Self.page(number), of: "http://a/1", from: "a", at: Sample.start + .seconds(1))
+            }
+            for (second, origin) in [(100, "a"), (101, "b")] {
+                _ = login.record(Self.page(page), of: "http://a/1", from: origin, at: Sample.start + .seconds(second))
+            }
+            return login.isSuspected(at: Sample.start + .seconds(101))
+        }
+        #expect(isSuspected(page: 0) && !isSuspected(page: 1) && !isSuspected(page: 64))
+    }
+
+    private static func page(_ number: Int) -> NetworkLogin.Answer { .page([.page(.of([UInt8(number)]))]) }
+
+    @Test(
+        "the owner of an origin has the last two labels of its name, and no name is an owner for each port",
+        arguments: [
+            ("http://h:80", "h"), ("https://h:443", "h"), ("http://x.example:80", "x.example"),
+            ("https://static.x.example:8443", "x.example"), ("http://a.b.c.x.example:80", "x.example"),
+            ("http://127.0.0.1:8001", "127.0.0.1:8001"), ("http://[::1]:80", "[::1]:80"), ("http://::1:80", "::1:80"),
+            ("http://fe80::a:80", "fe80::a:80"), ("http://localhost:80", "localhost:80"), ("a", "a"), ("", ""),
+        ])
+    func owners(origin: String, owner: String) {
+        #expect(NetworkLogin.owner(of: origin) == owner)
     }
 
     @Test("a NetworkLogin that becomes suspected names the icons whose pages came before")
@@ -74,8 +146,38 @@ struct NetworkLoginTests {
         #expect(login.record(page, of: "http://b/2", from: "b", at: Sample.start).isEmpty)
     }
 
+    @Test("a NetworkLogin has few icons requested each minute, one of an origin, and then names all that waited")
+    func probes() {
+        var login = NetworkLogin()
+        var generator = SeededGenerator(seed: 1)
+        let origins = ["a", "b", "c", "d", "e"]
+        for origin in origins {
+            _ = login.record(Self.page(1), of: IconURL("http://\(origin)/1"), from: origin, at: Sample.start)
+        }
+        let now = Sample.start + .seconds(600)
+        func delay(_ icon: IconURL, _ origin: String) -> Duration {
+            login.delay(of: icon, from: origin, at: now, using: &generator)
+        }
+        for _ in 0..<2 {
+            for origin in origins {
+                for number in 1...2 {
+                    let icon = IconURL("http://\(origin)/\(number)")
+                    let isProbe = number == 1 && origin != "e"
+                    let range: ClosedRange<Duration> =
+                        isProbe ? .seconds(48) ... .seconds(72) : .seconds(3060) ... .seconds(3600)
+                    let time = delay(icon, origin)
+                    #expect(range.contains(time) && login.isWaiting(icon) == !isProbe)
+                }
+            }
+        }
+        let released = login.record(.genuine, of: "http://f/1", from: "f", at: now)
+        #expect(released == origins.flatMap { [IconURL("http://\($0)/1"), IconURL("http://\($0)/2")] })
+        #expect(!login.isWaiting("http://e/2"))
+        #expect(login.record(.genuine, of: "http://f/1", from: "f", at: now).isEmpty)
+    }
+
     @Test(
-        "a NetworkLogin counts pages and redirects to refused addresses, and failures to answer tell it nothing",
+        "a NetworkLogin counts pages, redirects and refused addresses, and failures to answer tell it nothing",
         arguments: [
             (.failed(.status(404)), .genuine), (.failed(.status(403)), .genuine), (.failed(.status(503)), .none),
             (.failed(.status(511)), .none), (.failed(FetchFailure(.tls, "x")), .none),
@@ -86,70 +188,32 @@ struct NetworkLoginTests {
                 .failed(page(FetchFailure(.addressRefused, "x"), nil, "http://l:80")),
                 .page([.redirect(origin: "http://l:80")])
             ),
-            (.cancelled, .none),
+            (.failed(page(FetchFailure(.addressRefused, "x"), address: "10.0.0.1")), .page([.address("10.0.0.1")])),
+            // The login page is somewhere else, or comes in a way that no image does.
+            (.failed(failure(.status(403), at: "l")), .page([.redirect(origin: "l")])),
+            (.failed(failure(.status(404), at: "l")), .page([.redirect(origin: "l")])),
+            (.failed(failure(.status(503), at: "l")), .none),
+            (.failed(failure(.encoded("gzip"), at: "l")), .page([.redirect(origin: "l")])),
+            (.failed(.encoded("gzip")), .none), (.failed(FetchFailure(.redirectLoop, "x")), .none),
+            (.failed(FetchFailure(.tooManyRedirects, "x")), .none),
+            (.failed(FetchFailure(.downgradeRefused, "x")), .none), (.failed(FetchFailure(.badRedirect, "x")), .none),
+            (.failed(FetchFailure(.url(.portRefused), "x", .lasting)), .none), (.cancelled, .none),
         ] as [(FetchOutcome, NetworkLogin.Answer)])
     func answers(outcome: FetchOutcome, answer: NetworkLogin.Answer) {
         #expect(NetworkLogin.Answer(outcome) == answer)
     }
 
-    private static func page(_ failure: FetchFailure, _ body: Digest?, _ origin: String?) -> FetchFailure {
+    private static func page(
+        _ failure: FetchFailure, _ body: Digest? = nil, _ origin: String? = nil, address: String? = nil
+    ) -> FetchFailure {
         var failure = failure
-        failure.page = FetchFailure.Page(body: body, origin: origin)
+        failure.page = FetchFailure.Page(body: body, origin: origin, address: address)
         return failure
     }
 
-    private static let urls: [IconURL] = ["http://a.example/1", "http://a.example/2", "http://b.example/1"]
-    private static let login = FetchOutcome.failed(page(.image(.notAnImage(hint: "HTML")), .of([1]), nil))
-
-    @Test("an agent retries new icons each minute while a network's login answers, and gets them after the login")
-    func retried() throws {
-        var agent = AgentScenario()
-        try agent.scan(["1.plist": Self.urls])
-        for url in Self.urls { try agent.finish(url, Self.login) }
-        try agent.finishJobs()
-        #expect(try agent.published("1.plist") == Array(repeating: .failed(error: "network-login"), count: 3))
-        let failure = try #require(agent.plan.status.failures?.first)
-        #expect(failure.code == "network-login" && failure.message.hasSuffix("log in to the network"))
-        #expect(agent.plan.status.verdict.sentence == "NETWORK LOGIN: 3 icons wait.")
-        #expect(agent.plan.status.needsAttention)
-        for _ in 0..<10 {
-            try agent.pass(.seconds(72))
-            #expect(Set(agent.downloads.keys) == Set(Self.urls))
-            try agent.finishAll(Self.login)
-        }
-        try agent.pass(.seconds(72))
-        try agent.finish(Self.urls[0], with: Self.urls[0])
-        #expect(agent.plan.status.problems.first?.count == 2)
-        for url in Self.urls.dropFirst() { try agent.finish(url, with: url) }
-        try agent.finishJobs()
-        #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.failures?.isEmpty == true)
-        #expect(agent.plan.status.problems.allSatisfy { $0.code != "network-login" })
-    }
-
-    @Test("an agent retries icons by their usual backoff once a network's login was suspected for an hour")
-    func hour() throws {
-        var agent = AgentScenario()
-        try agent.scan(["1.plist": Self.urls])
-        for _ in 0...60 {
-            try agent.finishAll(Self.login)
-            try agent.pass(.seconds(72))
-        }
-        try agent.finishAll(Self.login)
-        #expect(agent.plan.status.failures?.map(\.code) == ["not-an-image"])
-        #expect(agent.plan.status.problems.allSatisfy { $0.code != "network-login" })
-        let count = agent.requests.count
-        try agent.pass(.seconds(1800))
-        #expect(agent.requests.count == count)
-    }
-
-    @Test("an icon with an image keeps it and its code while a network's login answers")
-    func kept() throws {
-        var agent = AgentScenario()
-        try agent.publish(["1.plist": Dictionary(uniqueKeysWithValues: Self.urls.map { ($0, $0.text) })])
-        try agent.pass(.seconds(10 * 86_400))
-        try agent.finishAll(Self.login)
-        try agent.finishJobs()
-        #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.icons.stale == 3)
-        #expect(agent.plan.status.refreshFailures?.map(\.code) == ["not-an-image"])
+    private static func failure(_ failure: FetchFailure, at origin: String) -> FetchFailure {
+        var failure = failure
+        failure.origin = origin
+        return failure
     }
 }

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import HTTPRules
+
+extension NetworkLogin.Answer {
+    /// What an outcome says of a network's login.
+    init(_ outcome: FetchOutcome) {
+        switch outcome {
+        case .image, .notModified: self = .genuine
+        case .noRoom, .cancelled: self = .none
+        case .failed(let failure):
+            let signs = Self.signs(of: failure)
+            if !signs.isEmpty {
+                self = .page(signs)
+            } else {
+                self = failure.blame == .resource && !failure.code.mayBeLogin ? .genuine : .none
+            }
+        }
+    }
+
+    private static func signs(of failure: FetchFailure) -> Set<NetworkLogin.Sign> {
+        var signs: Set<NetworkLogin.Sign> = []
+        if let body = failure.page?.body { signs.insert(.page(body)) }
+        if let origin = failure.page?.origin { signs.insert(.redirect(origin: origin)) }
+        if let address = failure.page?.address { signs.insert(.address(address)) }
+        // Some login hosts refuse what is no browser.
+        if let origin = failure.origin, failure.blame == .resource { signs.insert(.redirect(origin: origin)) }
+        return signs
+    }
+}
