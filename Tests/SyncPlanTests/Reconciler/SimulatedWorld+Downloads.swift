@@ -2,6 +2,7 @@
 import AgentSettings
 import CacheFormat
 import HTTPRules
+import ImageChecks
 import SyncPlan
 
 extension SimulatedWorld {
@@ -45,7 +46,8 @@ extension SimulatedWorld {
         case 24..<27: outcome = .noRoom(Self.shortage(bytes: image.bytes, isGeneral: false))
         case 10..<100 where isDead: outcome = .failed(SimulatedServers.failure(using: &generator))
         case 0..<10: outcome = .failed(.timeout("the test's patience"))
-        case 10..<14: outcome = .failed(.status([401, 404, 410, 503].randomElement(using: &generator) ?? 404))
+        case 10..<12: outcome = .failed(.status([401, 404, 410, 503].randomElement(using: &generator) ?? 404))
+        case 12..<14: outcome = .failed(page())
         case 14..<17: outcome = .failed(.status(429, retryAfter: .seconds(500)))
         case 17..<24: outcome = .cancelled
         default:
@@ -61,6 +63,13 @@ extension SimulatedWorld {
         leavePart(of: url, after: outcome)
         servers.record(outcome, of: request, at: now, retryMax: settings.fetch.retryMax)
         return (url, outcome)
+    }
+
+    /// A page in place of an image, which is often the same for all servers.
+    private mutating func page() -> FetchFailure {
+        var failure = FetchFailure.image(.notAnImage(hint: "HTML"))
+        failure.page = FetchFailure.Page(body: .of([chance(80) ? 1 : 2]))
+        return failure
     }
 
     /// Copies the image of another icon.
