@@ -34,11 +34,13 @@ extension ResponseHead {
         value.split(atByte: ",").contains { codings.contains($0.trimmingWhitespace.asciiLowercased) }
     }
 
-    /// Whether the response says where its body ends: by a length, a last chunk or the end of a stream (HTTP/2).
+    /// Whether a body that libcurl calls complete is complete: because of its length, or its last chunk.
     ///
-    /// If not, the body ends with the connection, and one that was cut off looks complete (RFC 9112, section 8).
+    /// Without either, one over HTTP/1 ends with the connection, and one that was cut off looks complete (RFC 9112,
+    /// section 8). Over HTTP/2, libcurl does not tell the end of a stream from a reset without error (RFC 9113, section
+    /// 8.1), and proxies send one within a body when they lose the server behind them.
     package var isDelimited: Bool {
-        isMultiplexed || fields.first("content-length") != nil || fields.first("transfer-encoding") != nil
+        fields.first("content-length") != nil || !isMultiplexed && fields.first("transfer-encoding") != nil
     }
 }
 

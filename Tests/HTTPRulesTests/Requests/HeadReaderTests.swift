@@ -117,11 +117,12 @@ struct HeadReaderTests {
     }
 
     @Test(
-        "the end of a body is known from its length, its last chunk or its stream, but not from a closed connection",
+        "the end of a body is known from its length or its last chunk, but not from a closed connection or stream",
         arguments: [
             (["HTTP/1.1 200 OK", "Content-Length: 5"], true), (["HTTP/1.0 200 OK", "Content-Length: 5"], true),
-            (["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"], true), (["HTTP/2 200 "], true),
-            (["HTTP/2 200 ", "content-length: 5"], true), (["HTTP/1.1 200 OK"], false), (["HTTP/1.0 200 OK"], false),
+            (["HTTP/1.1 200 OK", "Transfer-Encoding: chunked"], true), (["HTTP/2 200 "], false),
+            (["HTTP/2 200 ", "content-length: 5"], true), (["HTTP/2 200 ", "transfer-encoding: chunked"], false),
+            (["HTTP/1.1 200 OK"], false), (["HTTP/1.0 200 OK"], false),
             (["HTTP/1.1 200 OK", "Connection: close"], false),
         ])
     func delimited(lines: [String], isDelimited: Bool) throws {

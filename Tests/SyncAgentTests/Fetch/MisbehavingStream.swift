@@ -123,7 +123,16 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         head("a length above the limit", "too-large", [":status": "200", "content-length": "5242881"]),
         head("gzip", "content-encoding", [":status": "200", "content-encoding": "gzip"]),
         .init("the image is cut", "image-truncated") { [head($0) + Frame.data($0, icon.dropLast(8))] },
-        .init("a GIF without its trailer", "image") { [head($0) + Frame.data($0, MisbehavingReply.endless)] },
+        .init("a GIF without its trailer", "image") {
+            let length = MisbehavingReply.endless.count
+            return [
+                Frame.headers($0, [":status": "200", "content-length": "\(length)"])
+                    + Frame.data($0, MisbehavingReply.endless)
+            ]
+        },
+        .init("no length, and a GIF without its trailer", "image-truncated") {
+            [head($0) + Frame.data($0, MisbehavingReply.endless)]
+        },
         .init("bytes one by one", "image") { stream in
             [head(stream)] + icon.map { Frame.data(stream, [$0], end: false) } + [Frame.data(stream, [])]
         },
@@ -143,6 +152,12 @@ struct MisbehavingStream: CustomTestStringConvertible, Sendable {
         .init("a reset before the head", "connection-closed") { [Frame.reset($0, 2)] },
         .init("a reset within the body", "connection-closed") {
             [head($0) + Frame.data($0, icon, end: false) + Frame.reset($0, 2)]
+        },
+        .init("a reset without error before the length is reached", "connection-closed") {
+            [
+                Frame.headers($0, [":status": "200", "content-length": "\(count)"])
+                    + Frame.data($0, icon.dropLast(8), end: false) + Frame.reset($0, 0)
+            ]
         },
         .init("a reset for a protocol error", "connection-closed") { [Frame.reset($0, 1)] },
         .init("a reset after the end", "image") { [good($0) + Frame.reset($0, 0)] },

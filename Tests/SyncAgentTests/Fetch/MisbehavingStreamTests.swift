@@ -2,6 +2,7 @@
 import AgentSettings
 import CacheFormat
 import DemoOrigin
+import HTTPRules
 import SyncPlan
 import TestSupport
 import Testing
@@ -56,6 +57,29 @@ struct MisbehavingStreamTests {
     /// libcurl tells a stream that the server ends from one that nghttp2 ends for it by text alone.
     private static func codes(_ code: String) -> Set<String?> {
         code == "protocol" ? ["protocol", "connection-closed"] : [code]
+    }
+
+    @Test(
+        "a reset without error is no end of an image that can be cut off",
+        arguments: [MisbehavingReply.endless, MisbehavingStream.icon.dropLast(8)] as [[UInt8]])
+    func cleanReset(body: [UInt8]) async throws {
+        try await RawOrigin.runSecure { request in
+            if request.target == "*" { return [.send(Frame.settings())] }
+            let (id, start) = (request.stream, MisbehavingStream.head(request.stream))
+            // libcurl drops what came together with the reset.
+            return [
+                .send(start + Frame.data(id, body, end: false)),
+                .sendSlowly(Frame.reset(id, 0), pause: .milliseconds(10)),
+            ]
+        } _: { origin, trust in
+            let fetch = try #require(try await HostileFetch.run([origin.baseURL], change: trust).first)
+            guard case .failed(let failure) = fetch.outcome else {
+                Issue.record("\(fetch.outcome)")
+                return
+            }
+            #expect(["image-truncated", "connection-closed"].contains(failure.code.rawValue))
+            #expect(failure.persistence == .passing && fetch.isTidy)
+        }
     }
 
     // MARK: Too much
