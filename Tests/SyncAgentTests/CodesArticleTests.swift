@@ -31,7 +31,7 @@ struct CodesArticleTests {
             guard let persistence = FetchFailure.Code(rawValue: code)?.persistence else { continue }
             let word =
                 switch persistence {
-                case .passing, .throttled: "soon"
+                case .passing, .momentary, .throttled: "soon"
                 case .lasting: "later"
                 case .forbidden: "after 6 h"
                 case .gone: "after 7 days"

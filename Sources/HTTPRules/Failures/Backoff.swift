@@ -14,6 +14,8 @@ package struct Backoff: Sendable {
 
     /// The longest delay that a server can ask for: a day.
     package static let longestWait: Duration = .seconds(86_400)
+    /// How many attempts after a momentary failure follow each other as after a transient one: about 2 min in all.
+    package static let momentaryAttempts = 8
     private static let gone: Duration = .seconds(7 * 86_400)
     private static let lasting: Duration = .seconds(86_400)
 
@@ -41,7 +43,8 @@ package struct Backoff: Sendable {
     /// The delay after the given attempt failed (the first is 1); `nil` if a retry is useless.
     ///
     /// Transient failures: exponential backoff with full jitter, so that ten thousand machines which lost the same
-    /// server do not return together. Other failures: long delays with 20 % jitter either way.
+    /// server do not return together. Other failures: long delays with 20 % jitter either way. Momentary failures are
+    /// transient for ``momentaryAttempts``.
     package func delay(
         after persistence: FetchFailure.Persistence, attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration? {
@@ -50,6 +53,11 @@ package struct Backoff: Sendable {
         case .passing, .throttled:
             let ceiling = Swift.min(Self.doubled(base, times: attempt - 1), max)
             return ceiling * Double.random(in: 0...1, using: &generator)
+        case .momentary:
+            let late = attempt - Self.momentaryAttempts
+            return late > 0
+                ? delay(after: .lasting, attempt: late, using: &generator)
+                : delay(after: .passing, attempt: attempt, using: &generator)
         case .lasting:
             return Swift.min(Self.doubled(.seconds(3600), times: attempt - 1), Self.lasting).jittered(using: &generator)
         case .forbidden: return Duration.seconds(6 * 3600).jittered(using: &generator)

@@ -9,6 +9,9 @@ package struct FetchFailure: Error, Equatable, Sendable {
         /// Transient, such as a network error or an overloaded server, or the failure of a whole origin that its owner will
         /// correct: it may be over in a second.
         case passing
+        /// By its definition, the status will be over soon; but some servers give it for good, such as 202 to a program
+        /// that cannot solve a challenge. The first attempts are those of `passing`, the others of `lasting`.
+        case momentary
         /// The server asks for fewer requests (429): its whole origin waits.
         case throttled
         /// An error status, or a body that is no image: the next attempts follow after 1 h, 2 h, and so on.
@@ -71,12 +74,12 @@ extension FetchFailure.Persistence {
     package init(ofStatus status: Int) {
         switch status {
         // The image is still being made (RFC 9110, section 15.3.3).
-        case 202: self = .passing
+        case 202: self = .momentary
         // A 304 to a request without conditions is a cache's mistake, which ends with its copy.
-        case 304: self = .passing
+        case 304: self = .momentary
         // Another connection may reach the right server (421); the file is locked for a change (423, RFC 4918, section
         // 11.3); the request is not sent early again (425, RFC 8470, section 5.2).
-        case 408, 421, 423, 425: self = .passing
+        case 408, 421, 423, 425: self = .momentary
         // The disk of the server is full for now (507, RFC 4918, section 11.5); a network wants a log-in (511).
         case 500, 502, 503, 504, 507, 511: self = .passing
         case 429: self = .throttled
@@ -119,7 +122,7 @@ extension FetchFailure {
     /// except for 429 (RFC 9110, section 10.2.3).
     package var wait: Duration? {
         switch persistence {
-        case .passing, .throttled, .forbidden: retryAfter.flatMap { $0 > .zero ? $0 : nil }
+        case .passing, .momentary, .throttled, .forbidden: retryAfter.flatMap { $0 > .zero ? $0 : nil }
         case .lasting, .gone, .refused: nil
         }
     }

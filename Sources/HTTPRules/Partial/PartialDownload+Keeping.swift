@@ -31,5 +31,10 @@ extension PartialDownload {
 }
 
 extension FetchFailure {
-    package var leavesPart: Bool { persistence == .passing || persistence == .throttled || code == .fetch(.cutShort) }
+    package var leavesPart: Bool {
+        switch persistence {
+        case .passing, .momentary, .throttled: true
+        case .lasting, .forbidden, .gone, .refused: code == .fetch(.cutShort)
+        }
+    }
 }

@@ -237,11 +237,16 @@ extension IconBook {
         let continues =
             switch failure.persistence {
             // Bytes that arrive are no reason to wait longer.
-            case .passing, .throttled: failure.cut?.isProgress != true
+            case .passing, .momentary, .throttled: failure.cut?.isProgress != true
             case .lasting, .forbidden, .gone: last?.code == failure.code
             case .refused: false
             }
-        let attempts = continues ? (last?.attempts ?? 0) + 1 : 1
+        var earlier = continues ? last?.attempts ?? 0 : 0
+        // An outage before it does not make the delay longer than that of the first lasting failure.
+        if failure.persistence == .momentary, last?.code != failure.code {
+            earlier = min(earlier, Backoff.momentaryAttempts)
+        }
+        let attempts = earlier + 1
         let delay: Duration?
         if failure.code == .fetch(.networkLogin) {
             let origin = (try? settings.network.source(of: url).origin) ?? ""

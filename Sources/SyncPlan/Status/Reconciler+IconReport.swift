@@ -109,6 +109,11 @@ extension Backoff {
             case .passing where failure.code.dependsOnLength:
                 "\(failures): 1 h, doubled for each failure up to 1 day, if the response was complete; \(short) if not"
             case .passing, .throttled: "\(failures): \(short)"
+            case .momentary where failure.attempts <= Self.momentaryAttempts:
+                "\(failures): \(short); from failure \(Self.momentaryAttempts + 1) on 1 h, doubled up to 1 day"
+            case .momentary:
+                "\(failures), probably lasting: 1 h at failure \(Self.momentaryAttempts + 1), doubled for each more up to "
+                    + "1 day"
             case .lasting: "\(failures), probably lasting: 1 h, doubled for each failure up to 1 day"
             case .forbidden: "the server refuses access: 6 h"
             case .gone: "the server says that it is gone: 7 days"

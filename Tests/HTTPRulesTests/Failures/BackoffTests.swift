@@ -22,7 +22,10 @@ struct BackoffTests {
         arguments: [
             (.passing, 1, .zero, .seconds(1)), (.passing, 2, .zero, .seconds(2)), (.passing, 5, .zero, .seconds(16)),
             (.passing, 10, .zero, .seconds(512)), (.passing, 11, .zero, .seconds(600)),
-            (.passing, .max, .zero, .seconds(600)), (.throttled, 3, .zero, .seconds(4)),
+            (.passing, .max, .zero, .seconds(600)), (.momentary, 1, .zero, .seconds(1)),
+            (.momentary, 8, .zero, .seconds(128)), (.momentary, 9, .seconds(2880), .seconds(4320)),
+            (.momentary, 10, .seconds(5760), .seconds(8640)), (.momentary, .max, .seconds(69_120), .seconds(103_680)),
+            (.throttled, 3, .zero, .seconds(4)),
             (.lasting, 1, .seconds(2880), .seconds(4320)), (.lasting, 2, .seconds(5760), .seconds(8640)),
             (.lasting, 5, .seconds(46_080), .seconds(69_120)), (.lasting, 6, .seconds(69_120), .seconds(103_680)),
             (.lasting, .max, .seconds(69_120), .seconds(103_680)), (.forbidden, 1, .seconds(17_280), .seconds(25_920)),
@@ -40,7 +43,7 @@ struct BackoffTests {
     @Test(
         "a Retry-After wins over the backoff, up to a day",
         arguments: [
-            (503, 120, 120, 132), (429, 1, 1, 1.1), (403, 60, 60, 66), (500, 86_400, 86_400, 86_400),
+            (503, 120, 120, 132), (429, 1, 1, 1.1), (403, 60, 60, 66), (202, 60, 60, 66), (500, 86_400, 86_400, 86_400),
             (429, 1_000_000_000, 86_400, 86_400), (503, 0, 0, 1), (429, -5, 0, 1), (404, 5, 2880, 4320),
             (410, 5, 483_840, 725_760),
         ] as [(Int, Int, Double, Double)])
@@ -115,7 +118,7 @@ struct BackoffTests {
 
     /// The registered statuses that are failures, by how long they are likely to last, and some that are not registered.
     private static let statusTable: [(FetchFailure.Persistence, [Int])] = [
-        (.passing, [202, 304, 408, 421, 423, 425]), (.passing, [500, 502, 503, 504, 507, 511]),
+        (.momentary, [202, 304, 408, 421, 423, 425]), (.passing, [500, 502, 503, 504, 507, 511]),
         (.passing, [509, 520, 521, 522, 523, 524, 525, 526, 530, 599]), (.throttled, [429]), (.forbidden, [401, 403]),
         (.gone, [410]), (.lasting, [100, 101, 102, 103, 104, 201, 204, 205, 206, 207, 208, 226]),
         (.lasting, [300, 305, 306]),

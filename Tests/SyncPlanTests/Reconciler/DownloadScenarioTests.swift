@@ -234,6 +234,26 @@ struct DownloadScenarioTests {
         #expect(agent.plan.icon(Self.a)?.failure == nil)
     }
 
+    /// The failures before, the status, and how often it is given: after the last time, the delay is an hour or more.
+    @Test(
+        "a status that should be over soon is retried soon eight times, and later after that",
+        arguments: [(0, 202, 9), (0, 304, 9), (0, 421, 9), (0, 423, 9), (5, 202, 4), (20, 202, 1)])
+    func momentary(earlier: Int, status: Int, count: Int) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        func delay(after failure: FetchFailure) throws -> Duration {
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finish(Self.a, .failed(failure))
+            if agent.publication != nil { try agent.finishPublication() }
+            return try #require(agent.plan.icon(Self.a)?.failure?.nextAttempt) - agent.now
+        }
+        for _ in 0..<earlier { #expect(try delay(after: .timeout("10 s")) <= .seconds(600)) }
+        for _ in 1..<count { #expect(try delay(after: .status(status)) <= .seconds(128)) }
+        let hour = Duration.seconds(3600)
+        #expect((hour * 0.8...hour * 1.2).contains(try delay(after: .status(status))))
+        #expect((hour * 1.6...hour * 2.4).contains(try delay(after: .status(status))))
+    }
+
     @Test("a failed refresh keeps the icon ready, and is asked again")
     func failedRefresh() throws {
         var agent = AgentScenario()

@@ -92,4 +92,21 @@ struct IconReportTests {
         #expect(report.next == "retry at \(report.failure?.nextAttempt ?? "")")
         #expect(report.rule?.hasPrefix(rule) == true, "\(report.rule ?? "")")
     }
+
+    @Test("the report of a status that should be over soon says from which failure on it is retried later")
+    func momentary() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        for failures in 1...9 {
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finish(Self.a, .failed(.status(202)))
+            if agent.publication != nil { try agent.finishPublication() }
+            let rule = try #require(try Self.report(agent, on: Self.a).rule)
+            if failures < 9 {
+                #expect(rule.contains("; from failure 9 on 1 h, doubled up to 1 day"), "\(rule)")
+            } else {
+                #expect(rule.hasPrefix("9 failures in a row, probably lasting: 1 h at failure 9, doubled"), "\(rule)")
+            }
+        }
+    }
 }
