@@ -20,7 +20,7 @@ struct DownloadSchedule: Sendable {
     private var dueTimes = Heap<DueTime<IconURL>>()
     /// The origins that failed recently.
     private(set) var origins: [String: OriginHealth] = [:]
-    /// The delays that origins asked for in the last minute, without an icon since.
+    /// The delays that origins asked for in the last minute, without an icon, or a failure of one URL such as a 404, since.
     private var delays: [String: DelayRequests] = [:]
     /// The number of origins at which all recent delays are forgotten.
     private static let delayLimit = 1024
@@ -163,11 +163,13 @@ struct DownloadSchedule: Sendable {
             recordAnswer(of: origin, in: &turn)
         case .failed(let failure):
             guard failure.blame != .agent else { return }
-            let delay = delay(ofOrigin: failure.origin ?? origin, after: failure, of: url, at: turn.now)
+            // The origin that answered: behind a redirect, it is another one.
+            let answering = failure.origin ?? origin
+            let delay = delay(ofOrigin: answering, after: failure, of: url, at: turn.now)
             if failure.blame == .origin || delay != nil {
                 record(failure, delay: delay, ofOrigin: origin, in: &turn)
             } else {
-                if failure.wait == nil { delays[origin] = nil }
+                if failure.wait == nil { delays[answering] = nil }
                 recordAnswer(of: origin, in: &turn)
             }
         }

@@ -142,12 +142,33 @@ struct DownloadScheduleTests {
             ([("a", 503, 0, 100), ("b", 503, 1, 100), ("c", 503, 60, 100)], 0),
             ([("a", 503, 0, 100), ("a", 503, 1, 100), ("a", 503, 2, 100)], 0),
             ([("a", 503, 0, 100), ("b", 503, 1, 100), ("d", 200, 2, 0), ("c", 503, 3, 100)], 0),
+            // A failure of one URL between them, and one of the origin that asks for no delay.
+            ([("a", 503, 0, 100), ("b", 503, 1, 100), ("d", 404, 2, 100), ("c", 503, 3, 100)], 0),
+            ([("a", 503, 0, 100), ("b", 503, 1, 100), ("d", 500, 2, -1), ("c", 503, 3, 100)], 100),
             // No more than fetch.retryMax, except for 429.
             ([("a", 503, 0, 9000), ("b", 503, 1, 9000), ("c", 503, 2, 9000)], 600), ([("a", 429, 0, 9000)], 9000),
         ] as [([(url: IconURL, status: Int, at: Int, seconds: Int)], Int)])
     func delays(replies: [(url: IconURL, status: Int, at: Int, seconds: Int)], seconds: Int) {
         let wait = Self.wait(after: replies)
         #expect(wait >= .seconds(seconds) && wait <= .seconds(seconds) * 1.1)
+    }
+
+    @Test(
+        "the delays of an origin behind a redirect are forgotten when it answers without one, not when another does",
+        arguments: [(nil, true), ("https://cdn.example:443", false)] as [(String?, Bool)])
+    func redirected(answering: String?, waits: Bool) {
+        let cdn = "https://cdn.example:443"
+        var world = World()
+        world.schedule.add("https://cdn.example/x", origin: cdn, for: "1.plist", .new)
+        for (url, status) in [("a", 503), ("b", 503), ("c", 404), ("d", 503)] as [(IconURL, Int)] {
+            world.add([url])
+            let started = world.schedule.start()
+            #expect(started.contains(url))
+            var failure = FetchFailure.status(status, retryAfter: .seconds(100))
+            failure.origin = status == 404 ? answering : cdn
+            _ = world.finish(url, .failed(failure))
+        }
+        #expect((world.schedule.origins[cdn]?.isWaiting(at: world.turn.now) ?? false) == waits)
     }
 
     @Test("the remembered health of an origin is restored as far as it can be true")
