@@ -74,7 +74,8 @@ struct JPEGScan {
 
     /// Checks that the data of all blocks is there.
     ///
-    /// The last block needs its first coefficient only: decoders take the missing ones as 0, and some files end so.
+    /// The last block needs its first coefficient only: decoders make up the others, and some files end so. The renderer
+    /// has the same rule (`jpeg_scan.h`).
     func check(in bytes: RawSpan) throws(ImageFault) {
         var data = JPEGScanData(at: start)
         // In the order of a unit.

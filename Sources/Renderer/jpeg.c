@@ -9,6 +9,7 @@
 #include <jerror.h>
 
 #include "decoders.h"
+#include "jpeg_scan.h"
 
 // Each scan of a progressive image costs time for all its pixels. Programs write 10, and up to 64 by hand.
 enum { MOST_SCANS = 100 };
@@ -19,9 +20,11 @@ struct reader {
     struct jpeg_progress_mgr progress;
     jmp_buf failed;
     struct picture *picture;
+    const uint8_t *bytes, *end;
     uint8_t *row;
     JOCTET *profile;
-    // Whether a missing end marker is no damage: JWRN_HIT_MARKER tells if data is missing before it.
+    // Whether a missing end marker is no damage, nor a missing end of the last block: JWRN_HIT_MARKER tells if data is
+    // missing.
     bool may_lack_end;
 };
 
@@ -50,15 +53,34 @@ static void on_error(j_common_ptr jpeg) {
     longjmp(reader->failed, 1);
 }
 
+// Whether nothing but the end of the last block is missing from the scan that is read: decoders make it up.
+static bool lacks_end_only(const struct reader *reader) {
+    const struct jpeg_source_mgr *source = reader->jpeg.src;
+    // Where libjpeg has come to. At the end of the file it reads an end marker of its own.
+    const uint8_t *place = reader->end;
+    if (source->next_input_byte == reader->end - source->bytes_in_buffer) place = source->next_input_byte;
+    // The data of a scan has no marker like that of its header.
+    for (size_t last = place - reader->bytes; last >= 4; last--) {
+        const uint8_t *marker = reader->bytes + last - 4;
+        if (marker[0] != 0xff || marker[1] != 0xda) continue;
+        int length = marker[2] << 8 | marker[3];
+        if (length > reader->end - marker - 2) return false;
+        return scan_lacks_end_only(&reader->jpeg, marker + 2 + length, reader->end);
+    }
+    return false;
+}
+
 // libjpeg replaces what is missing by gray. Here it is damage.
 static void on_message(j_common_ptr jpeg, int level) {
     if (level >= 0) return;
     struct reader *reader = jpeg->client_data;
     switch (jpeg->err->msg_code) {
     case JWRN_BOGUS_PROGRESSION:
-    case JWRN_HIT_MARKER:
     case JWRN_HUFF_BAD_CODE:
     case JWRN_MUST_RESYNC: on_error(jpeg); break;
+    case JWRN_HIT_MARKER:
+        if (!reader->may_lack_end || !lacks_end_only(reader)) on_error(jpeg);
+        break;
     case JWRN_JPEG_EOF:
         if (!reader->may_lack_end) on_error(jpeg);
         break;
@@ -127,7 +149,7 @@ static bool read_all(struct reader *reader, const uint8_t *bytes, size_t length)
 }
 
 bool read_jpeg(struct picture *picture, const uint8_t *bytes, size_t length) {
-    struct reader reader = {.picture = picture};
+    struct reader reader = {.picture = picture, .bytes = bytes, .end = bytes + length};
     reader.jpeg.err = jpeg_std_error(&reader.errors);
     reader.jpeg.client_data = &reader;
     reader.errors.error_exit = on_error;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import FoundationEssentials
 import ImageChecks
+import TestSupport
 import Testing
 
 @Suite("Images without their end marker")
@@ -105,6 +107,28 @@ struct EndMarkerTests {
         }
         // Both end with a byte that has no more than the end of the last block.
         #expect(accepted.map { sample.bytes.count - $0 } == [3, 2, 1])
+    }
+
+    /// A JPEG, and how many bytes may be missing at its end, of 1 to 8.
+    private struct Cuts: Decodable {
+        var name: String
+        var accepted: [Int]
+        var base64: String
+    }
+
+    @Test("a JPEG is accepted without its last bytes if the renderer draws it")
+    func renderer() throws {
+        let file = URL(filePath: "\(Article.project)/Tests/Renderer/jpeg-ends.json")
+        let cuts = try JSONDecoder().decode([Cuts].self, from: Data(contentsOf: file))
+        #expect(cuts.count == 5)
+        for cut in cuts {
+            let bytes = [UInt8](try #require(Data(base64Encoded: cut.base64)))
+            let accepted = (1...8).filter {
+                let verdict = inspector.verdict(on: bytes, cutTo: bytes.count - $0, isComplete: true)
+                return (try? verdict.get())?.type == .jpeg
+            }
+            #expect(accepted == cut.accepted, "\(cut.name)")
+        }
     }
 
     @Test("other formats need all of their bytes", arguments: ImageSample.all)
