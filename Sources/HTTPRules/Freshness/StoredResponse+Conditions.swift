@@ -7,22 +7,30 @@ extension StoredResponse {
 
     /// The condition of the next request for the same URL; `nil` if that request should have none.
     ///
-    /// It has none without a validator or a known URL. Without a tag it also has none if the date is weak, and once in
-    /// 30 days: a server that compares dates answers `304` for a file that was replaced by an older one.
+    /// It has none without a validator or a known URL. Without a tag it also has none if the date is weak, unless a cache
+    /// gave the response, and once in 30 days: a server that compares dates answers `304` for a file that was replaced by
+    /// an older one.
     package func condition(at now: Timestamp) -> Condition? {
         guard let url, !validators.isEmpty else { return nil }
-        if entityTag == nil, hasWeakDate || isTrustOver(at: now, for: url) { return nil }
+        if entityTag == nil, hasWeakDate && !isFromCache || isTrustOver(at: now, for: url) { return nil }
         return Condition(url: url, validators: validators)
     }
 
     /// Whether the image may have changed again within the second of its `Last-Modified`, unnoticed.
     ///
     /// The date must be a minute away from `Date`, as for ``strongValidator`` (RFC 9110, section 8.8.2.2).
-    private var hasWeakDate: Bool {
+    var hasWeakDate: Bool {
         guard let lastModified else { return false }
         let gap = date - lastModified
         return gap < .seconds(60) && gap > .seconds(-60)
     }
+
+    /// Whether a cache on the way gave the response, as `Age` tells, with the `Date` of its server (RFC 9111, section
+    /// 5.1).
+    ///
+    /// As long as the cache keeps it, a request without conditions brings the same image, and a `304` has the same
+    /// `Date`; one with another `Date` contradicts a weak date.
+    var isFromCache: Bool { fields.first("age") != nil && time("date") != nil }
 
     /// Whether a boundary between two periods of 30 days lies between the last response and now.
     ///

@@ -36,8 +36,10 @@ extension StoredResponse {
     /// A `304` without validators always does: there is only one response it can be about. One with another tag does
     /// not, as the tag may stand for other bytes, unless the tag is weak and the last modification date is the same.
     /// Without a tag, the date decides: a server that compares dates answers `304` for an older file too, and only the
-    /// date in it tells that the file was replaced.
+    /// date in it tells that the file was replaced. A weak date is only that of the response which a cache on the way
+    /// gave: with another `Date`, the cache has another response, perhaps with an image from the same second.
     private func isSelected(by update: StoredResponse) -> Bool {
+        if entityTag == nil, hasWeakDate, isFromCache, update.time("date") != time("date") { return false }
         guard let tag = update.entityTag else {
             guard let date = update.lastModified, let own = lastModified else { return true }
             return date == own

@@ -17,13 +17,18 @@ struct ConditionTests {
     private static func modified(_ seconds: Int) -> (String, String) { ("Last-Modified", Sample.date(seconds)) }
 
     @Test(
-        "a date is sent without a tag only if it is a minute away from that of the response",
+        "a date is sent without a tag only if it is a minute away from that of the response, or a cache gave that",
         arguments: [
             ([modified(-86_400)], true), ([modified(-60)], true), ([modified(-59)], false), ([modified(0)], false),
             ([modified(59)], false), ([modified(60)], true),
             ([("Date", Sample.date(100)), modified(40)], true), ([("Date", Sample.date(100)), modified(41)], false),
             // Without a usable Date, the time of receipt counts.
             ([("Date", "x"), modified(-60)], true), ([("Date", "x"), modified(-1)], false),
+            // A cache says so with Age, and keeps the Date of its server.
+            ([("Age", "9"), ("Date", Sample.date(-90)), modified(-90)], true),
+            ([("Age", "0"), ("Date", Sample.date(0)), modified(-59)], true),
+            ([("Age", "9"), modified(0)], false), ([("Age", "9"), ("Date", "x"), modified(0)], false),
+            ([("Date", Sample.date(-90)), modified(-90)], false),
             ([("ETag", "\"a\""), modified(0)], true), ([("ETag", "W/\"a\""), modified(0)], true),
             ([("ETag", "a\"b"), modified(0)], false), ([("ETag", "\"a\"")], true),
             ([("Last-Modified", "x")], false), ([], false),
@@ -67,5 +72,27 @@ struct ConditionTests {
         let dated = Self.response([Self.modified(-86_400)])
         #expect(dated.condition(at: Sample.start) != nil)
         #expect(dated.condition(at: Sample.start + Self.day * 30) == nil)
+        let cached = Self.response([("Age", "9"), ("Date", Sample.date(-9)), Self.modified(-9)])
+        #expect(cached.condition(at: Sample.start) != nil)
+        #expect(cached.condition(at: Sample.start + Self.day * 30) == nil)
+    }
+
+    @Test("a weak date from a cache is confirmed as long as the cache has the same response, and has to be each time")
+    func cached() {
+        let date = ("Date", Sample.date(-90))
+        var response = Self.response([("Age", "90"), date, Self.modified(-91)])
+        for number in 1...2 {
+            let time = Sample.start + Self.day * number
+            let update = HTTPFields([("Age", "9"), date])
+            guard case .updated(let new) = response.freshened(by: update, requestTime: time, responseTime: time) else {
+                Issue.record("not updated")
+                return
+            }
+            #expect(new.condition(at: time) != nil)
+            response = new
+        }
+        let time = Sample.start + Self.day * 3
+        let update = HTTPFields([("Age", "1"), ("Date", Sample.date(86_400 * 2)), Self.modified(-91)])
+        #expect(response.freshened(by: update, requestTime: time, responseTime: time) == .contradicted)
     }
 }

@@ -49,6 +49,7 @@ struct FresheningTests {
     private enum Result { case updated, contradicted, unasked }
 
     private static let changed = ("Last-Modified", Sample.date(-10))
+    private static let cached = [("Age", "5"), ("Date", Sample.date(-5)), changed]
     private static let table: [([(String, String)], [(String, String)], Result)] = [
         ([("ETag", "\"a\"")], [], .updated),
         ([("ETag", "\"a\"")], [("ETag", "\"a\"")], .updated),
@@ -69,6 +70,15 @@ struct FresheningTests {
         ([("ETag", "W/\"a\""), changed], [("ETag", "W/\"b\""), changed], .contradicted),
         ([changed], [changed, ("ETag", "\"a\"")], .contradicted),
         ([changed], [("ETag", "W/\"a\"")], .contradicted),
+        // A weak date from a cache is that of the response alone which the cache had.
+        (cached, [], .contradicted),
+        (cached, [("Date", Sample.date(-5)), changed], .updated),
+        (cached, [("Date", Sample.date(-5)), ("Age", "9")], .updated),
+        (cached, [("Date", Sample.date(90)), changed], .contradicted),
+        (cached, [("Date", "yesterday"), changed], .contradicted),
+        ([("ETag", "\"a\""), ("Age", "5"), changed], [("Date", Sample.date(90)), changed], .updated),
+        ([("Age", "9"), ("Date", Sample.date(90)), changed], [("Date", Sample.date(99)), changed], .updated),
+        ([("Date", Sample.date(-5)), changed], [("Date", Sample.date(90)), changed], .updated),
         ([], [("ETag", "\"a\"")], .unasked),
         ([("Cache-Control", "max-age=60")], [], .unasked),
         ([("Last-Modified", "yesterday")], [], .unasked),
