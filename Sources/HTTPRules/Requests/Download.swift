@@ -179,10 +179,10 @@ package struct Download: Sendable {
 
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
-        // If an image is already cached, a part of its successor is not worth the space.
-        let isNew = request.condition == nil && request.copy == nil && !request.bypassesCaches
+        // A part is kept only if the next attempt can go on with it, which one with conditions cannot.
+        let mayGoOn = request.condition == nil && request.copy == nil
         let kept =
-            isNew ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
+            mayGoOn ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
         return .take(Body(response: response, announced: announced, isDelimited: head.isDelimited, partial: kept))
     }
 

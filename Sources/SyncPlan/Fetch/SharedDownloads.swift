@@ -14,6 +14,8 @@ struct SharedDownloads: Sendable {
     private var copying: [IconURL: IconURL] = [:]
     /// The icons that a user wants to be requested.
     private var insisted: Set<IconURL> = []
+    /// When a user last asked for a full request of an icon.
+    private var fullRequests: [IconURL: Timestamp] = [:]
     /// The icons whose last download failed, by URL without its fragment.
     private var failed: [IconURL: Set<IconURL>] = [:]
 
@@ -42,6 +44,7 @@ struct SharedDownloads: Sendable {
     /// Forgets an icon that no list names any more.
     mutating func forget(_ url: IconURL) {
         _ = endInsistence(on: url)
+        if !fullRequests.isEmpty { fullRequests[url] = nil }
         endFailure(of: url)
         if let key = key(of: url), requested[key] == url { requested[key] = nil }
     }
@@ -53,6 +56,27 @@ struct SharedDownloads: Sendable {
 
     /// Whether a user wanted it to be requested since its last download.
     mutating func endInsistence(on url: IconURL) -> Bool { !insisted.isEmpty && insisted.remove(url) != nil }
+
+    // MARK: Full requests
+
+    /// Records that a user wants a full request of an icon, which others may share.
+    mutating func recordFullRequest(of url: IconURL, at now: Timestamp) {
+        if key(of: url) != nil {
+            fullRequests[url] = now
+        } else if !fullRequests.isEmpty {
+            fullRequests[url] = nil
+        }
+    }
+
+    /// Whether the full request of one icon, which is sent, was asked for no earlier than that of another.
+    func isFullRequest(of url: IconURL, after other: IconURL) -> Bool {
+        fullRequests[url].map { isFullRequest(sentAt: $0, after: other) } ?? false
+    }
+
+    /// Whether a user has asked for nothing more of an icon since then.
+    func isFullRequest(sentAt time: Timestamp, after url: IconURL) -> Bool {
+        fullRequests[url].map { $0 <= time } ?? false
+    }
 
     // MARK: Failures
 

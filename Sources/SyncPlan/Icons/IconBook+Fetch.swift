@@ -75,11 +75,9 @@ extension IconBook {
         } else {
             let icon = catalog.icons[place].icon
             request.bypassesCaches = icon.isFullRequested
-            if !icon.isFullRequested {
-                request.condition = icon.hasImage ? icon.response?.condition(at: turn.now) : nil
-                request.mayResume =
-                    request.condition == nil && partials.mayResume(url, after: icon.failure) && cuts.mayResume(url)
-            }
+            if icon.hasImage, !icon.isFullRequested { request.condition = icon.response?.condition(at: turn.now) }
+            request.mayResume =
+                request.condition == nil && partials.mayResume(url, after: icon.failure) && cuts.mayResume(url)
         }
         apply(.started, at: place, in: &turn)
         begin(request, in: &turn)
@@ -117,7 +115,8 @@ extension IconBook {
         guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
-        let isUseful = !isInvalid && icon.isReferenced && !outcome.isCutShort
+        // A full request goes on with nothing that came before it.
+        let isUseful = !isInvalid && icon.isReferenced && !outcome.isCutShort && icon.fullRequest != .wanted
         if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
             turn.run(.discardPartials([url]))
         }

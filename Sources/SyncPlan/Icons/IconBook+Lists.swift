@@ -103,8 +103,10 @@ extension IconBook {
         let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh, isFull: isFull) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
+        if isFull { discardParts(of: urls, in: &turn) }
         for url in urls {
-            // A request in flight goes on; if it is answered with 304, a full one follows.
+            if isFull { sharedDownloads.recordFullRequest(of: url, at: turn.now) }
+            // A request in flight goes on; a full one follows.
             if catalog.icons[url]?.phase != .fetching {
                 sources.waive(url, at: turn.now)
                 sharedDownloads.insist(on: url)
@@ -112,6 +114,14 @@ extension IconBook {
             apply(.requested(turn.now, isRefresh: isRefresh, isFull: isFull), to: url, in: &turn)
             downloads.raise(url)
         }
+    }
+
+    /// Discards partial images: caches on the way may have given them.
+    private mutating func discardParts(of urls: [IconURL], in turn: inout Turn) {
+        guard !partials.urls.isEmpty else { return }
+        // That of a running download is discarded when it ends.
+        let idle = Set(urls.filter { catalog.icons[$0]?.phase != .fetching })
+        if let parts = partials.forget(where: idle.contains) { turn.run(.discardPartials(parts)) }
     }
 
     /// Requests the icons that failed for a clock that was wrong, now that it was set.

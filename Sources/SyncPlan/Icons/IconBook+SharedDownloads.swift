@@ -15,15 +15,20 @@ extension IconBook {
         // Copies of upstreams are chosen for each icon.
         guard request.copy == nil else { return turn.actions.append(.fetch(request)) }
         if let other = sharedDownloads.requested(before: request.url), let icon = catalog.icons[other] {
-            if icon.phase == .fetching, !sources.isTaking(other), !sharedDownloads.isWaiting(other) {
+            if icon.phase == .fetching, !sources.isTaking(other), !sharedDownloads.isWaiting(other),
+                !request.bypassesCaches
+                    || icon.fullRequest == .sent && sharedDownloads.isFullRequest(of: other, after: request.url)
+            {
                 return sharedDownloads.wait(request, for: other)
             }
-            if !isInsisted, let failure = failure(of: icon, for: request.url, at: turn.now) {
+            if !isInsisted, !request.bypassesCaches || icon.isFullRequested,
+                let failure = failure(of: icon, for: request.url, at: turn.now)
+            {
                 _ = downloads.finish(request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
                 sharedDownloads.recordFailure(of: request.url, and: other)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
             }
-            request.shared = image(of: icon, for: request.url, isInsisted: isInsisted, at: turn.now)
+            request.shared = image(of: icon, for: request, isInsisted: isInsisted, at: turn.now)
             if request.shared != nil { sharedDownloads.beginCopy(for: request.url, of: other) }
         }
         if request.shared == nil { sharedDownloads.record(request.url) }
@@ -32,10 +37,13 @@ extension IconBook {
 
     /// The image of another icon, if it is fresh, and its response is newer than that of this icon.
     ///
-    /// If a user asked for a request, also newer than that.
-    private func image(of other: IconRecord, for url: IconURL, isInsisted: Bool, at now: Timestamp) -> SharedImage? {
+    /// If a user asked for a request, also newer than that. In place of a full request, only the answer to another one
+    /// counts that was sent later than the user asked.
+    private func image(
+        of other: IconRecord, for request: FetchRequest, isInsisted: Bool, at now: Timestamp
+    ) -> SharedImage? {
         // After the image of the other could not be read, the server is asked.
-        guard let icon = catalog.icons[url], icon.failure?.code != .fetch(.disk) else { return nil }
+        guard let icon = catalog.icons[request.url], icon.failure?.code != .fetch(.disk) else { return nil }
         let shared: SharedImage
         if let staged = other.staged, let answer = other.stagedAnswer {
             shared = SharedImage(image: staged.image, staged: staged.name, response: answer.response)
@@ -48,6 +56,11 @@ extension IconBook {
         }
         // An upstream has told nothing of this icon.
         guard !sources.gave(shared.response), icon.accepts(shared.image.sha256) else { return nil }
+        if request.bypassesCaches {
+            let isFull = other.fullRequest == (shared.staged == nil ? .answered : .sent)
+            return isFull && sharedDownloads.isFullRequest(sentAt: shared.response.requestTime, after: request.url)
+                ? shared : nil
+        }
         let time = shared.response.responseTime
         let isNewer =
             isInsisted ? icon.freshUntil <= time : icon.response.map { $0.responseTime < time } ?? !icon.hasImage

@@ -19,6 +19,17 @@ package struct IconRecord: Equatable, Sendable {
 
     package typealias Failure = RepeatedFailure
 
+    /// What became of a user's wish for a full request: one without conditions, past caches.
+    package enum FullRequest: Sendable {
+        case none
+        /// The next request is a full one; one that is in flight was sent before the wish.
+        case wanted
+        /// It is in flight, or its image is staged.
+        case sent
+        /// The last answer is that to a full request.
+        case answered
+    }
+
     /// A server's response about an image, with the freshness that follows from it.
     package struct Answer: Equatable, Sendable {
         package var response: StoredResponse
@@ -44,8 +55,8 @@ package struct IconRecord: Equatable, Sendable {
     package fileprivate(set) var due: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package fileprivate(set) var wasMissing = false
-    /// Whether a user wants it downloaded without conditions; a download that fails leaves that to the next one.
-    package fileprivate(set) var isFullRequested = false
+    /// A full request that brings nothing leaves the wish to the next one.
+    package fileprivate(set) var fullRequest = FullRequest.none
     /// Why no source has the image, as of the last decision.
     package fileprivate(set) var sourceLack: SourceLack?
     /// Whether the URL contains the image itself, so that it never changes.
@@ -74,6 +85,7 @@ package struct IconRecord: Equatable, Sendable {
     var hasImage: Bool { _image.isFull }
     var hasStaged: Bool { if case .staged = phase { true } else { false } }
     var hasFailed: Bool { _failure.isFull }
+    var isFullRequested: Bool { fullRequest == .wanted || fullRequest == .sent }
 
     /// The image on disk in its shared box, not copied.
     var boxedImage: Boxed<AppListDocument.Image> { _image }
@@ -168,16 +180,27 @@ extension IconRecord {
         case .expected(let digests, let list): expected[list] = digests.isEmpty ? nil : digests
 
         case .queued(let source, let origin): phase = .queued(source, origin: origin)
-        case .started: phase = .fetching
-        case .dequeued, .unstaged, .cancelled: phase = .idle
-        case .blocked: phase = .blocked
+        case .started:
+            phase = .fetching
+            fullRequest = fullRequest == .wanted ? .sent : .none
+        case .dequeued, .unstaged, .cancelled:
+            phase = .idle
+            renewFullRequest()
+        case .blocked:
+            phase = .blocked
+            renewFullRequest()
         case .ended(let end, let trail):
             self.trail = trail
             phase = .idle
             update(with: end)
 
-        case .failed(let failure): (phase, self.failure) = (.idle, failure)
-        case .confirmed(let answer): confirm(answer)
+        case .failed(let failure):
+            (phase, self.failure) = (.idle, failure)
+            renewFullRequest()
+        case .confirmed(let answer):
+            // An upstream decides for its followers.
+            fullRequest = .none
+            confirm(answer)
         case .published(let image, _):
             guard let answer = stagedAnswer else { preconditionFailure("only staged images are published") }
             phase = .idle
@@ -191,13 +214,14 @@ extension IconRecord {
             _image = image
             (self.response, freshUntil) = (response, time)
             (failure, wasMissing) = (nil, false)
+            if fullRequest == .answered { fullRequest = .none }
         case .lost:
             (image, response, wasMissing) = (nil, nil, true)
         case .evicted:
-            (image, response, isFullRequested) = (nil, nil, false)
+            (image, response, fullRequest) = (nil, nil, .none)
         case .purged:
             (image, response, failure, trail, wasMissing) = (nil, nil, nil, nil, false)
-            (freshUntil, isFullRequested) = (.distantPast, false)
+            (freshUntil, fullRequest) = (.distantPast, .none)
             if phase == .blocked { phase = .idle }
 
         case .scheduled(let time): due = time
@@ -205,7 +229,7 @@ extension IconRecord {
         case .requested(let now, let isRefresh, let isFull):
             failure?.nextAttempt = now
             if isRefresh { freshUntil = min(freshUntil, now) }
-            if isFull { isFullRequested = true }
+            if isFull { fullRequest = .wanted }
         case .expires(let time): freshUntil = time
         case .lacking(let lack): sourceLack = lack
         case .remembered(let response, let freshUntil, let failure, let trail):
@@ -219,16 +243,31 @@ extension IconRecord {
         switch end {
         case .staged(let image, let answer): phase = .staged(image, answer)
         case .confirmed(let answer): confirm(answer)
-        case .contradicted(let now): (response, freshUntil) = (nil, now)
-        case .failed(let failure): self.failure = failure
-        case .blocked: phase = .blocked
-        case .discarded: break
+        case .contradicted(let now):
+            (response, freshUntil) = (nil, now)
+            renewFullRequest()
+        case .failed(let failure):
+            self.failure = failure
+            renewFullRequest()
+        case .blocked:
+            phase = .blocked
+            renewFullRequest()
+        case .discarded: renewFullRequest()
         }
     }
 
     private mutating func confirm(_ answer: Answer) {
-        (response, freshUntil) = (answer.response, answer.freshUntil)
-        (failure, wasMissing, isFullRequested) = (nil, false, false)
+        response = answer.response
+        (failure, wasMissing) = (nil, false)
+        // The answer to an earlier request leaves the image as outdated as the user wants it to be.
+        guard fullRequest != .wanted else { return }
+        freshUntil = answer.freshUntil
+        fullRequest = fullRequest == .sent ? .answered : .none
+    }
+
+    /// Leaves the wish for a full request to the next one.
+    private mutating func renewFullRequest() {
+        if fullRequest == .sent { fullRequest = .wanted }
     }
 
     private func news(of event: IconEvent) -> IconChange.News? {

@@ -124,6 +124,25 @@ struct DownloadTests {
         #expect(Self.exchange(&plain, 200).sent["Cache-Control"] == nil)
     }
 
+    @Test(
+        "a part is kept of a download that can go on, also past caches, and not of one with conditions",
+        arguments: [(false, false, true), (false, true, true), (true, false, false)])
+    func keptPart(isConditional: Bool, bypassesCaches: Bool, isKept: Bool) throws {
+        var request = FetchRequest(url: Self.url, source: try IconSource(Self.url), reason: .expired)
+        if isConditional { request.condition = Condition(url: Self.url.text, validators: Self.validators) }
+        request.bypassesCaches = bypassesCaches
+        var download = try Download(
+            request, at: FetchTarget(Self.url.text), from: nil, rules: Download.Rules(Settings()))
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        let head = ResponseHead(status: 200, fields: HTTPFields([("ETag", "\"1\"")]))
+        guard case .take(let body) = download.answered(head, now: Sample.start) else {
+            Issue.record("not taken")
+            return
+        }
+        #expect((body.partial != nil) == isKept)
+    }
+
     @Test("a 304 from another URL has all asked again without conditions, once")
     func strayNotModified() throws {
         var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))

@@ -159,6 +159,112 @@ struct FragmentScenarioTests {
         #expect(Self.sent(agent).count == 2)
     }
 
+    /// An agent with the same image for two of the icons.
+    private static func ready(concurrency: Int? = nil) throws -> AgentScenario {
+        var agent = AgentScenario { if let concurrency { $0.fetch.concurrency = concurrency } }
+        try agent.scan(["1.plist": [x, y]])
+        while let (url, request) = agent.downloads.first {
+            if request.shared == nil { try agent.finish(url, with: "x") }
+            try copyShared(&agent)
+        }
+        try agent.finishJobs()
+        #expect(sent(agent).count == 1)
+        try agent.pass(.seconds(60))
+        return agent
+    }
+
+    private static let (x, y) = (urls[0], urls[1])
+
+    /// How a request with conditions can end.
+    enum PlainEnd: CaseIterable {
+        case notModified, sameImage, newImage
+    }
+
+    private static func finish(_ url: IconURL, with end: PlainEnd, in agent: inout AgentScenario) throws {
+        switch end {
+        case .notModified: try agent.finish(url, .notModified(Sample.response(etag: "x", at: agent.now)))
+        case .sameImage: try agent.finish(url, with: "x")
+        case .newImage: try agent.finish(url, with: "y")
+        }
+        try copyShared(&agent)
+    }
+
+    /// Lets the full request of an icon bring an image; no other request may follow.
+    private static func finishFull(_ url: IconURL, in agent: inout AgentScenario) throws {
+        let request = try #require(agent.downloads[url])
+        #expect(request.bypassesCaches && request.condition == nil && request.shared == nil)
+        try agent.finish(url, with: "z")
+        try copyShared(&agent)
+        try agent.finishJobs()
+        #expect(agent.downloads.isEmpty && agent.plan.icon(url)?.image == Sample.image("z"))
+    }
+
+    @Test("a full request is sent beside one with conditions, and takes nothing of it", arguments: PlainEnd.allCases)
+    func fullBesidePlain(end: PlainEnd) throws {
+        var agent = try Self.ready()
+        try agent.handle(.request([Self.x], isRefresh: true))
+        try agent.pass(.seconds(1))
+        try agent.handle(.request([Self.y], isRefresh: true, isFull: true))
+        #expect(Self.sent(agent).suffix(2) == [Self.x, Self.y])
+        try Self.finish(Self.x, with: end, in: &agent)
+        try Self.finishFull(Self.y, in: &agent)
+        #expect(Self.sent(agent).count == 3)
+    }
+
+    @Test("an icon that waits for another one's request is requested in full after it", arguments: PlainEnd.allCases)
+    func fullAfterPlain(end: PlainEnd) throws {
+        var agent = try Self.ready()
+        try agent.handle(.request([Self.x, Self.y], isRefresh: true))
+        let first = try #require(Self.sent(agent).last)
+        let second = first == Self.x ? Self.y : Self.x
+        #expect(Self.sent(agent).count == 2)
+        try agent.pass(.seconds(1))
+        try agent.handle(.request([second], isRefresh: true, isFull: true))
+        #expect(Self.sent(agent).count == 2)
+        try Self.finish(first, with: end, in: &agent)
+        try agent.finishJobs()
+        try Self.finishFull(second, in: &agent)
+        #expect(Self.sent(agent).count == 3)
+    }
+
+    @Test("a full request does not wait for one that was sent before the user asked", arguments: [false, true])
+    func earlierFull(hasEnded: Bool) throws {
+        var agent = try Self.ready()
+        try agent.handle(.request([Self.x], isRefresh: true, isFull: true))
+        if hasEnded { try Self.finishFull(Self.x, in: &agent) }
+        try agent.pass(.seconds(1))
+        try agent.handle(.request([Self.y], isRefresh: true, isFull: true))
+        if !hasEnded { try agent.finish(Self.x, with: "z") }
+        try Self.finishFull(Self.y, in: &agent)
+        #expect(Self.sent(agent).count == 3)
+    }
+
+    @Test("full requests that start one after the other are one if the user asked for all of them before")
+    func laterFull() throws {
+        var agent = try Self.ready(concurrency: 1)
+        try agent.handle(.request([Self.x, Self.y], isRefresh: true, isFull: true))
+        let first = try #require(agent.downloads.keys.first)
+        #expect(agent.downloads.count == 1)
+        try agent.pass(.seconds(1))
+        try Self.finishFull(first, in: &agent)
+        #expect([Self.x, Self.y].allSatisfy { agent.plan.icon($0)?.image == Sample.image("z") })
+        #expect(Self.sent(agent).count == 2)
+    }
+
+    @Test("a full request that fails is repeated once for all that share it")
+    func failedFull() throws {
+        var agent = try Self.ready()
+        try agent.handle(.request([Self.x, Self.y], isRefresh: true, isFull: true))
+        try agent.finish(try #require(Self.sent(agent).last), .failed(.status(503)))
+        #expect(agent.downloads.isEmpty && Self.sent(agent).count == 2)
+        try agent.pass(.seconds(7200))
+        let again = try #require(Self.sent(agent).last)
+        #expect(Self.sent(agent).count == 3)
+        try Self.finishFull(again, in: &agent)
+        #expect([Self.x, Self.y].allSatisfy { agent.plan.icon($0)?.image == Sample.image("z") })
+        #expect(Self.sent(agent).count == 3)
+    }
+
     @Test("a refresh asks the server once for all that are requested together")
     func refresh() throws {
         var agent = AgentScenario()

@@ -22,7 +22,7 @@ struct FullRefreshScenarioTests {
     /// The request in flight, which must be a full one.
     private static func expectFullRequest(_ agent: AgentScenario) throws {
         let request = try #require(agent.downloads[a])
-        #expect(request.condition == nil && request.bypassesCaches && !request.mayResume)
+        #expect(request.condition == nil && request.bypassesCaches)
     }
 
     @Test(
@@ -75,6 +75,86 @@ struct FullRefreshScenarioTests {
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
     }
 
+    /// An agent with a request in flight that has no conditions, since when a user wants a full one.
+    private static func plainInFlight() throws -> AgentScenario {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [a]])
+        let bare = StoredResponse(fields: HTTPFields([]), requestTime: agent.now, responseTime: agent.now)
+        try agent.finish(a, with: "x", answer: bare)
+        try agent.finishJobs()
+        try agent.handle(.request([a], isRefresh: true))
+        let request = try #require(agent.downloads[a])
+        #expect(request.condition == nil && !request.bypassesCaches && countDue(agent) == 1)
+        try agent.handle(.request([a], isRefresh: true, isFull: true))
+        #expect(countDue(agent) == 0 && agent.requests.count == 2)
+        return agent
+    }
+
+    /// Lets the full request that follows bring an image; no other request may follow.
+    private static func finishFull(_ agent: inout AgentScenario) throws {
+        try agent.fetchAgain(a)
+        try expectFullRequest(agent)
+        try agent.finish(a, with: "z")
+        try agent.finishJobs()
+        #expect(agent.downloads.isEmpty && countDue(agent) == 1)
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("z"))])
+        let freshUntil = try #require(agent.plan.icon(a)?.freshUntil)
+        #expect(freshUntil > agent.now)
+    }
+
+    @Test("an image that a request in flight brings is followed by a full request", arguments: ["x", "y"])
+    func plainImage(word: String) throws {
+        var agent = try Self.plainInFlight()
+        try agent.finish(Self.a, with: word)
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.ready(Sample.image(word))])
+        #expect(agent.requests.count == 3)
+        try Self.finishFull(&agent)
+        #expect(agent.requests.count == 3)
+    }
+
+    private static let fruitless: [FetchOutcome] = [
+        .failed(.status(404)), .failed(.timeout("60 s")), .cancelled,
+        .noRoom(Shortage(bytes: 1, isGeneral: false, reason: "it is full")),
+    ]
+
+    @Test("a request in flight that brings nothing is followed by a full one", arguments: fruitless)
+    func plainEnd(outcome: FetchOutcome) throws {
+        var agent = try Self.plainInFlight()
+        try agent.finish(Self.a, outcome)
+        try Self.expectNoPlain(&agent)
+    }
+
+    @Test("a full request that brings nothing is followed by another one", arguments: fruitless)
+    func fullEnd(outcome: FetchOutcome) throws {
+        var agent = try Self.ready()
+        try agent.handle(.request([Self.a], isRefresh: true, isFull: true))
+        try agent.finish(Self.a, outcome)
+        try Self.expectNoPlain(&agent)
+    }
+
+    /// Expects a full request next, once there is room.
+    private static func expectNoPlain(_ agent: inout AgentScenario) throws {
+        while agent.downloads[a] == nil {
+            if agent.trial != nil {
+                try agent.finishTrial(.success(SimulatedDisk.space(free: 1 << 20)))
+            } else {
+                try agent.passToNextWake()
+            }
+            try agent.finishJobs()
+        }
+        try finishFull(&agent)
+    }
+
+    @Test("a full request whose image cannot be published is followed by another one", arguments: [false, true])
+    func publicationFails(isFull: Bool) throws {
+        var agent = try Self.ready()
+        try agent.handle(.request([Self.a], isRefresh: true, isFull: true))
+        try agent.finish(Self.a, with: "y")
+        try agent.finishPublication(fails: !isFull, isFull: isFull)
+        try Self.expectNoPlain(&agent)
+    }
+
     @Test("a request that waits for the end of a pause becomes a full one")
     func queued() throws {
         var agent = try Self.ready()
@@ -95,5 +175,30 @@ struct FullRefreshScenarioTests {
         try agent.finishJobs()
         try agent.handle(.request([Self.a], isRefresh: true, isFull: true))
         try Self.expectFullRequest(agent)
+    }
+
+    @Test(
+        "a full request goes on with what another one brought, and not with what came before it",
+        arguments: [true, false])
+    func parts(hasImage: Bool) throws {
+        var agent = hasImage ? try Self.plainInFlight() : AgentScenario()
+        if !hasImage { try agent.scan(["1.plist": [Self.a]]) }
+        try agent.finish(Self.a, .failed(.timeout("60 s")), leavingPart: true)
+        try agent.finishJobs()
+        if !hasImage {
+            #expect(agent.disk.partials == [Self.a])
+            try agent.handle(.request([Self.a], isRefresh: true, isFull: true))
+        }
+        #expect(agent.disk.partials.isEmpty)
+        try agent.fetchAgain(Self.a)
+        try Self.expectFullRequest(agent)
+        #expect(agent.downloads[Self.a]?.mayResume == false)
+        try agent.finish(Self.a, .failed(.timeout("60 s")), leavingPart: true)
+        try agent.fetchAgain(Self.a)
+        let request = try #require(agent.downloads[Self.a])
+        #expect(request.condition == nil && request.bypassesCaches && request.mayResume)
+        try agent.finish(Self.a, with: "z")
+        try agent.finishJobs()
+        #expect(agent.disk.partials.isEmpty && Self.countDue(agent) == 1)
     }
 }
