@@ -119,4 +119,41 @@ struct ValidatorTests {
             }
         }
     }
+
+    @Test("a full refresh during another request of a cache's image is followed by one past the cache")
+    func fullAfterPlain() async throws {
+        try await World.with { world in
+            let path = "/bare.png"
+            let url = world.origin.baseURL + path
+            @Sendable func bare(_ name: String) -> @Sendable (OriginRequest) -> OriginReply {
+                { request in
+                    let isPassedOn = request.headers["cache-control"] == "no-cache"
+                    return OriginReply(
+                        headers: [("Cache-Control", "max-age=3600")],
+                        body: IconDrawing(isPassedOn ? name : "Mail").png())
+                }
+            }
+            world.origin.respond(to: path, with: bare("Mail"))
+            try world.agent.drop(propertyList([("Mail", url)]), as: "apps.plist")
+            let cache = IconCache(at: world.agent.cache)
+            let new = Digest.of(IconDrawing("Maps").png())
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.ready == 1 }
+                world.origin.respond(to: path, with: bare("Maps"))
+                world.origin.hold(path)
+                #expect(try await world.agent.call("refresh", url).code == 0)
+                try await world.origin.received(2, for: path)
+                let full = try await world.agent.call("refresh", "--full", url)
+                #expect(full.code == 0 && full.output == "1 icon is downloaded now.\n", "\(full)")
+                world.origin.release(path)
+                try await world.agent.status {
+                    guard case .ready(let image)? = (try? cache.document(of: "apps.plist"))?.apps.last?.state else {
+                        return false
+                    }
+                    return $0.inSync && image.sha256 == new
+                }
+                #expect(world.origin.requestCount(for: path) == 3)
+            }
+        }
+    }
 }
