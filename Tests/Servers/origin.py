@@ -11,7 +11,7 @@ import images
 # The Cache-Control of each file; `None` if it has none.
 FILES = {
     "heuristic": None, "fresh": "max-age=3600", "same": "max-age=3600", "tag": "max-age=3600", "date": "max-age=3600",
-    "ask": "no-cache", "expired": "max-age=1", "expired-same": "max-age=1", "fails": "max-age=1", "down": "max-age=1",
+    "ask": "no-cache", "expired": "max-age=1", "expired-same": "max-age=1", "expired-tag": "max-age=1", "fails": "max-age=1", "down": "max-age=1",
     "late": None, "cut": "max-age=3600", "cut-unsaid": "max-age=3600",
 }
 
@@ -82,7 +82,7 @@ class Origin:
         tag, date = f'"{hashlib.sha256(body).hexdigest()[:16]}"', formatdate(self.dates[name], usegmt=True)
         if name != "date":
             fields["ETag"] = tag
-        if name != "tag":
+        if not name.endswith("tag"):
             fields["Last-Modified"] = date
         if FILES[name]:
             fields["Cache-Control"] = FILES[name]

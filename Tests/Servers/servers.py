@@ -116,7 +116,7 @@ id = icons
 """)]
 
 
-@server("inets httpd (Erlang)", debian=["erlang-inets", "erlang-base"])
+@server("inets httpd {} (Erlang)", debian=["erlang-inets", "erlang-base"])
 def inets(at):
     start = (f'inets:start(), {{ok, _}} = inets:start(httpd, [{{port, {at.port}}}, {{bind_address, {{127,0,0,1}}}}, '
              f'{{server_name, "icons"}}, {{server_root, "{at.folder}"}}, {{document_root, "{at.site}"}}, '
@@ -125,18 +125,18 @@ def inets(at):
     return ["erl", "-noshell", "-eval", start]
 
 
-@server("WEBrick (ruby -run -e httpd)", debian=["ruby-webrick", "ruby3.1"])
+@server("WEBrick {} (`ruby -run -e httpd`)", debian=["ruby-webrick", "ruby3.1"])
 def webrick(at):
     return ["ruby3.1", "-run", "-e", "httpd", "--", at.site, "-p", at.port, "-b", "127.0.0.1"]
 
 
-@server("Rack::Files, Puma", debian=["ruby-rack", "puma", "ruby3.1"])
+@server("Rack::Files {}, Puma", debian=["ruby-rack", "puma", "ruby3.1"])
 def rack(at):
     rackup = at.write("config.ru", f'require "rack"\nrun Rack::Files.new("{at.site}")\n')
     return ["ruby3.1", "/usr/bin/puma", "-b", f"tcp://127.0.0.1:{at.port}", rackup]
 
 
-@server("Sinatra, Puma", debian=["ruby-sinatra", "puma", "ruby3.1"])
+@server("Sinatra {}, Puma", debian=["ruby-sinatra", "puma", "ruby3.1"])
 def sinatra(at):
     rackup = at.write("config.ru", f"""
 require "sinatra/base"
@@ -149,22 +149,22 @@ run Icons
     return ["ruby3.1", "/usr/bin/puma", "-b", f"tcp://127.0.0.1:{at.port}", rackup]
 
 
-@server("php -S", debian=["php8.2-cli"])
+@server("PHP {} (`php -S`)", debian=["php8.2-cli"])
 def php(at):
     return ["php8.2", "-S", f"127.0.0.1:{at.port}", "-t", at.site]
 
 
-@server("rclone serve http", debian=["rclone", "media-types"])
+@server("rclone {} serve http", debian=["rclone", "media-types"])
 def rclone(at):
     return ["rclone", "serve", "http", at.site, "--addr", f"127.0.0.1:{at.port}"]
 
 
-@server("rclone serve webdav", debian=["rclone", "media-types"])
+@server("rclone {} serve webdav", debian=["rclone", "media-types"])
 def rclone_webdav(at):
     return ["rclone", "serve", "webdav", at.site, "--addr", f"127.0.0.1:{at.port}"]
 
 
-@server("uWSGI --static-map", debian=["uwsgi-core", "uwsgi-plugin-python3", "media-types"])
+@server("uWSGI {} `--static-map`", debian=["uwsgi-core", "uwsgi-plugin-python3", "media-types"])
 def uwsgi(at):
     # A map is looked up only if a plugin takes requests.
     return ["uwsgi-core", "--plugins", "python311", "--http-socket", f"127.0.0.1:{at.port}", "--static-map", f"/={at.site}", "--master",
@@ -251,7 +251,7 @@ def ocsigen(at):
 """)]
 
 
-@server("serve-static, Express (Node)", debian=["node-express", "nodejs"])
+@server("Express {} static (Node)", debian=["node-express", "nodejs"])
 def express(at):
     script = at.write("icons.js", f"""
 const express = require("express");
@@ -272,7 +272,7 @@ def plack(at):
     return ["starman", "--listen", f"127.0.0.1:{at.port}", "--workers", "2", script]
 
 
-@server("HTTP::Daemon (Perl)", debian=["libhttp-daemon-perl"])
+@server("HTTP::Daemon {} (Perl)", debian=["libhttp-daemon-perl"])
 def http_daemon(at):
     script = at.write("icons.pl", f"""
 use HTTP::Daemon;
