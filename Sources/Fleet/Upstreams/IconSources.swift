@@ -311,6 +311,8 @@ package struct IconSources: Sendable {
 
     /// Forgets an icon that is unreferenced, or has what it waited for.
     package mutating func forget(_ url: IconURL) {
+        // Nearly always: a look-up in an empty dictionary hashes the key, too.
+        if requests.isEmpty, waits.isEmpty, failed.isEmpty { return }
         requests[url] = nil
         waits[url] = nil
         failed.remove(url)
@@ -331,7 +333,7 @@ package struct IconSources: Sendable {
     package mutating func finish(
         _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> SourceEnd? {
-        guard let request = requests.removeValue(forKey: url) else { return nil }
+        guard !requests.isEmpty, let request = requests.removeValue(forKey: url) else { return nil }
         defer { releaseRoom() }
         guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn }
         switch outcome {

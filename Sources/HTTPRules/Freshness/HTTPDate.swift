@@ -10,6 +10,8 @@ package enum HTTPDate {
     ///
     /// A two-digit year is the latest matching year that is not more than 50 years after `now`.
     package static func parse(_ text: some StringProtocol, now: Timestamp) -> Timestamp? {
+        // The form of nearly all servers, without a copy: several dates are parsed for every response.
+        if let time = text.utf8.withContiguousStorageIfAvailable({ fixed($0) }), let time { return time }
         var text = text.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }[...]
         func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         text = text.drop(while: isWhitespace)
@@ -20,16 +22,16 @@ package enum HTTPDate {
         // The indices below count from the end of the day of the week.
         let rest = Array(text[end...])
         if rest.first != UInt8(ascii: ",") { return isShort ? asctime(rest) : nil }
-        if isShort { return fixed(rest) }
+        if isShort { return text.withUnsafeBufferPointer { fixed($0) } }
         return weekdays.contains { $0[...] == weekday } ? dashed(rest, now: now) : nil
     }
 
-    /// Parses `, 06 nov 1994 08:49:37 gmt`.
-    private static func fixed(_ text: [UInt8]) -> Timestamp? {
-        guard text.count == 26, matches(text, ", .. ... .... ........ gmt"), let year = number(text[9..<13]) else {
-            return nil
-        }
-        return time(year, month: text[5..<8], day: text[2..<4], clock: text[14..<22])
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static func fixed(_ text: UnsafeBufferPointer<UInt8>) -> Timestamp? {
+        guard text.count == 29, matches(text, "..., .. ... .... ........ gmt"),
+            shortWeekdays.contains(code(text[..<3])), let year = number(text[12..<16])
+        else { return nil }
+        return time(year, month: text[8..<11], day: text[5..<7], clock: text[17..<25])
     }
 
     /// Parses `, 06-nov-94 08:49:37 gmt`.
@@ -60,9 +62,9 @@ package enum HTTPDate {
     }
 
     /// The time with the given parts; second 60 is accepted, as in a leap second.
-    private static func time(
-        _ year: Int, month: ArraySlice<UInt8>, day: ArraySlice<UInt8>, clock: ArraySlice<UInt8>
-    ) -> Timestamp? {
+    private static func time<Bytes: RandomAccessCollection<UInt8>>(
+        _ year: Int, month: Bytes, day: Bytes, clock: Bytes
+    ) -> Timestamp? where Bytes.Index == Int, Bytes.SubSequence == Bytes {
         let start = clock.startIndex
         guard let index = months.firstIndex(of: code(month)), let day = number(day),
             clock[start + 2] == UInt8(ascii: ":"), clock[start + 5] == UInt8(ascii: ":"),
@@ -74,7 +76,7 @@ package enum HTTPDate {
         return second <= 59 ? time : second == 60 ? time.map { $0 + .seconds(1) } : nil
     }
 
-    private static func number(_ digits: ArraySlice<UInt8>) -> Int? {
+    private static func number(_ digits: some Sequence<UInt8>) -> Int? {
         var number = 0
         for digit in digits {
             guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
@@ -89,9 +91,14 @@ package enum HTTPDate {
         return Timestamp(sinceEpoch: min(max(time.sinceEpoch, first), last))
     }
 
-    /// Whether the text matches the pattern, in which a dot stands for any byte; both must have the same length.
-    private static func matches(_ text: [UInt8], _ pattern: StaticString) -> Bool {
-        pattern.withUTF8Buffer { zip(text, $0).allSatisfy { $1 == UInt8(ascii: ".") || $0 == $1 } }
+    /// Whether the text matches the pattern, in which a dot stands for any byte, and a letter also for its capital; both
+    /// must have the same length.
+    private static func matches(_ text: some Sequence<UInt8>, _ pattern: StaticString) -> Bool {
+        pattern.withUTF8Buffer {
+            zip(text, $0).allSatisfy {
+                $1 == UInt8(ascii: ".") || $0 == $1 || $1 >= UInt8(ascii: "a") && $0 | 0x20 == $1
+            }
+        }
     }
 
     private static let weekdays = [
@@ -104,8 +111,8 @@ package enum HTTPDate {
         "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
     ].map { code($0.utf8) }
 
-    /// Three letters as a number, which is compared faster: a date is parsed for every response.
+    /// Three letters of any case as a number, which is compared faster.
     private static func code(_ letters: some Sequence<UInt8>) -> UInt32 {
-        letters.reduce(0) { $0 << 8 | UInt32($1) }
+        letters.reduce(0) { $0 << 8 | UInt32($1 | 0x20) }
     }
 }

@@ -104,7 +104,7 @@ struct DownloadSchedule: Sendable {
                     at: turn.now)
             }
         }
-        return invalidated.remove(url) != nil
+        return !invalidated.isEmpty && invalidated.remove(url) != nil
     }
 
     /// Returns the icons that got the login page of a network before it was suspected, or that can be retried because it

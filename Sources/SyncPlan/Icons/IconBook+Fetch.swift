@@ -103,17 +103,17 @@ extension IconBook {
         _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool? = nil, of url: IconURL,
         isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
     ) {
+        guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
+            preconditionFailure("an icon is not forgotten while it is being fetched")
+        }
         let isCopy = sources.isTaking(url)
-        let last = isCopy ? nil : catalog.icons[url]?.failure?.code
+        let last = isCopy ? nil : icon.failure?.code
         let outcome = isCopy ? outcome : cuts.judge(outcome, of: url, after: last, at: turn.now)
         let isInvalid = downloads.finish(
             url, outcome, after: last, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
         guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
             requeueBlocked(in: &turn)
             return apply(.cancelled, to: url, in: &turn)
-        }
-        guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
-            preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         // A full request goes on with nothing that came before it.
         let isUseful = !isInvalid && icon.isReferenced && !outcome.isCutShort && icon.fullRequest != .wanted
@@ -163,7 +163,7 @@ extension IconBook {
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
         _ answer: IconRecord.Answer?, in turn: inout Turn
     ) -> IconEvent.End? {
-        let isOutdated = outdated.remove(url) != nil
+        let isOutdated = !outdated.isEmpty && outdated.remove(url) != nil
         switch Self.checked(outcome, of: icon) {
         case .cancelled: return nil
         case .failed(let failure):
