@@ -6,8 +6,15 @@ import HTTPRules
 struct SharedDownloads: Sendable {
     /// By URL without its fragment, the icon that was requested last.
     private var requested: [IconURL: IconURL] = [:]
-    /// The requests that wait for the end of another icon's download, by its URL.
-    private var waiting: [IconURL: [FetchRequest]] = [:]
+    /// A request that waits for the end of another icon's download.
+    struct Waiting: Sendable {
+        var request: FetchRequest
+        /// Whether the icon takes the result of that download, and is not just requested after it.
+        var isShared: Bool
+    }
+
+    /// By the URL of the icon whose download they wait for.
+    private var waiting: [IconURL: [Waiting]] = [:]
     /// The icon whose download each of them waits for.
     private var awaited: [IconURL: IconURL] = [:]
     /// The icons that get a copy of an image, with the icon that it was downloaded for.
@@ -59,13 +66,11 @@ struct SharedDownloads: Sendable {
 
     // MARK: Full requests
 
-    /// Records that a user wants a full request of an icon, which others may share.
-    mutating func recordFullRequest(of url: IconURL, at now: Timestamp) {
-        if key(of: url) != nil {
-            fullRequests[url] = now
-        } else if !fullRequests.isEmpty {
-            fullRequests[url] = nil
-        }
+    /// Records that a user wants full requests of icons, which others may share.
+    mutating func recordFullRequests(of urls: [IconURL], at now: Timestamp) {
+        let plain = Set(urls.lazy.filter(\.hasFragment).map(\.withoutFragment))
+        guard !plain.isEmpty || !isEmpty else { return }
+        for url in urls { fullRequests[url] = plain.contains(url) || key(of: url) != nil ? now : nil }
     }
 
     /// Whether the full request of one icon, which is sent, was asked for no earlier than that of another.
@@ -104,9 +109,9 @@ struct SharedDownloads: Sendable {
 
     // MARK: Requests that wait
 
-    /// Lets a request wait for the end of another icon's download.
-    mutating func wait(_ request: FetchRequest, for url: IconURL) {
-        waiting[url, default: []].append(request)
+    /// Lets a request wait for the end of another icon's download, whose result it shares or not.
+    mutating func wait(_ request: FetchRequest, for url: IconURL, isShared: Bool) {
+        waiting[url, default: []].append(Waiting(request: request, isShared: isShared))
         awaited[request.url] = url
     }
 
@@ -115,15 +120,15 @@ struct SharedDownloads: Sendable {
     /// Ends the wait of an icon; returns whether it waited.
     mutating func endWait(of url: IconURL) -> Bool {
         guard let other = awaited.removeValue(forKey: url) else { return false }
-        waiting[other]?.removeAll { $0.url == url }
+        waiting[other]?.removeAll { $0.request.url == url }
         return true
     }
 
     /// Removes and returns the requests that wait for the end of an icon's download.
-    mutating func endWaits(for url: IconURL) -> [FetchRequest] {
-        guard let requests = waiting.removeValue(forKey: url) else { return [] }
-        for request in requests { awaited[request.url] = nil }
-        return requests
+    mutating func endWaits(for url: IconURL) -> [Waiting] {
+        guard let ended = waiting.removeValue(forKey: url) else { return [] }
+        for entry in ended { awaited[entry.request.url] = nil }
+        return ended
     }
 
     // MARK: Copies

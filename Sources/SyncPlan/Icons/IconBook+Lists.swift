@@ -103,9 +103,11 @@ extension IconBook {
         let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh, isFull: isFull) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
-        if isFull { discardParts(of: urls, in: &turn) }
+        if isFull {
+            discardParts(of: urls, in: &turn)
+            sharedDownloads.recordFullRequests(of: urls, at: turn.now)
+        }
         for url in urls {
-            if isFull { sharedDownloads.recordFullRequest(of: url, at: turn.now) }
             // A request in flight goes on; a full one follows.
             if catalog.icons[url]?.phase != .fetching {
                 sources.waive(url, at: turn.now)

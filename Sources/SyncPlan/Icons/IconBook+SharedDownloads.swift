@@ -15,11 +15,12 @@ extension IconBook {
         // Copies of upstreams are chosen for each icon.
         guard request.copy == nil else { return turn.actions.append(.fetch(request)) }
         if let other = sharedDownloads.requested(before: request.url), let icon = catalog.icons[other] {
-            if icon.phase == .fetching, !sources.isTaking(other), !sharedDownloads.isWaiting(other),
-                !request.bypassesCaches
+            if icon.phase == .fetching, !sources.isTaking(other), !sharedDownloads.isWaiting(other) {
+                let isShared =
+                    !request.bypassesCaches
                     || icon.fullRequest == .sent && sharedDownloads.isFullRequest(of: other, after: request.url)
-            {
-                return sharedDownloads.wait(request, for: other)
+                if isInsisted, !isShared { sharedDownloads.insist(on: request.url) }
+                return sharedDownloads.wait(request, for: other, isShared: isShared)
             }
             if !isInsisted, !request.bypassesCaches || icon.isFullRequested,
                 let failure = failure(of: icon, for: request.url, at: turn.now)
@@ -123,8 +124,12 @@ extension IconBook {
     /// Ends the requests that waited for the download of an icon.
     private mutating func endWaits(for url: IconURL, _ outcome: FetchOutcome, _ trail: FetchTrail?, in turn: inout Turn)
     {
-        for var request in sharedDownloads.endWaits(for: url) {
+        for entry in sharedDownloads.endWaits(for: url) {
+            var request = entry.request
             switch outcome {
+            case _ where !entry.isShared:
+                // It is queued again.
+                endDownload(.cancelled, nil, of: request.url, isRequest: false, in: &turn)
             case .failed(let failure) where isShared(failure.code, with: request.url):
                 sharedDownloads.recordFailure(of: request.url, and: url)
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
@@ -135,7 +140,6 @@ extension IconBook {
             case .notModified where isSame(request.url, as: url) && !request.bypassesCaches:
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image, .notModified, .failed, .noRoom, .cancelled:
-                // It is queued again.
                 endDownload(.cancelled, nil, of: request.url, isRequest: false, in: &turn)
             }
         }

@@ -96,6 +96,11 @@ struct FullRefreshScenarioTests {
         try expectFullRequest(agent)
         try agent.finish(a, with: "z")
         try agent.finishJobs()
+        // A publication that failed is tried again later.
+        while agent.downloads.isEmpty, countDue(agent) == 0 {
+            try agent.passToNextWake()
+            try agent.finishJobs()
+        }
         #expect(agent.downloads.isEmpty && countDue(agent) == 1)
         #expect(try agent.published("1.plist") == [.ready(Sample.image("z"))])
         let freshUntil = try #require(agent.plan.icon(a)?.freshUntil)
