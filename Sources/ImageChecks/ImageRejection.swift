@@ -23,6 +23,9 @@ package enum ImageRejection: Error, Equatable, Sendable {
     /// Showing the image could run code or send a request.
     case unsafe(ImageType, what: String)
 
+    /// How the description of ``truncatedAtSource(_:)`` ends, and no other one.
+    package static let atSource = "at its source"
+
     package var code: Code {
         switch self {
         case .notAnImage: .notAnImage
@@ -60,7 +63,7 @@ extension ImageRejection: CustomStringConvertible {
         case .truncated(let type):
             "the \(type.rawValue.uppercased()) image is truncated"
         case .truncatedAtSource(let type):
-            "the \(type.rawValue.uppercased()) image is truncated at its source"
+            "the \(type.rawValue.uppercased()) image is truncated \(Self.atSource)"
         case .damaged(let type, let what):
             "the \(type.rawValue.uppercased()) image is damaged: \(what)"
         case .tooLarge(let width, let height, let limits) where max(width, height) > limits.maxSide:

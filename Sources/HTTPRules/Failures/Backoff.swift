@@ -16,20 +16,32 @@ package struct Backoff: Sendable {
     package static let longestWait: Duration = .seconds(86_400)
     /// How many attempts after a momentary failure follow each other as after a transient one: about 2 min in all.
     package static let momentaryAttempts = 8
+    /// How many attempts in a row may follow each other as fast as the server asks.
+    package static let shortWaits = 3
     private static let gone: Duration = .seconds(7 * 86_400)
     private static let lasting: Duration = .seconds(86_400)
 
-    /// The delay after a failure: what the server asks for, else what the kind of failure implies; `nil` if never.
-    ///
-    /// The server's delay is extended by up to 10 %, so that clients which got the same answer do not return together.
+    /// The delay after a failure, by what the server asks for and what the kind of failure implies; `nil` if never.
     package func delay(
         after failure: FetchFailure, attempt: Int, using generator: inout some RandomNumberGenerator
     ) -> Duration? {
-        guard let wait = failure.wait else {
-            return delay(after: failure.persistence, attempt: attempt, using: &generator)
-        }
+        delay(after: failure.persistence, requested: failure.wait, attempt: attempt, using: &generator)
+    }
+
+    /// The delay after the given attempt failed, if the server asks for a delay; `nil` if a retry is useless.
+    ///
+    /// What the server asks for replaces the backoff of ``shortWaits`` attempts. After that the longer one counts,
+    /// because some servers send the same short delay for ever. It is extended by up to 10 %, so that clients which got
+    /// the same answer do not return together.
+    package func delay(
+        after persistence: FetchFailure.Persistence, requested wait: Duration?, attempt: Int,
+        using generator: inout some RandomNumberGenerator
+    ) -> Duration? {
+        guard let wait else { return delay(after: persistence, attempt: attempt, using: &generator) }
         let longer = Swift.min(wait, Self.longestWait) * Double.random(in: 1...1.1, using: &generator)
-        return Swift.min(longer, Self.longestWait)
+        let requested = Swift.min(longer, Self.longestWait)
+        guard attempt > Self.shortWaits else { return requested }
+        return delay(after: persistence, attempt: attempt, using: &generator).map { Swift.max($0, requested) }
     }
 
     /// The longest possible delay after a failure.

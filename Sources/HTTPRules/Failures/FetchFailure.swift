@@ -67,6 +67,14 @@ package struct FetchFailure: Error, Equatable, Sendable {
 }
 
 extension FetchFailure.Persistence {
+    /// Whether a delay that the server asks for counts.
+    package var allowsWait: Bool {
+        switch self {
+        case .passing, .momentary, .throttled, .forbidden: true
+        case .lasting, .gone, .refused: false
+        }
+    }
+
     /// The persistence of a status.
     ///
     /// Transient are those that `curl --retry` retries, and those whose definition says that the cause ends by itself. An
@@ -121,10 +129,7 @@ extension FetchFailure {
     /// Servers send it with 503 and 429; some throttle with 403. Zero and past dates are ignored. It is about the URL,
     /// except for 429 (RFC 9110, section 10.2.3).
     package var wait: Duration? {
-        switch persistence {
-        case .passing, .momentary, .throttled, .forbidden: retryAfter.flatMap { $0 > .zero ? $0 : nil }
-        case .lasting, .gone, .refused: nil
-        }
+        persistence.allowsWait ? retryAfter.flatMap { $0 > .zero ? $0 : nil } : nil
     }
 
     package init(_ refusal: URLRefusal) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import ImageChecks
 
 /// The failure of the last attempts, and when the next one is due.
 package struct RepeatedFailure: Equatable, Sendable {
@@ -15,5 +16,11 @@ package struct RepeatedFailure: Equatable, Sendable {
         self.message = message
         self.attempts = attempts
         self.nextAttempt = nextAttempt
+    }
+
+    /// How long the cause is likely to last, as far as it is stored.
+    package var persistence: FetchFailure.Persistence {
+        // One code for both cases: only the message tells them apart.
+        code.dependsOnLength && message.hasSuffix(ImageRejection.atSource) ? .lasting : code.persistence
     }
 }

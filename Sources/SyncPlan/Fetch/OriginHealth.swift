@@ -42,10 +42,9 @@ package struct OriginHealth: Codable, Hashable, Sendable {
         if !isWaiting || !isBroken { failures += 1 }
         var delay: Duration?
         if failure.wait != nil || !isWaiting && (isBroken || failure.persistence == .throttled) {
-            delay =
-                failure.wait == nil
-                ? backoff.delay(after: .passing, attempt: failures, using: &generator)
-                : backoff.delay(after: failure, attempt: failures, using: &generator)
+            // During a wait, only a longer one that the server asks for is news. The hours after 403 are its URL's.
+            delay = backoff.delay(
+                after: .passing, requested: failure.wait, attempt: isWaiting ? 1 : failures, using: &generator)
         }
         waitsUntil = max(waitsUntil, now + (delay ?? .zero))
     }

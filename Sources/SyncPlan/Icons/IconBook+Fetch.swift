@@ -231,13 +231,15 @@ extension IconBook {
 
     /// A failure with the number of attempts, and the time of the next one.
     mutating func repeated(_ failure: FetchFailure, of url: IconURL, in turn: inout Turn) -> IconRecord.Failure {
-        // Lasting failures are counted from the first one with the same code.
+        // Lasting failures are counted from the first one with the same code, 401 and 403 from the first status.
         let last = catalog.icons[url]?.failure
         let continues =
             switch failure.persistence {
             // Bytes that arrive are no reason to wait longer.
             case .passing, .momentary, .throttled: failure.cut?.isProgress != true
-            case .lasting, .forbidden, .gone: last?.code == failure.code
+            case .lasting, .gone: last?.code == failure.code
+            // Else a server that alternates between statuses could ask for short delays for ever.
+            case .forbidden: if case .http? = last?.code { true } else { false }
             case .refused: false
             }
         var earlier = continues ? last?.attempts ?? 0 : 0

@@ -105,9 +105,7 @@ extension Backoff {
             "a random delay of at most fetch.retryBase (\(DurationText.format(base))), doubled for each failure up to "
             + "fetch.retryMax (\(DurationText.format(max)))"
         let rule =
-            switch failure.code.persistence {
-            case .passing where failure.code.dependsOnLength:
-                "\(failures): 1 h, doubled for each failure up to 1 day, if the response was complete; \(short) if not"
+            switch failure.persistence {
             case .passing, .throttled: "\(failures): \(short)"
             case .momentary where failure.attempts <= Self.momentaryAttempts:
                 "\(failures): \(short); from failure \(Self.momentaryAttempts + 1) on 1 h, doubled up to 1 day"
@@ -120,8 +118,9 @@ extension Backoff {
             case .refused: "the URL is refused"
             }
         // The server may have asked for a delay, but that is not stored.
-        guard case .http = failure.code else { return rule }
-        return rule + "; or as long as the server asked, if it did (Retry-After)"
+        guard case .http = failure.code, failure.persistence.allowsWait else { return rule }
+        let condition = failure.attempts > Self.shortWaits ? "if that is longer" : "if it did"
+        return rule + "; or as long as the server asked, \(condition) (Retry-After)"
     }
 }
 

@@ -41,7 +41,7 @@ struct BackoffTests {
     }
 
     @Test(
-        "a Retry-After wins over the backoff, up to a day",
+        "a Retry-After wins over the backoff of the first failure, up to a day",
         arguments: [
             (503, 120, 120, 132), (429, 1, 1, 1.1), (403, 60, 60, 66), (202, 60, 60, 66), (500, 86_400, 86_400, 86_400),
             (429, 1_000_000_000, 86_400, 86_400), (503, 0, 0, 1), (429, -5, 0, 1), (404, 5, 2880, 4320),
@@ -55,6 +55,29 @@ struct BackoffTests {
             #expect(delay >= .seconds(low) && delay <= .seconds(high))
             #expect(delay <= Self.backoff.longest(after: failure.code))
         }
+    }
+
+    /// The status, the seconds that the server asks for, the attempt, and the bounds of the delay.
+    @Test(
+        "from the fourth failure in a row on, the longer of Retry-After and backoff counts",
+        arguments: [
+            (503, 1, 3, 1, 1.1), (503, 1, 4, 1, 8), (503, 1, 11, 1, 600), (503, 1, .max, 1, 600), (503, 0, 4, 0, 8),
+            (429, 1, 3, 1, 1.1), (429, 2, 11, 2, 600), (429, 3600, 11, 3600, 3960), (429, 90_000, 11, 86_400, 86_400),
+            (403, 1, 3, 1, 1.1), (403, 1, 4, 17_280, 25_920), (401, 2, 124, 17_280, 25_920),
+            (403, 21_600, 4, 21_600, 25_920), (403, 86_400, 4, 86_400, 86_400), (202, 1, 3, 1, 1.1),
+            (202, 1, 8, 1, 128), (202, 1, 9, 2880, 4320), (425, 1, .max, 69_120, 103_680),
+        ] as [(Int, Int, Int, Double, Double)])
+    func shortRetryAfter(status: Int, seconds: Int, attempt: Int, low: Double, high: Double) throws {
+        let failure = FetchFailure.status(status, retryAfter: .seconds(seconds))
+        var generator = SeededGenerator(seed: 1)
+        let delays = (0..<1000).compactMap { _ in
+            Self.backoff.delay(after: failure, attempt: attempt, using: &generator)
+        }
+        let (least, most) = (try #require(delays.min()), try #require(delays.max()))
+        #expect(delays.count == 1000)
+        #expect(least >= .seconds(low) && most <= .seconds(high) && most <= Self.backoff.longest(after: failure.code))
+        let edge = Duration.seconds((high - low) / 20)
+        #expect(least <= .seconds(low) + edge && most >= .seconds(high) - edge)
     }
 
     @Test(

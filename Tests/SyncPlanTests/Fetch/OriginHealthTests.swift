@@ -83,6 +83,31 @@ struct OriginHealthTests {
         #expect(health.waitsUntil == Self.now + .seconds(86_400))
     }
 
+    @Test("an origin that always asks for a second is requested more and more rarely", arguments: [403, 429, 503])
+    mutating func shortDelays(status: Int) {
+        var health = OriginHealth()
+        var requests = 0
+        while health.waitsUntil < Self.now + .seconds(3600) {
+            let now = max(Self.now, health.waitsUntil)
+            fail(&health, .status(status, retryAfter: .seconds(1)), at: now)
+            requests += 1
+            #expect(health.waitsUntil >= now + .seconds(1) && health.waitsUntil <= now + .seconds(600))
+            if requests <= Backoff.shortWaits { #expect(health.waitsUntil <= now + .seconds(1.2)) }
+        }
+        #expect(requests > 10 && requests < 40)
+    }
+
+    @Test("requests under way when an origin broke prolong its wait by no more than it asks for")
+    mutating func askingStragglers() {
+        var health = health(after: 12)
+        let now = health.waitsUntil
+        fail(&health, at: now)
+        let before = health
+        for _ in 0..<100 { fail(&health, .status(503, retryAfter: .seconds(1)), at: now) }
+        #expect(health.failures == before.failures)
+        #expect(health.waitsUntil <= max(before.waitsUntil, now + .seconds(1.2)))
+    }
+
     @Test("failures of the day before yesterday do not count")
     mutating func memory() {
         var health = health(after: 4)

@@ -254,6 +254,53 @@ struct DownloadScenarioTests {
         #expect((hour * 1.6...hour * 2.4).contains(try delay(after: .status(status))))
     }
 
+    /// The statuses that the server gives in turn, the number of icons, and the most requests for all in an hour.
+    @Test(
+        "a server that always asks for a second's delay gets few requests, for new icons and for ready ones",
+        arguments: [
+            ([401], 1, 4), ([403], 1, 4), ([429], 1, 40), ([503], 1, 40), ([202], 1, 10), ([403, 503], 1, 5),
+            ([401, 403], 1, 4), ([403], 20, 80), ([429], 20, 40), ([503], 20, 40), ([202], 20, 200),
+        ] as [(statuses: [Int], count: Int, limit: Int)], [false, true])
+    func shortDelays(reply: (statuses: [Int], count: Int, limit: Int), isReady: Bool) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": (1...reply.count).map { IconURL("https://h.example/\($0).png") }])
+        if isReady {
+            while let url = agent.downloads.keys.min() { try agent.finish(url, with: "x") }
+            try agent.finishJobs()
+            try agent.pass(.seconds(2 * 86_400))
+        }
+        let end = agent.now + .seconds(3600)
+        var failures = 0
+        while agent.now < end {
+            while let url = agent.downloads.keys.min() {
+                let status = reply.statuses[failures % reply.statuses.count]
+                try agent.finish(url, .failed(.status(status, retryAfter: .seconds(1))))
+                failures += 1
+            }
+            try agent.finishJobs()
+            try agent.passToNextWake()
+        }
+        #expect(failures >= Backoff.shortWaits && failures <= reply.limit)
+    }
+
+    @Test("failures with status 403 are counted from the first status on, but not from a timeout on")
+    func forbiddenInARow() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        let (timeout, busy) = (FetchFailure.timeout("10 s"), FetchFailure.status(503, retryAfter: .seconds(1)))
+        let forbidden = FetchFailure.status(403, retryAfter: .seconds(1))
+        let failures = [timeout, timeout, timeout, forbidden, busy, forbidden, forbidden]
+        for (failure, attempts) in zip(failures, [1, 2, 3, 1, 2, 3, 4]) {
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finish(Self.a, .failed(failure))
+            try agent.finishJobs()
+            let last = try #require(agent.plan.icon(Self.a)?.failure)
+            let next = try #require(last.nextAttempt)
+            #expect(last.attempts == attempts)
+            #expect(next - agent.now < .seconds(10) || attempts == 4 && next - agent.now > .seconds(17_000))
+        }
+    }
+
     @Test("a failed refresh keeps the icon ready, and is asked again")
     func failedRefresh() throws {
         var agent = AgentScenario()

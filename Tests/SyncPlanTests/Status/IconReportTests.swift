@@ -79,8 +79,9 @@ struct IconReportTests {
             (.status(404), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
             (
                 .image(.truncatedAtSource(.png)),
-                "one failure: 1 h, doubled for each failure up to 1 day, if the response was complete; a random delay of "
+                "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"
             ),
+            (.image(.truncated(.png)), "one failure: a random delay of at most fetch.retryBase (1s), doubled for "),
             (FetchFailure(.cutShort, "x"), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
             (.status(403), "the server refuses access: 6 h"), (.status(410), "the server says that it is gone: 7 days"),
         ])
@@ -91,6 +92,29 @@ struct IconReportTests {
         let report = try Self.report(agent, on: Self.a)
         #expect(report.next == "retry at \(report.failure?.nextAttempt ?? "")")
         #expect(report.rule?.hasPrefix(rule) == true, "\(report.rule ?? "")")
+    }
+
+    @Test(
+        "the report of a failed icon says whether a delay that the server asks for counts",
+        arguments: [
+            (403, 3, "6 h; or as long as the server asked, if it did (Retry-After)"),
+            (403, 4, "6 h; or as long as the server asked, if that is longer (Retry-After)"),
+            (503, 3, "(10m); or as long as the server asked, if it did (Retry-After)"),
+            (429, 4, "(10m); or as long as the server asked, if that is longer (Retry-After)"),
+            (202, 9, "1 day; or as long as the server asked, if that is longer (Retry-After)"),
+            (404, 1, "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
+            (410, 1, "the server says that it is gone: 7 days"),
+        ])
+    func retryAfter(status: Int, failures: Int, rule: String) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        for _ in 0..<failures {
+            while agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finish(Self.a, .failed(.status(status, retryAfter: .seconds(2))))
+            try agent.finishJobs()
+        }
+        let report = try Self.report(agent, on: Self.a)
+        #expect(report.rule?.hasSuffix(rule) == true, "\(report.rule ?? "")")
     }
 
     @Test("the report of a status that should be over soon says from which failure on it is retried later")
