@@ -29,6 +29,9 @@ package struct EntityTag: Hashable, Sendable {
     /// Whether the same tag means the same bytes, so that a partial download may be resumed.
     package var isStrong: Bool { text.utf8.first == UInt8(ascii: "\"") }
 
+    /// Whether there is nothing between the quotes.
+    package var isEmpty: Bool { opaque.elementsEqual("\"\"".utf8) }
+
     /// Weak comparison: whether two tags are equal, regardless of their strength (RFC 9110, section 8.8.3.2).
     package func matches(_ other: EntityTag) -> Bool {
         opaque.elementsEqual(other.opaque)

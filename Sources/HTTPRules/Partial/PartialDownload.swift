@@ -21,10 +21,10 @@ package struct PartialDownload: Equatable, Sendable {
 
     /// Makes a record from the response that brings the first bytes.
     ///
-    /// `nil` if the response is not the whole image (200), if it has no strong validator, or if the server serves no
-    /// ranges.
+    /// `nil` if the response is not the whole image (200), if it has no strong validator or several tags, or if the
+    /// server serves no ranges.
     package init?(of url: IconURL, from target: FetchTarget, response: StoredResponse, fields: HTTPFields) {
-        guard response.status == 200, Self.allowsRanges(fields) else { return nil }
+        guard response.status == 200, fields["etag"].count <= 1, Self.allowsRanges(fields) else { return nil }
         self.init(
             url: url, target: target.url, response: response, length: fields.first("content-length").flatMap { Int($0) }
         )
@@ -57,13 +57,13 @@ package struct PartialDownload: Equatable, Sendable {
     ///
     /// - Returns: Where its bytes end, the length of the whole image, and the response as if all of it had come at once
     ///   (RFC 9111, section 3.4). `nil` if the response does not begin with the first missing byte, is too short to be
-    ///   worth a request, or is about another image.
+    ///   worth a request, or does not prove that it is about the same image.
     package func extended(
         by rest: StoredResponse, fields: HTTPFields
     ) -> (end: Int, length: Int, response: StoredResponse)? {
         let ranges = fields["content-range"]
         guard ranges.count == 1, let range = ContentRange(ranges[0]), range.first == bytes,
-            length == nil || length == range.length, response.isOfSameImage(as: rest)
+            length == nil || length == range.length, response.isOfSameImage(as: fields)
         else { return nil }
         let end = range.last + 1
         guard end == range.length || end - bytes >= Self.leastProgress.bytes else { return nil }

@@ -25,6 +25,7 @@ struct PartialDownloadTests {
             ([tag, ("Accept-Ranges", "lines, Bytes")], 200, true), ([tag, ("Content-Length", "5")], 200, true),
             ([tag, ("Accept-Ranges", "none")], 200, false), ([tag, ("Accept-Ranges", "lines")], 200, false),
             ([tag, ("Accept-Ranges", "")], 200, false), ([("ETag", "W/\"1\"")], 200, false), ([], 200, false),
+            ([("ETag", "\"\"")], 200, false), ([tag, tag], 200, false), ([tag, ("ETag", "\"2\"")], 200, false),
             ([tag], 206, false), ([tag], 203, false), ([tag], 404, false),
         ] as [([(name: String, value: String)], Int, Bool)])
     func keeping(fields: [(name: String, value: String)], status: Int, isKept: Bool) throws {
@@ -61,17 +62,23 @@ struct PartialDownloadTests {
         ] as [([String], Int?, Int?)])
     func extent(ranges: [String], length: Int?, end: Int?) throws {
         let partial = try #require(Sample.partial(length: length))
-        let fields = ranges.map { (name: "Content-Range", value: $0) }
+        let fields = ranges.map { (name: "Content-Range", value: $0) } + [Self.tag]
         let extended = partial.extended(by: Sample.response(fields, status: 206), fields: HTTPFields(fields))
         #expect(extended?.end == end)
         if let length { #expect(extended == nil || extended?.length == length) }
     }
 
-    @Test("an answer about another image does not extend a partial download")
-    func otherImage() throws {
+    @Test(
+        "an answer that may be about another image does not extend a partial download",
+        arguments: [
+            ([tag], true), ([("ETag", "\"2\"")], false), ([], false), ([tag, ("ETag", "\"2\"")], false),
+            ([("ETag", "\"2\""), tag], false), ([("Last-Modified", Sample.date(-60))], false),
+        ] as [([(name: String, value: String)], Bool)])
+    func otherImage(validators: [(name: String, value: String)], isExtended: Bool) throws {
         let partial = try #require(Sample.partial())
-        let fields = [("Content-Range", "bytes 100000-199999/200000"), ("ETag", "\"2\"")]
-        #expect(partial.extended(by: Sample.response(fields, status: 206), fields: HTTPFields(fields)) == nil)
+        let fields = [(name: "Content-Range", value: "bytes 100000-199999/200000")] + validators
+        let extended = partial.extended(by: Sample.response(fields, status: 206), fields: HTTPFields(fields))
+        #expect((extended != nil) == isExtended)
     }
 
     @Test("the response is the first one, updated with the fields of the last")
@@ -81,7 +88,9 @@ struct PartialDownloadTests {
         ]
         var partial = try #require(try Self.kept(first))
         partial.bytes = 5
-        let fields = [("Content-Range", "bytes 5-9/10"), ("Date", Sample.date(-1)), ("Cache-Control", "max-age=90")]
+        let fields = [
+            ("Content-Range", "bytes 5-9/10"), Self.tag, ("Date", Sample.date(-1)), ("Cache-Control", "max-age=90"),
+        ]
         let now = Sample.start + .seconds(500)
         let rest = StoredResponse(status: 206, fields: HTTPFields(fields), requestTime: now, responseTime: now)
         let whole = try #require(partial.extended(by: rest, fields: HTTPFields(fields))).response

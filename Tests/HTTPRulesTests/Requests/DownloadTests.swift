@@ -12,6 +12,10 @@ struct DownloadTests {
     private static let cdn = "https://cdn.example/1.png"
     private static let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
 
+    private static let tag = (name: "ETag", value: "\"1\"")
+
+    private static func range(_ range: String) -> (name: String, value: String) { ("Content-Range", "bytes \(range)") }
+
     private static func download(
         condition: Condition? = nil, from partial: PartialDownload? = nil, change: (inout Settings) -> Void = { _ in }
     ) throws -> Download {
@@ -156,11 +160,12 @@ struct DownloadTests {
     @Test(
         "a partial image has its rest requested, and an answer that does not fit has the whole requested",
         arguments: [
-            (206, [("Content-Range", "bytes 100000-199999/200000"), ("Content-Length", "100000")], "take 100000 rest"),
-            (206, [("Content-Range", "bytes 100000-149999/200000"), ("Content-Length", "50000")], "take 50000 rest"),
-            (206, [("Content-Range", "bytes 100000-100099/200000")], "discard, ask https://a.example/1.png"),
-            (206, [("Content-Range", "bytes 100001-199999/200000")], "discard, ask https://a.example/1.png"),
-            (206, [("Content-Range", "bytes 100000-199999/*")], "discard, ask https://a.example/1.png"),
+            (206, [tag, range("100000-199999/200000"), ("Content-Length", "100000")], "take 100000 rest"),
+            (206, [tag, range("100000-149999/200000"), ("Content-Length", "50000")], "take 50000 rest"),
+            (206, [range("100000-199999/200000")], "discard, ask https://a.example/1.png"),
+            (206, [tag, range("100000-100099/200000")], "discard, ask https://a.example/1.png"),
+            (206, [tag, range("100001-199999/200000")], "discard, ask https://a.example/1.png"),
+            (206, [tag, range("100000-199999/*")], "discard, ask https://a.example/1.png"),
             (206, [], "discard, ask https://a.example/1.png"), (416, [], "discard, ask https://a.example/1.png"),
             (200, [], "take all"), (503, [], "http-503"), (206, [("Content-Encoding", "br")], "content-encoding"),
         ] as [(Int, [(name: String, value: String)], String)])
@@ -183,7 +188,7 @@ struct DownloadTests {
     @Test(
         "a rest of known length is delimited, whatever its own response says",
         arguments: [
-            (206, [("Content-Range", "bytes 100000-199999/200000")], true), (200, [], false),
+            (206, [tag, range("100000-199999/200000")], true), (200, [], false),
             (200, [("Content-Length", "5")], true),
         ] as [(Int, [(name: String, value: String)], Bool)])
     func delimited(status: Int, fields: [(name: String, value: String)], isDelimited: Bool) throws {
@@ -212,7 +217,7 @@ struct DownloadTests {
         var download = try Self.download(from: partial)
         #expect(Self.exchange(&download, 302, [("Location", Self.cdn)]).sent["Range"] == nil)
         for begin in [100_000, 120_000, 140_000, 160_000, 180_000] {
-            let fields = [(name: "Content-Range", value: "bytes \(begin)-\(begin + 19_999)/200000")]
+            let fields = [Self.tag, Self.range("\(begin)-\(begin + 19_999)/200000")]
             let answer = Self.exchange(&download, 206, fields)
             #expect(answer.step == "take all rest" && answer.sent["Range"] == "bytes=\(begin)-")
             partial.bytes = begin + 20_000
@@ -235,7 +240,7 @@ struct DownloadTests {
         partial.bytes = 100_000
         var download = try Self.download(from: partial) { $0.fetch.maxBytes = ByteCount(199_999) }
         #expect(Self.exchange(&download, 302, [("Location", Self.cdn)]).sent["Range"] == nil)
-        let rest = Self.exchange(&download, 206, [("Content-Range", "bytes 100000-199999/200000")])
+        let rest = Self.exchange(&download, 206, [Self.tag, Self.range("100000-199999/200000")])
         #expect(rest.step == "too-large" && rest.sent["Range"] == "bytes=100000-")
     }
 

@@ -36,7 +36,7 @@ enum CutIcon {
 
     /// The rest of the image, as a server sends it that supports ranges; or one that says it is another range.
     static func rest(
-        _ range: String? = range, _ headers: HTTPHeaders = [:], of image: [UInt8] = bytes
+        _ range: String? = range, _ headers: HTTPHeaders = ["ETag": "\"1\""], of image: [UInt8] = bytes
     ) -> Answer {
         var headers = headers
         if let range { headers.add(name: "Content-Range", value: range) }

@@ -18,7 +18,7 @@ struct ResumeRefusalTests {
         Array("--b\r\nContent-Range: \(CutIcon.range)\r\n\r\n".utf8) + missing + Array("\r\n--b--\r\n".utf8)
 
     private static func rest(_ bytes: some Sequence<UInt8>, _ range: String = CutIcon.range) -> CutIcon.Answer {
-        CutIcon.Answer(206, ["Content-Range": range], body: Array(bytes))
+        CutIcon.Answer(206, ["Content-Range": range, "ETag": "\"1\""], body: Array(bytes))
     }
 
     private static let answers: [(String, CutIcon.Answer)] = [
@@ -29,11 +29,20 @@ struct ResumeRefusalTests {
         ("another length", CutIcon.rest("bytes 200000-300000/300001")),
         ("an unknown length", CutIcon.rest("bytes 200000-299999/*")),
         ("another unit", CutIcon.rest("lines 200000-299999/300000")), ("nonsense", CutIcon.rest("bytes")),
-        ("no range", CutIcon.rest(nil)), ("two ranges", CutIcon.rest(CutIcon.range, ["Content-Range": CutIcon.range])),
+        ("no range", CutIcon.rest(nil)),
+        ("two ranges", CutIcon.rest(CutIcon.range, ["Content-Range": CutIcon.range, "ETag": "\"1\""])),
+        ("no tag", CutIcon.rest(CutIcon.range, [:])),
+        ("two tags", CutIcon.rest(CutIcon.range, HTTPHeaders([("ETag", "\"1\""), ("ETag", "\"2\"")]))),
         ("another tag", CutIcon.rest(CutIcon.range, ["ETag": "\"2\""])),
         ("a weak tag", CutIcon.rest(CutIcon.range, ["ETag": "W/\"1\""])),
-        ("a date that was not there", CutIcon.rest(CutIcon.range, ["Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"])),
-        ("several parts", .init(206, ["Content-Type": "multipart/byteranges; boundary=b"], body: parts)),
+        (
+            "a date that was not there",
+            CutIcon.rest(CutIcon.range, ["ETag": "\"1\"", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"])
+        ),
+        (
+            "several parts",
+            .init(206, ["Content-Type": "multipart/byteranges; boundary=b", "ETag": "\"1\""], body: parts)
+        ),
         ("the bytes of another image", rest(missing.reversed())),
         ("a body that is too short", rest(missing.dropLast())), ("a body that is too long", rest(missing + [0])),
         ("nothing", rest([])),

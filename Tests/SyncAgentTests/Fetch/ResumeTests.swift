@@ -48,7 +48,7 @@ struct ResumeTests {
     func changedAndCut() async throws {
         let (fetches, requests) = try await CutIcon.fetch(
             CutIcon.beginning(), CutIcon.beginning(of: CutIcon.other, ["ETag": "\"2\""]),
-            CutIcon.rest(of: CutIcon.other), times: 3)
+            CutIcon.rest(CutIcon.range, ["ETag": "\"2\""], of: CutIcon.other), times: 3)
         #expect(fetches.last?.digest == .of(CutIcon.other))
         #expect(requests == [[], CutIcon.asked, ["bytes=200000-", "\"2\""]])
     }
@@ -58,7 +58,7 @@ struct ResumeTests {
         let date = "Fri, 20 Nov 2026 10:00:00 GMT"
         let (fetches, requests) = try await CutIcon.fetch(
             CutIcon.beginning(of: CutIcon.bytes, ["Last-Modified": date, "Date": "Fri, 20 Nov 2026 10:01:00 GMT"]),
-            CutIcon.rest())
+            CutIcon.rest(CutIcon.range, ["Last-Modified": date]))
         #expect(fetches.last?.digest == .of(CutIcon.bytes))
         #expect(requests == [[], ["bytes=200000-", date]])
     }
