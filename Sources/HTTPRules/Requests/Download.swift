@@ -69,6 +69,8 @@ package struct Download: Sendable {
     /// The condition of the next request, sent only to the URL it is for.
     private var condition: Condition?
     private var partial: PartialDownload?
+    /// Whether the rest of an image was requested, and the whole was not since.
+    package private(set) var hasAskedForRest = false
     private var hops: [FetchTrail.Hop] = []
     private var sent = Timestamp.distantPast
     /// Whether every response so far came over HTTP/2.
@@ -117,12 +119,18 @@ package struct Download: Sendable {
             if let tag = condition.validators.etag { fields.append(("If-None-Match", tag)) }
             if let date = condition.validators.lastModified { fields.append(("If-Modified-Since", date)) }
         }
-        if let partial, partial.canGoOn(at: target) { fields += partial.requestFields }
+        if let partial, partial.canGoOn(at: target) {
+            fields += partial.requestFields
+            hasAskedForRest = true
+        }
         if request.copy?.bypassesCaches ?? request.bypassesCaches { fields.append(("Cache-Control", "no-cache")) }
         if let field = credential?.field { fields.append(field) }
         return fields
     }
 
+    /// Decides what follows the head of a response.
+    ///
+    /// A refused request for the rest says nothing about the whole image, unless the failure passes: then the part stays.
     package mutating func answered(_ head: ResponseHead, now: Timestamp) -> Step {
         updateHop { $0.status = head.status }
         isShared = isShared && head.isMultiplexed
@@ -133,6 +141,9 @@ package struct Download: Sendable {
                 status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now)
             return try nextStep(after: head, response)
         } catch {
+            if hasAskedForRest, !error.leavesPart, error.code != .fetch(.tooLarge), let step = try? askForWhole() {
+                return step
+            }
             var failure = error
             if failure.code == .fetch(.contentEncoding) { failure.origin = otherOrigin }
             return .end(.failed(failure))
@@ -158,10 +169,10 @@ package struct Download: Sendable {
     ) throws(FetchFailure) -> Step {
         let asked = partial.flatMap { $0.canGoOn(at: target) ? $0 : nil }
         switch (head.status, asked) {
+        case (200, .some) where head.fields.first("content-range") != nil: return try askForWhole()
         // 203: a proxy changed the response on its way; the image is checked like any other.
         case (200, _), (203, _): return try whole(head, response)
         case (206, let partial?): return try rest(head, response, of: partial)
-        case (416, .some): return try askForWhole()
         case (304, _) where condition?.applies(to: target, under: rules.keys) == true:
             return .end(.notModified(response))
         case (304, _) where condition != nil:
@@ -169,6 +180,8 @@ package struct Download: Sendable {
             condition = nil
             try restart()
             return .ask
+        // A cache took the validator of the range for that of an image which the agent has.
+        case (304, .some): return try askForWhole()
         default:
             var failure = FetchFailure.status(of: head, receivedAt: response.responseTime)
             if let credential, failure.persistence == .forbidden { failure = .refusal(of: credential, head.status) }
@@ -189,9 +202,9 @@ package struct Download: Sendable {
     private mutating func rest(
         _ head: ResponseHead, _ response: StoredResponse, of partial: PartialDownload
     ) throws(FetchFailure) -> Step {
-        let announced = try length(in: head)
         guard let whole = partial.extended(by: response, fields: head.fields) else { return try askForWhole() }
         guard whole.length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
+        let announced = try length(in: head)
         return .take(
             Body(
                 response: whole.response, announced: announced, isDelimited: true, partial: partial,
@@ -218,6 +231,7 @@ package struct Download: Sendable {
     /// Restarts without the partial file: the response is not the rest of it, or the two together are no image.
     package mutating func askForWhole() throws(FetchFailure) -> Step {
         partial = nil
+        hasAskedForRest = false
         try restart()
         return .discardPartial
     }

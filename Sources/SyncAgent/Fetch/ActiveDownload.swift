@@ -94,6 +94,12 @@ final class ActiveDownload: TransferReceiver {
         hasRetried = false
     }
 
+    /// Whether a failure is that of a response to a request for the rest which no other request need have.
+    func isUnreadableRest(_ failure: any Error) -> Bool {
+        guard let failure = failure as? FetchFailure, failure.code == .fetch(.protocolViolation) else { return false }
+        return steps?.hasAskedForRest == true && !failure.leavesPart
+    }
+
     /// Switches from requesting the rest of an image to the whole; returns whether that is possible.
     func askForWhole() -> Bool {
         guard givenUp == nil, let next = try? steps?.askForWhole() else { return false }

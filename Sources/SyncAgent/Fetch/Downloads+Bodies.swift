@@ -69,13 +69,13 @@ extension Downloads {
             }
             guard body.end == nil || body.end == download.count else { throw NotTheRest() }
             if body.isPiece, let partial = body.partial { return await goOn(with: partial, body.length, download) }
-            let staged = try await end(name, body, of: download.request, at: download.steps?.otherOrigin)
+            let staged = try await end(name, body, of: download)
             guard !download.hasEnded else { return await staging.discard([staged.name]) }
             end(download, .image(staged, body.response))
         } catch {
             stop(download)
             if let file { await giveUp(file, download, body, after: error) }
-            if error is NotTheRest, download.askForWhole() {
+            if error is NotTheRest || download.isUnreadableRest(error), download.askForWhole() {
                 await askAgain(download)
             } else {
                 // If its bytes could not be saved either, that is not why the download ended.
@@ -104,14 +104,17 @@ extension Downloads {
         return file
     }
 
-    private func end(
-        _ file: String, _ body: Download.Body, of request: FetchRequest, at otherOrigin: String?
-    ) async throws -> StagedImage {
-        try await staging.end(file) { [inspector] bytes in
+    private func end(_ file: String, _ body: Download.Body, of download: ActiveDownload) async throws -> StagedImage {
+        let (request, otherOrigin) = (download.request, download.steps?.otherOrigin)
+        let hasAskedForRest = download.steps?.hasAskedForRest == true
+        return try await staging.end(file) { [inspector] bytes in
             do {
                 return try inspector.image(of: bytes, for: request, isComplete: body.isDelimited)
-            } catch is ImageRejection where body.length != nil {
-                // The two parts together are no image, which says nothing about the image on the server.
+            } catch let error as ImageRejection
+                where body.length != nil || hasAskedForRest && error.code == .notAnImage
+            {
+                // The two parts together are no image, or a page refuses the range: that says nothing about the image
+                // on the server.
                 throw NotTheRest()
             } catch {
                 throw Self.page(bytes, otherOrigin, error) ?? error

@@ -253,7 +253,12 @@ package actor Downloads {
             {
                 end(download, because: failure.leavingOut(refusal, of: host))
             } else {
-                end(download, because: failure ?? FetchFailure.protocolViolation("a response without a head"))
+                let failure = failure ?? FetchFailure.protocolViolation("a response without a head")
+                if download.isUnreadableRest(failure), download.askForWhole() {
+                    start { await self.askAgain(download) }
+                } else {
+                    end(download, because: failure)
+                }
             }
         }
     }

@@ -12,6 +12,8 @@ struct DownloadTests {
     private static let cdn = "https://cdn.example/1.png"
     private static let validators = Validators(etag: "W/\"1\"", lastModified: "Fri, 20 Nov 2026 10:00:00 GMT")
 
+    /// What follows if the rest is refused.
+    private static let whole = "discard, ask https://a.example/1.png"
     private static let tag = (name: "ETag", value: "\"1\"")
 
     private static func range(_ range: String) -> (name: String, value: String) { ("Content-Range", "bytes \(range)") }
@@ -162,12 +164,18 @@ struct DownloadTests {
         arguments: [
             (206, [tag, range("100000-199999/200000"), ("Content-Length", "100000")], "take 100000 rest"),
             (206, [tag, range("100000-149999/200000"), ("Content-Length", "50000")], "take 50000 rest"),
-            (206, [range("100000-199999/200000")], "discard, ask https://a.example/1.png"),
-            (206, [tag, range("100000-100099/200000")], "discard, ask https://a.example/1.png"),
-            (206, [tag, range("100001-199999/200000")], "discard, ask https://a.example/1.png"),
-            (206, [tag, range("100000-199999/*")], "discard, ask https://a.example/1.png"),
-            (206, [], "discard, ask https://a.example/1.png"), (416, [], "discard, ask https://a.example/1.png"),
-            (200, [], "take all"), (503, [], "http-503"), (206, [("Content-Encoding", "br")], "content-encoding"),
+            (206, [range("100000-199999/200000")], whole),
+            (206, [tag, range("100000-100099/200000")], whole),
+            (206, [tag, range("100001-199999/200000")], whole),
+            (206, [tag, range("100000-199999/*")], whole),
+            (206, [], whole),
+            (206, [tag, range("100000-199999/200000"), ("Content-Encoding", "br")], whole), (204, [], whole),
+            (200, [range("100000-199999/200000")], whole), (200, [("Content-Encoding", "br")], whole),
+            (304, [], whole), (400, [], whole), (401, [], whole), (403, [], whole), (404, [], whole), (405, [], whole),
+            (410, [], whole), (412, [], whole), (416, [], whole), (501, [], whole), (999, [], whole),
+            (308, [], whole), (302, [("Location", "/1.png")], whole), (302, [("Location", "file:///x")], whole),
+            (200, [], "take all"), (200, [("Content-Length", "5242881")], "too-large"), (500, [], "http-500"),
+            (503, [], "http-503"), (429, [], "http-429"), (408, [], "http-408"), (202, [], "http-202"),
         ] as [(Int, [(name: String, value: String)], String)])
     func rest(status: Int, fields: [(name: String, value: String)], step: String) throws {
         var partial = try #require(
@@ -180,9 +188,23 @@ struct DownloadTests {
         let first = Self.exchange(&download, status, fields)
         #expect(first.step == step)
         #expect(first.sent["Range"] == "bytes=100000-" && first.sent["If-Range"] == "\"1\"")
-        guard step.hasPrefix("discard") else { return }
-        let second = Self.exchange(&download, 200)
-        #expect(second.step == "take all" && second.sent["Range"] == nil)
+        guard step == Self.whole else { return }
+        let second = Self.exchange(&download, 404)
+        #expect(second.step == "http-404" && second.sent["Range"] == nil && second.sent["If-Range"] == nil)
+    }
+
+    @Test(
+        "a request for the rest that was redirected to a failure has the whole requested, unless the failure passes",
+        arguments: [(404, whole), (403, whole), (503, "http-503"), (200, "take all")])
+    func redirectedRest(status: Int, step: String) throws {
+        let first = Sample.response([Self.tag], status: 200)
+        var partial = try #require(
+            PartialDownload(of: Self.url, from: FetchTarget(Self.url.text), response: first, fields: HTTPFields([])))
+        partial.bytes = 100_000
+        var download = try Self.download(from: partial)
+        #expect(Self.exchange(&download, 302, [("Location", Self.cdn)]).sent["Range"] != nil)
+        let answer = Self.exchange(&download, status)
+        #expect(answer.step == step && answer.sent["Range"] == nil)
     }
 
     @Test(

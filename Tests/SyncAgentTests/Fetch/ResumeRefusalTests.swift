@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import DemoOrigin
 import HTTPRules
 import NIOHTTP1
 import SyncPlan
@@ -45,7 +46,12 @@ struct ResumeRefusalTests {
         ),
         ("the bytes of another image", rest(missing.reversed())),
         ("a body that is too short", rest(missing.dropLast())), ("a body that is too long", rest(missing + [0])),
-        ("nothing", rest([])),
+        ("nothing", rest([])), ("400", .init(400)), ("403", .init(403)), ("404", .init(404)), ("405", .init(405)),
+        ("412", .init(412)), ("501", .init(501)), ("204", .init(204)), ("304", .init(304)),
+        ("an encoded rest", CutIcon.rest(CutIcon.range, ["ETag": "\"1\"", "Content-Encoding": "gzip"])),
+        ("a rest with the status of the whole", .init(200, ["Content-Range": CutIcon.range], body: missing)),
+        ("a rest that does not say so", .init(200, body: missing)),
+        ("a page", .init(200, ["Content-Type": "text/html"], body: Array("<!DOCTYPE html><p>No ranges".utf8))),
     ]
 
     @Test("an answer that is not the rest leads to one request for the whole image, at once", arguments: answers)
@@ -55,6 +61,29 @@ struct ResumeRefusalTests {
         #expect(fetches.last?.digest == .of(CutIcon.bytes), "\(String(describing: fetches.last?.outcome))")
         #expect(fetches.last?.isTidy == true)
         #expect(requests == [[], CutIcon.asked, []])
+    }
+
+    @Test(
+        "a rest whose head is not valid HTTP leads to one request for the whole image",
+        arguments: [
+            "HTTP/1.1 206 OK\r\nContent-Length: a\r\n\r\n", "HTTP/1.1 206 OK\r\n: x\r\n\r\n",
+        ])
+    func unreadable(answer: String) async throws {
+        var settings = Settings()
+        settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+        try await RawOrigin.run { request in
+            if !request.values(of: "Range").isEmpty { return [.send(Array(answer.utf8)), .close] }
+            let reply = request.rangeReply(CutIcon.bytes, entityTag: "\"1\"")
+            return request.number == 1 ? [.send(Array(reply.prefix(CutIcon.cut))), .close] : [.send(reply)]
+        } _: { [settings] origin in
+            let url = origin.baseURL + "/icon"
+            try await withTemporaryFolder { path in
+                let fetches = try await CacheFixture(path).fetch([url, url], settings)
+                #expect(fetches.map(\.code) == ["connection-closed", "image"])
+                #expect(fetches.last?.digest == .of(CutIcon.bytes) && fetches.last?.isTidy == true)
+                #expect(origin.requests.count(of: "/icon") == 3)
+            }
+        }
     }
 
     @Test("a failure after a refused rest is an ordinary one, and the partial image is not used again")
