@@ -53,7 +53,8 @@ package struct PartialDownload: Equatable, Sendable {
 
     /// Combines this part with the 206 response that brings the rest, or a large enough piece of it.
     ///
-    /// A server may send less than was requested (RFC 9110, section 15.3.7).
+    /// A server may send less than was requested (RFC 9110, section 15.3.7), and leave out the length of the whole,
+    /// which counts only if the first response had it: else nothing tells where the image ends.
     ///
     /// - Returns: Where its bytes end, the length of the whole image, and the response as if all of it had come at once
     ///   (RFC 9111, section 3.4). `nil` if the response does not begin with the first missing byte, is too short to be
@@ -63,10 +64,11 @@ package struct PartialDownload: Equatable, Sendable {
     ) -> (end: Int, length: Int, response: StoredResponse)? {
         let ranges = fields["content-range"]
         guard ranges.count == 1, let range = ContentRange(ranges[0]), range.first == bytes,
-            length == nil || length == range.length, response.isOfSameImage(as: fields)
+            let length = range.length ?? length, range.last < length, length == self.length ?? length,
+            response.isOfSameImage(as: fields)
         else { return nil }
         let end = range.last + 1
-        guard end == range.length || end - bytes >= Self.leastProgress.bytes else { return nil }
-        return (end, range.length, response.updated(by: rest))
+        guard end == length || end - bytes >= Self.leastProgress.bytes else { return nil }
+        return (end, length, response.updated(by: rest))
     }
 }

@@ -5,21 +5,22 @@ import CacheFormat
 package struct ContentRange: Equatable, Sendable {
     package let first: Int
     package let last: Int
-    /// The size of the whole representation, in bytes.
-    package let length: Int
+    /// The size of the whole representation, in bytes; `nil` if the server does not say (`*`).
+    package let length: Int?
 
     /// Parses `bytes 5-9/10`.
     ///
-    /// `nil` for any other form or unit, for contradictory numbers, and for an unknown total length (`*`): such a range
-    /// cannot be known to reach the end.
+    /// `nil` for any other form or unit, and for contradictory numbers.
     package init?(_ value: String) {
         let words = value.split(atByte: " ", omittingEmpty: false)
         guard words.count == 2, words[0].asciiLowercased == "bytes" else { return nil }
         let parts = words[1].split(atByte: "/", omittingEmpty: false)
-        guard parts.count == 2, let length = Self.number(parts[1]) else { return nil }
+        guard parts.count == 2 else { return nil }
+        let length = Self.number(parts[1])
+        guard length != nil || parts[1] == "*" else { return nil }
         let ends = parts[0].split(atByte: "-", omittingEmpty: false)
         guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
-            last < length
+            last < length ?? .max
         else { return nil }
         self.first = first
         self.last = last

@@ -36,6 +36,18 @@ struct ResumeTests {
         #expect(fetches.last?.digest == .of(CutIcon.bytes))
     }
 
+    @Test(
+        "a rest without the length of the whole is joined if the first answer announced it",
+        arguments: [true, false])
+    func unknownLength(isAnnounced: Bool) async throws {
+        var beginning = CutIcon.beginning()
+        if !isAnnounced { beginning.headers.remove(name: "Content-Length") }
+        let (fetches, requests) = try await CutIcon.fetch(
+            beginning, CutIcon.rest("bytes 200000-299999/*"), .init(200, body: CutIcon.bytes))
+        #expect(fetches.last?.digest == .of(CutIcon.bytes) && fetches.last?.isTidy == true)
+        #expect(requests == (isAnnounced ? [[], CutIcon.asked] : [[], CutIcon.asked, []]))
+    }
+
     @Test("a changed image is downloaded whole instead of resumed")
     func changed() async throws {
         let (fetches, requests) = try await CutIcon.fetch(
