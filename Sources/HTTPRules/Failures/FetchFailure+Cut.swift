@@ -41,7 +41,7 @@ extension FetchFailure {
     package func keeping(_ cut: Cut) -> FetchFailure {
         var failure = self
         failure.cut = cut
-        failure.message += "; \(cut.reached) are kept, and the next attempt requests the rest"
+        failure.message += "; \(cut.reached) are kept, and the next attempt can go on there"
         return failure
     }
 }

@@ -132,7 +132,7 @@ struct CutDownloadsTests {
         let cut = FetchOutcome.failed(.cut(at: 100_000, isWhole: true, isKept: true))
         let kept = cuts.judge(cut, of: Self.url, after: nil, at: Sample.start)
         guard case .failed(let progress) = kept else { return }
-        #expect(progress.message == "cut; 100000 of 300000 bytes are kept, and the next attempt requests the rest")
+        #expect(progress.message == "cut; 100000 of 300000 bytes are kept, and the next attempt can go on there")
         #expect(FetchFailure.cut(at: 5, isWhole: true, isKept: false).message == "cut")
         #expect(
             FetchFailure.cutShort(at: FetchFailure.Cut(end: 5, length: nil, isWhole: true, isKept: false)).message
