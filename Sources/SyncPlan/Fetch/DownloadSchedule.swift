@@ -119,6 +119,17 @@ struct DownloadSchedule: Sendable {
         networkLogin.delay(of: url, from: origin, at: turn.now, using: &turn.generator)
     }
 
+    /// Forgets an icon that does not wait for a network's login any more.
+    mutating func leaveLogin(_ url: IconURL) { networkLogin.leave(url) }
+
+    /// Returns the icons that are requested in place of those that left, and when: no sooner than those would have been,
+    /// so that no more are requested if each of them fails in another way.
+    mutating func replaceLoginProbes(in turn: inout Turn) -> [(url: IconURL, time: Timestamp)] {
+        networkLogin.replaceProbes(at: turn.now).map {
+            ($0, turn.now + NetworkLogin.interval.jittered(using: &turn.generator))
+        }
+    }
+
     // MARK: Due times
 
     /// Schedules an icon's next check.

@@ -12,8 +12,8 @@ import HTTPRules
 /// Icons that always lead to a page, such as that of a single sign-on, are often requested alone: the others are fresh.
 /// So an answer is no evidence if
 /// - the icon failed in the same way before;
-/// - it has nothing in common with the others but signs that came beside an answer of a server, or raised a suspicion
-///   that no login ended, in the last 24 hours;
+/// - it has nothing in common with the others but signs that came beside an answer of a server, or raised a suspicion,
+///   in the last 24 hours, unless one of their icons got something else since: then there was a login;
 /// - all of these servers have never answered, and others have: a login page comes in place of servers that worked.
 struct NetworkLogin: Sendable {
     /// In which time the pages come, and how far from them any other answer.
@@ -26,6 +26,8 @@ struct NetworkLogin: Sendable {
     static let memory: Duration = .seconds(86_400)
     /// The most signs that do not count; more would replace the oldest.
     private static let signLimit = 64
+    /// The most icons that are known of a sign that does not count.
+    private static let iconLimit = 64
     /// The number of working origins at which all of them are forgotten.
     private static let originLimit = 4096
     /// The most icons that are requested at ``interval``, one of an origin: the login may be a mistake, and there are
@@ -54,7 +56,6 @@ struct NetworkLogin: Sendable {
         var signs: Set<Sign>
         let begin: Timestamp
         var last: Timestamp
-        var origins: Set<String> = []
         var owners: Set<String> = []
         /// Whether one of the origins answered before.
         var haveWorked = false
@@ -64,12 +65,20 @@ struct NetworkLogin: Sendable {
     private struct Suspicion {
         let since: Timestamp
         let signs: Set<Sign>
-        /// The origins whose pages have these signs.
-        var origins: Set<String>
         /// The icons that are requested at ``interval``, by origin.
         var probes: [String: IconURL] = [:]
-        /// The other icons.
-        var waiting: Set<IconURL> = []
+        /// The other icons, with their origins.
+        var waiting: [IconURL: String] = [:]
+        /// Whether a probe has left its place, which no other has yet.
+        var lacksProbe = false
+    }
+
+    /// A sign that does not count.
+    private struct Discount {
+        let sign: Sign
+        var until: Timestamp
+        /// The icons that got it.
+        var icons: Set<IconURL>
     }
 
     private var lastGenuine = Timestamp.distantPast
@@ -80,8 +89,8 @@ struct NetworkLogin: Sendable {
     private var pages: Pages?
     /// It ends with an answer of a server; after ``duration`` it has no more effect.
     private var suspicion: Suspicion?
-    /// The signs that do not count, and until when; the oldest first.
-    private var discounted: [(sign: Sign, until: Timestamp)] = []
+    /// The signs that do not count; the oldest first.
+    private var discounted: [Discount] = []
 
     /// Whether failures are those of a network's login.
     func isSuspected(at now: Timestamp) -> Bool { suspicion.map { now < $0.since + Self.duration } ?? false }
@@ -105,27 +114,29 @@ struct NetworkLogin: Sendable {
         switch answer {
         case .none: return []
         case .genuine:
-            recordGenuine(from: origin, at: now)
-            return suspicion == nil ? [] : end(after: origin)
+            recordGenuine(of: icon, from: origin, at: now)
+            return end()
         case .page(let signs):
-            guard suspicion == nil else {
-                if suspicion?.signs.isDisjoint(with: signs) == false {
-                    suspicion?.origins.insert(origin)
+            if let common = suspicion?.signs {
+                if !common.isDisjoint(with: signs) {
+                    addToDiscounts(of: common, icon)
                     return []
                 }
                 lastDifference = now
-                return end(after: nil)
+                return end()
             }
             return record(signs, of: icon, from: origin, isRepeated: isRepeated, at: now)
         }
     }
 
-    private mutating func recordGenuine(from origin: String, at now: Timestamp) {
+    private mutating func recordGenuine(of icon: IconURL, from origin: String, at now: Timestamp) {
         lastGenuine = now
         if let pages {
-            if now < pages.last + Self.window { discount(pages.signs, at: now) }
+            if now < pages.last + Self.window { discount(pages.signs, of: pages.icons, at: now) }
             self.pages = nil
         }
+        // Icons that always lead to a page would get it still: the next login may come at any time.
+        discounted.removeAll { $0.icons.contains(icon) }
         guard !working.contains(origin) else { return }
         if working.count >= Self.originLimit { working = [] }
         working.insert(origin)
@@ -135,7 +146,7 @@ struct NetworkLogin: Sendable {
         _ signs: Set<Sign>, of icon: IconURL, from origin: String, isRepeated: Bool, at now: Timestamp
     ) -> [IconURL] {
         guard lastGenuine + Self.window <= now else {
-            discount(signs, at: now)
+            discount(signs, of: [icon], at: now)
             return []
         }
         if let pages, now <= pages.begin + Self.window {
@@ -154,12 +165,11 @@ struct NetworkLogin: Sendable {
         if !pages.signs.isDisjoint(with: new) {
             pages.signs.formIntersection(new)
             pages.last = now
-            pages.origins.insert(origin)
             pages.owners.insert(Self.owner(of: origin))
             pages.haveWorked = pages.haveWorked || working.contains(origin)
             if pages.owners.count > 1, pages.haveWorked || lastGenuine == .distantPast {
-                suspicion = Suspicion(since: now, signs: pages.signs, origins: pages.origins)
-                discount(pages.signs, at: now)
+                suspicion = Suspicion(since: now, signs: pages.signs)
+                discount(pages.signs, of: pages.icons + [icon], at: now)
                 return pages.icons
             }
             pages.icons.append(icon)
@@ -169,23 +179,30 @@ struct NetworkLogin: Sendable {
     }
 
     /// Ends the suspicion, and returns the icons that it held back.
-    ///
-    /// If a server answers whose page it was, there was a login: the next one may come at any time.
-    private mutating func end(after origin: String?) -> [IconURL] {
+    private mutating func end() -> [IconURL] {
         guard let ended = suspicion else { return [] }
         suspicion = nil
-        if let origin, ended.origins.contains(origin) { discounted.removeAll { ended.signs.contains($0.sign) } }
-        return ended.waiting.union(ended.probes.values).sorted()
+        return Set(ended.waiting.keys).union(ended.probes.values).sorted()
     }
 
     private func isDiscounted(_ sign: Sign, at now: Timestamp) -> Bool {
         discounted.contains { $0.sign == sign && now < $0.until }
     }
 
-    private mutating func discount(_ signs: Set<Sign>, at now: Timestamp) {
+    private mutating func discount(_ signs: Set<Sign>, of icons: [IconURL], at now: Timestamp) {
+        var known: [Sign: Set<IconURL>] = [:]
+        for old in discounted where signs.contains(old.sign) { known[old.sign] = old.icons }
         discounted.removeAll { signs.contains($0.sign) }
-        discounted += signs.map { (sign: $0, until: now + Self.memory) }
+        discounted += signs.map { Discount(sign: $0, until: now + Self.memory, icons: known[$0] ?? []) }
+        for icon in icons { addToDiscounts(of: signs, icon) }
         if discounted.count > Self.signLimit { discounted.removeFirst(discounted.count - Self.signLimit) }
+    }
+
+    private mutating func addToDiscounts(of signs: Set<Sign>, _ icon: IconURL) {
+        for index in discounted.indices
+        where discounted[index].icons.count < Self.iconLimit && signs.contains(discounted[index].sign) {
+            discounted[index].icons.insert(icon)
+        }
     }
 
     // MARK: Attempts
@@ -201,17 +218,53 @@ struct NetworkLogin: Sendable {
         let probe = suspicion?.probes[origin]
         let hasPlace = probe == nil && (suspicion?.probes.count ?? 0) < Self.probeLimit
         guard hasPlace || probe == icon else {
-            suspicion?.waiting.insert(icon)
+            suspicion?.waiting[icon] = origin
             let rest = max(since + Self.duration - now, .zero)
             return rest + Self.interval * Double.random(in: 1...10, using: &generator)
         }
         suspicion?.probes[origin] = icon
-        suspicion?.waiting.remove(icon)
+        suspicion?.waiting[icon] = nil
         return Self.interval.jittered(using: &generator)
     }
 
+    /// Whether icons may wait for a login, or be requested to notice it.
+    var mayHoldIcons: Bool { suspicion != nil }
+
     /// Whether an icon is retried as soon as a server answers.
-    func isWaiting(_ icon: IconURL) -> Bool { suspicion?.waiting.contains(icon) ?? false }
+    func isWaiting(_ icon: IconURL) -> Bool { suspicion?.waiting[icon] != nil }
+
+    /// Forgets an icon that does not wait for a login any more: it failed in another way, or nobody wants it.
+    ///
+    /// - Complexity: O(1).
+    mutating func leave(_ icon: IconURL) {
+        guard suspicion != nil, suspicion?.waiting.removeValue(forKey: icon) == nil,
+            let origin = suspicion?.probes.first(where: { $0.value == icon })?.key
+        else { return }
+        suspicion?.probes[origin] = nil
+        suspicion?.lacksProbe = true
+    }
+
+    /// Gives the places of probes that have left to waiting icons, and returns those: without probes, nobody would
+    /// notice the login.
+    ///
+    /// - Complexity: O(*n*) in the number of waiting icons if a probe has left, else O(1).
+    mutating func replaceProbes(at now: Timestamp) -> [IconURL] {
+        guard suspicion?.lacksProbe == true, var current = suspicion else { return [] }
+        // Out of `self`, so that its sets are not copied.
+        suspicion = nil
+        defer { suspicion = current }
+        current.lacksProbe = false
+        guard now < current.since + Self.duration else { return [] }
+        var new: [IconURL] = []
+        while current.probes.count < Self.probeLimit {
+            let probes = current.probes
+            let first = current.waiting.lazy.filter { probes[$0.value] == nil }.map(\.key).min()
+            guard let icon = first, let origin = current.waiting.removeValue(forKey: icon) else { break }
+            current.probes[origin] = icon
+            new.append(icon)
+        }
+        return new
+    }
 
     // MARK: Owners
 

@@ -158,6 +158,26 @@ extension IconBook {
         }
     }
 
+    /// Whether an icon that got the login page of a network is requested again.
+    func awaitsLogin(at place: Int) -> Bool {
+        let (url, icon) = (catalog.icons[place].url, catalog.icons[place].icon)
+        guard icon.isReferenced, icon.failure?.code == .fetch(.networkLogin), isRequested(url) else { return false }
+        return switch icon.phase {
+        case .idle, .queued, .fetching: true
+        case .blocked, .staged: false
+        }
+    }
+
+    /// Requests others in place of the icons that were requested to notice a network's login, and are not any more.
+    mutating func replaceLoginProbes(in turn: inout Turn) {
+        // Again if one of them leaves at once.
+        while case let probes = downloads.replaceLoginProbes(in: &turn), !probes.isEmpty {
+            for (url, time) in probes where catalog.icons[url]?.phase == .idle {
+                apply(.retried(time), to: url, in: &turn)
+            }
+        }
+    }
+
     /// What an outcome means for an icon; `nil` if its download was cancelled.
     private mutating func end(
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
@@ -243,9 +263,11 @@ extension IconBook {
             case .refused: false
             }
         var earlier = continues ? last?.attempts ?? 0 : 0
-        // An outage before it does not make the delay longer than that of the first lasting failure.
-        if failure.persistence == .momentary, last?.code != failure.code {
-            earlier = min(earlier, Backoff.momentaryAttempts)
+        // An outage before it leaves some attempts; after another momentary failure, the delay is at most that of the
+        // first lasting one.
+        if failure.persistence == .momentary, let last, last.code != failure.code {
+            let isMomentary = last.code.persistence == .momentary
+            earlier = min(earlier, isMomentary ? Backoff.momentaryAttempts : Backoff.momentaryAttempts / 2)
         }
         let attempts = earlier + 1
         let delay: Duration?

@@ -81,6 +81,8 @@ extension IconBook {
     private func isShared(_ code: FetchFailure.Code, with url: IconURL) -> Bool {
         switch code {
         case .fetch(.digestMismatch), .fetch(.disk): false
+        // Each icon that gets the page of a login waits for it on its own.
+        case .fetch(.networkLogin): false
         // Another list may have another credential: servers also hide what is private as 404.
         case .http where !settings.credentials.isEmpty: false
         case .fetch, .http, .image, .url: !settings.credentials.mayDepend(code, of: url)

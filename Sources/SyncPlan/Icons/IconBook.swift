@@ -92,6 +92,9 @@ struct IconBook: Sendable {
     }
 
     private mutating func decide(at place: Int, in turn: inout Turn) {
+        if downloads.networkLogin.mayHoldIcons, !awaitsLogin(at: place) {
+            downloads.leaveLogin(catalog.icons[place].url)
+        }
         switch FetchPlan(for: catalog.icons[place].icon, now: turn.now) {
         case .fetch(let reason): supply(catalog.icons[place].url, reason, in: &turn)
         case .fresh(let time), .waiting(let time): schedule(at: place, time, in: &turn)

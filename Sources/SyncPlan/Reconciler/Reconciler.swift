@@ -104,6 +104,7 @@ package struct Reconciler: Sendable {
         book.retention.advance(to: turn.now)
         if looksForSpace, let trial = book.space.beginTrial(at: turn.now) { turn.start(.measureSpace(trial: trial)) }
         book.startDownloads(in: &turn)
+        book.replaceLoginProbes(in: &turn)
         if !isStopping, folder.beginLook(at: turn.now) { turn.actions.append(.look) }
         if folder.isScanned, !isStopping, let due = book.publishing.heartbeat, due <= turn.now {
             book.publishing.markChanged(at: turn.now)

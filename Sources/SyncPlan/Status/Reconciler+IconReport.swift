@@ -23,7 +23,9 @@ extension Reconciler {
         case .fresh(let time): report.rule = icon.response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
         case .waiting:
             report.rule = icon.failure.map(book.downloads.backoff.reason)
-            if book.downloads.networkLogin.isWaiting(url) { report.next += ", or as soon as a server answers" }
+            if icon.failure?.code == .fetch(.networkLogin), book.downloads.networkLogin.isWaiting(url) {
+                report.next += ", or as soon as a server answers"
+            }
         default: break
         }
         if !icon.isInline { tell(of: icon, in: &report, now: now) }

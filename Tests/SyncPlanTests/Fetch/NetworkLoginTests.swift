@@ -11,20 +11,23 @@ import Testing
 struct NetworkLoginTests {
     /// An answer after so many seconds: `p` or `q` is a page, `>` a redirect, `?` no answer, `!` anything else.
     ///
-    /// `=` is an icon that failed so before.
+    /// `=` is an icon that failed so before, `2` another icon of the origin.
     private struct Step {
         var time: Int
         var origin: String
         var answer: NetworkLogin.Answer
         var isRepeated: Bool
+        var icon: IconURL
 
         init(_ time: Int, _ origin: String, _ marks: String) {
             (self.time, self.origin, isRepeated) = (time, origin, marks.utf8.contains(UInt8(ascii: "=")))
-            switch marks {
+            let isOther = marks.utf8.contains(UInt8(ascii: "2"))
+            icon = IconURL("http://\(origin)/\(isOther ? 2 : 1)")
+            switch marks.filter({ $0 != "2" && $0 != "=" }) {
             case "?": answer = .none
             case "!": answer = .genuine
-            default:
-                let signs = marks.utf8.filter { $0 != UInt8(ascii: "=") }.map { mark -> NetworkLogin.Sign in
+            case let pages:
+                let signs = pages.utf8.map { mark -> NetworkLogin.Sign in
                     mark == UInt8(ascii: ">") ? .redirect(origin: "l") : .page(.of([mark]))
                 }
                 answer = .page(Set(signs))
@@ -63,7 +66,8 @@ struct NetworkLoginTests {
         ([(0, "a", "p"), (1, "b", "p=")], false), ([(0, "a", "p"), (1, "b", "p="), (2, "c", "p")], true),
         ([(0, "a", "p"), (1, "b", "q="), (2, "c", "p")], false),
         // The page came beside an answer, within the last day; another one may be a login.
-        ([(0, "a", "p"), (1, "a", "!"), (100, "a", "p"), (101, "b", "p")], false),
+        ([(0, "a", "p"), (1, "a", "!2"), (100, "a", "p"), (101, "b", "p")], false),
+        ([(0, "a", "!2"), (59, "a", "p"), (100, "a", "!2"), (200, "a", "p"), (201, "b", "p")], false),
         ([(0, "a", "!"), (59, "a", "p"), (200, "a", "p"), (201, "b", "p")], false),
         ([(0, "a", "!"), (59, "a", "p="), (200, "a", "p"), (201, "b", "p")], false),
         ([(0, "a", "!"), (59, "a", "p"), (86_459, "a", "p"), (86_460, "b", "p")], true),
@@ -72,6 +76,8 @@ struct NetworkLoginTests {
         ([(0, "a", "!"), (59, "a", "p"), (200, "a", "p>"), (201, "b", "p>")], true),
         ([(0, "a", "!"), (59, "a", "p"), (200, "a", "p>"), (201, "b", "p")], false),
     ]
+
+    private static let login: [(Int, String, String)] = [(0, "a", "p"), (1, "b", "p")]
 
     /// What comes after the suspicion.
     private static let ends: [([(Int, String, String)], Bool)] = [
@@ -85,7 +91,14 @@ struct NetworkLoginTests {
         // After a login the next one may come at any time.
         ([(0, "a", "p"), (1, "b", "p"), (2, "a", "!"), (62, "a", "p"), (63, "b", "p")], true),
         ([(0, "a", "p"), (1, "b", "p"), (2, "c", "p"), (3, "c", "!"), (63, "c", "p"), (64, "b", "p")], true),
-        // Whose page it was has not answered.
+        // It may be noticed late, and pages that were under way come after it.
+        ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (3, "b", "!"), (63, "a", "p"), (64, "b", "p")], true),
+        (login + [(2, "c", "!"), (3, "a", "p2"), (4, "a", "!2"), (64, "a", "p"), (65, "b", "p")], true),
+        (login + [(2, "b", "!"), (3, "a", "p"), (4, "a", "!"), (64, "a", "p"), (65, "b", "p")], true),
+        ([(0, "a", "!2"), (59, "a", "p"), (100, "a", "!"), (200, "a", "p"), (201, "b", "p")], true),
+        ([(0, "a", "p"), (1, "a", "!"), (100, "a", "p"), (101, "b", "p")], true),
+        // The icons whose page it was have not answered.
+        ([(0, "a", "p"), (1, "b", "p"), (2, "a", "!2"), (62, "a", "p"), (63, "b", "p")], false),
         ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (62, "c", "p"), (63, "b", "p")], false),
         ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (86_401, "c", "p"), (86_402, "b", "p")], true),
         ([(0, "a", "p"), (1, "b", "p"), (2, "c", "!"), (62, "c", "q"), (63, "b", "q")], true),
@@ -100,8 +113,7 @@ struct NetworkLoginTests {
         for step in steps.map({ Step($0.0, $0.1, $0.2) }) {
             now = Sample.start + .seconds(step.time)
             _ = login.record(
-                step.answer, of: IconURL("http://\(step.origin)/1"), from: step.origin, isRepeated: step.isRepeated,
-                at: now)
+                step.answer, of: step.icon, from: step.origin, isRepeated: step.isRepeated, at: now)
         }
         #expect(login.isSuspected(at: now) == isSuspected)
     }
@@ -174,6 +186,40 @@ struct NetworkLoginTests {
         #expect(released == origins.flatMap { [IconURL("http://\($0)/1"), IconURL("http://\($0)/2")] })
         #expect(!login.isWaiting("http://e/2"))
         #expect(login.record(.genuine, of: "http://f/1", from: "f", at: now).isEmpty)
+    }
+
+    @Test("a NetworkLogin gives the places of icons that leave to those that wait, within the hour")
+    func replaced() {
+        var login = NetworkLogin()
+        var generator = SeededGenerator(seed: 1)
+        let origins = ["a", "b", "c", "d", "e"]
+        for origin in origins {
+            _ = login.record(Self.page(1), of: IconURL("http://\(origin)/1"), from: origin, at: Sample.start)
+        }
+        #expect(login.mayHoldIcons)
+        for number in 1...3 {
+            for origin in origins {
+                let icon = IconURL("http://\(origin)/\(number)")
+                _ = login.delay(of: icon, from: origin, at: Sample.start, using: &generator)
+            }
+        }
+        let now = Sample.start + .seconds(600)
+        #expect(login.replaceProbes(at: now).isEmpty)
+        // An icon that waits has no place.
+        login.leave("http://a/2")
+        #expect(!login.isWaiting("http://a/2") && login.replaceProbes(at: now).isEmpty)
+        login.leave("http://a/1")
+        #expect(login.replaceProbes(at: now) == ["http://a/3"])
+        #expect(!login.isWaiting("http://a/3") && login.replaceProbes(at: now).isEmpty)
+        for icon: IconURL in ["http://a/3", "http://b/1", "http://none/1"] { login.leave(icon) }
+        #expect(login.replaceProbes(at: now) == ["http://b/2", "http://e/1"])
+        // After the hour, icons are retried anyway.
+        login.leave("http://b/2")
+        #expect(login.replaceProbes(at: Sample.start + .seconds(3600)).isEmpty)
+        login.leave("http://e/2")
+        let released = login.record(.genuine, of: "http://a/1", from: "a", at: now)
+        #expect(Set(released).isDisjoint(with: ["http://a/3", "http://b/1", "http://b/2", "http://e/2"]))
+        #expect(released.count == 9 && !login.mayHoldIcons)
     }
 
     @Test(

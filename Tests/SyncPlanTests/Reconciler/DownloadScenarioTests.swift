@@ -237,7 +237,7 @@ struct DownloadScenarioTests {
     /// The failures before, the status, and how often it is given: after the last time, the delay is an hour or more.
     @Test(
         "a status that should be over soon is retried soon eight times, and later after that",
-        arguments: [(0, 202, 9), (0, 304, 9), (0, 421, 9), (0, 423, 9), (5, 202, 4), (20, 202, 1)])
+        arguments: [(0, 202, 9), (0, 304, 9), (0, 421, 9), (0, 423, 9), (2, 202, 7), (5, 202, 5), (20, 202, 5)])
     func momentary(earlier: Int, status: Int, count: Int) throws {
         var agent = AgentScenario()
         try agent.scan(["1.plist": [Self.a]])

@@ -54,6 +54,78 @@ struct NetworkLoginScenarioTests {
         #expect(agent.plan.status.problems.allSatisfy { $0.code != "network-login" })
     }
 
+    @Test("when a list's new version has other icons, some of those are requested each minute")
+    func otherIcons() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        try agent.finishAll(Self.login)
+        let others: [IconURL] = ["http://a.example/3", "http://a.example/4", "http://b.example/2"]
+        try agent.scan(["1.plist": others])
+        #expect(Set(agent.downloads.keys) == Set(others))
+        for url in others { try agent.finish(url, Self.login) }
+        try agent.pass(.seconds(72))
+        #expect(Set(agent.downloads.keys) == [others[0], others[2]])
+    }
+
+    @Test("an icon that is requested each minute leaves that to another one when its list goes")
+    func otherList() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        try agent.finishAll(Self.login)
+        try agent.scan(["1.plist": [Self.urls[1]]])
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(72))
+        try agent.finish(Self.urls[1], with: Self.urls[1])
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.ready == 1)
+    }
+
+    @Test("an icon that is requested each minute leaves that to another one when it fails in another way")
+    func otherFailure() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        for url in Self.urls { try agent.finish(url, Self.login) }
+        try agent.pass(.seconds(72))
+        try agent.finish(Self.urls[0], .failed(FetchFailure(.addressRefused, "x")))
+        try agent.finish(Self.urls[2], Self.login)
+        #expect(agent.downloads.isEmpty)
+        let failed = try #require(agent.plan.report(on: Self.urls[0], now: agent.now))
+        #expect(failed.next == "retry at \(failed.failure?.nextAttempt ?? "")")
+        try agent.pass(.seconds(72))
+        #expect(Set(agent.downloads.keys) == [Self.urls[1], Self.urls[2]])
+        try agent.finish(Self.urls[1], .failed(FetchFailure(.addressRefused, "x")))
+        let report = try #require(agent.plan.report(on: Self.urls[1], now: agent.now))
+        #expect(report.next == "retry at \(report.failure?.nextAttempt ?? "")")
+    }
+
+    @Test("an icon that waits for a login and fails in another way is not said to be retried when a server answers")
+    func waitEnded() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        for url in Self.urls { try agent.finish(url, Self.login) }
+        try agent.pass(.seconds(5))
+        try agent.handle(.request([Self.urls[1]], isRefresh: false))
+        try agent.finish(Self.urls[1], .failed(FetchFailure(.addressRefused, "x")))
+        let report = try #require(agent.plan.report(on: Self.urls[1], now: agent.now))
+        #expect(report.next == "retry at \(report.failure?.nextAttempt ?? "")")
+    }
+
+    @Test("an icon whose URL differs in its fragment from one that waits for a login asks once, and waits too")
+    func fragment() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": Self.urls])
+        for url in Self.urls { try agent.finish(url, Self.login) }
+        let other: IconURL = "http://a.example/2#x"
+        try agent.scan(["2.plist": [other]])
+        try agent.finish(other, Self.login)
+        #expect(agent.plan.icon(other)?.failure?.code == .fetch(.networkLogin))
+        let report = try #require(agent.plan.report(on: other, now: agent.now))
+        #expect(report.next.hasSuffix(", or as soon as a server answers"))
+        try agent.pass(.seconds(72))
+        try agent.finish(Self.urls[0], with: Self.urls[0])
+        #expect(agent.plan.icon(other)?.phase == .fetching)
+    }
+
     @Test("an agent retries icons by their usual backoff once a network's login was suspected for an hour")
     func hour() throws {
         var agent = AgentScenario()
