@@ -88,6 +88,8 @@ extension FetchFailure.Code {
             true
         // Pages are compressed more often than images.
         case .fetch(.contentEncoding): true
+        // A page that is cut off before it can be inspected.
+        case .fetch(.cutShort): true
         case .fetch, .http, .image: false
         }
     }

@@ -41,8 +41,16 @@ extension FetchFailure {
     package func keeping(_ cut: Cut) -> FetchFailure {
         var failure = self
         failure.cut = cut
-        failure.message += "; \(cut.reached) are kept, and the next attempt can go on there"
+        failure.message += "; \(cut.reached)\(Self.kept)"
         return failure
+    }
+
+    private static let kept = " are kept, and the next attempt can go on there"
+
+    /// The message of a failure for another icon, which has no part of the image.
+    package static func leavingOutPart(of message: String) -> String {
+        guard message.hasSuffix(kept), let end = message.lastIndex(of: ";") else { return message }
+        return String(message[..<end])
     }
 }
 

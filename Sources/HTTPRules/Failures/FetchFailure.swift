@@ -114,7 +114,7 @@ extension FetchFailure {
 
     package var blame: Blame {
         switch code {
-        case _ where cut?.isProgress == true: .resource
+        case _ where mayBeCut && cut?.isProgress == true: .resource
         case .fetch(let cause) where cause.isNoAnswer: .origin
         case .fetch(.disk), .fetch(.addressRefused): .agent
         case _ where persistence == .refused: .agent

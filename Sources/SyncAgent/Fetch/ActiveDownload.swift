@@ -145,14 +145,16 @@ final class ActiveDownload: TransferReceiver {
     }
 
     /// Where a failure cut the image off; `nil` if it did not, or if the request was not for the origin's image.
+    ///
+    /// If pieces have come, whatever fails after them ends the image there.
     func cut(by failure: FetchFailure) -> FetchFailure.Cut? {
-        guard failure.mayBeCut, request.copy == nil else { return nil }
+        guard request.copy == nil else { return nil }
         guard case .take(let body) = step else {
-            return reached.map {
-                FetchFailure.Cut(end: $0.bytes, length: $0.length, isWhole: false, isKept: $0.canGoOn(at: clock.now))
-            }
+            guard failure.leavesPart, let reached else { return nil }
+            return FetchFailure.Cut(
+                end: reached.bytes, length: reached.length, isWhole: false, isKept: reached.canGoOn(at: clock.now))
         }
-        guard count > 0 else { return nil }
+        guard failure.mayBeCut, count > 0 else { return nil }
         var part = isCut(by: failure) && !isComplete ? body.partial : nil
         part?.bytes = count
         return FetchFailure.Cut(

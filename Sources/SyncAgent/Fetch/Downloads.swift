@@ -160,20 +160,18 @@ package actor Downloads {
         download.transfer = nil
     }
 
-    func end(_ download: ActiveDownload, because error: any Error) {
-        var outcome = FetchOutcome(error)
-        if case .failed(var failure) = outcome {
-            failure.cut = download.cut(by: failure)
-            outcome = .failed(failure)
-        }
-        end(download, outcome)
-    }
+    func end(_ download: ActiveDownload, because error: any Error) { end(download, FetchOutcome(error)) }
 
     func end(_ download: ActiveDownload, _ outcome: FetchOutcome) {
         // With Swift 6.3, optimized, an error thrown by another actor's function resumed here on that actor's thread.
         preconditionIsolated("a download ends on the thread of the downloads")
         guard !download.hasEnded else { return }
         download.hasEnded = true
+        var outcome = outcome
+        if case .failed(var failure) = outcome {
+            failure.cut = download.cut(by: failure)
+            outcome = .failed(failure)
+        }
         download.forgetHeld()
         active[download.url] = nil
         let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)

@@ -9,6 +9,8 @@ import HTTPRules
 struct CutDownloads: Sendable {
     /// How many responses with the whole image must end at the same byte, and for how long: a server that restarts may
     /// end a few at the size of its buffer.
+    ///
+    /// Lost parts count as lost no more often than that either.
     static let fewest = 3
     static let patience: Duration = .seconds(300)
     /// After how many requests for the rest without progress the whole image is requested.
@@ -22,6 +24,11 @@ struct CutDownloads: Sendable {
         var count = 0
         /// The most bytes that were kept.
         var best = 0
+        /// The bytes of the present part at its last progress: fewer than ever if an earlier part was lost, as when the
+        /// image changed on the server.
+        var part = 0
+        /// When a whole response last took the place of a larger part.
+        var renewed: Timestamp?
         /// The requests for the rest since the last progress.
         var fruitless = 0
     }
@@ -65,24 +72,37 @@ struct CutDownloads: Sendable {
         // After a restart, only the code is known.
         let wasShort = last == .fetch(.cutShort)
         var cut = cut
-        var place = places[url] ?? Place(end: cut.end, since: now, best: wasShort ? cut.end : 0)
+        var place = places[url] ?? Place(end: cut.end, since: now)
+        if places[url] == nil, wasShort {
+            (place.best, place.part, place.fruitless) = (cut.end, cut.end, Self.mostFruitless - 2)
+        }
         defer { places[url] = place }
-        let isElsewhere = cut.isWhole && cut.end != place.end
-        if cut.isKept, cut.end >= place.best + PartialDownload.leastProgress.bytes {
+        let least = PartialDownload.leastProgress.bytes
+        if cut.isKept, cut.end >= place.best + least {
             cut.isProgress = true
-            place = Place(end: cut.end, since: now, count: cut.isWhole ? 1 : 0, best: cut.end)
-        } else {
-            if isElsewhere { (place.end, place.since, place.count) = (cut.end, now, 0) }
-            place.count += cut.isWhole ? 1 : 0
-            place.fruitless = cut.isWhole ? 0 : place.fruitless + 1
-            let lasts = cut.isWhole && place.count >= Self.fewest && now - place.since >= Self.patience
-            if wasShort || lasts { return .cutShort(at: cut) }
+            place = Place(end: cut.end, since: now, count: cut.isWhole ? 1 : 0, best: cut.end, part: cut.end)
+        } else if cut.isWhole {
+            if cut.end != place.end { (place.end, place.since, place.count) = (cut.end, now, 0) }
+            place.count += 1
+            place.fruitless = 0
+            let isShort = wasShort || place.count >= Self.fewest && now - place.since >= Self.patience
+            // Otherwise an image that changes again and again would be requested every second for good.
+            if cut.end < place.part, isShort || place.renewed.map({ now - $0 >= Self.patience }) ?? true {
+                (place.part, place.renewed) = (cut.end, now)
+            }
+            if isShort {
+                // The next attempt requests the rest, the one after that the whole image.
+                place.fruitless = Self.mostFruitless - 1
+                return .cutShort(at: cut)
+            }
+        } else if cut.isKept, cut.end >= place.part + least {
+            // Not further than a part that was lost, so it is no evidence against a place where all responses end.
+            cut.isProgress = true
+            (place.part, place.fruitless) = (cut.end, 0)
+        } else if failure.mayBeCut {
+            place.fruitless += 1
+            if wasShort { return .cutShort(at: cut) }
         }
         return cut.isKept ? failure.keeping(cut) : failure
     }
-}
-
-extension FetchOutcome {
-    /// Whether the image never gets further than its part.
-    var isCutShort: Bool { if case .failed(let failure) = self { failure.code == .fetch(.cutShort) } else { false } }
 }

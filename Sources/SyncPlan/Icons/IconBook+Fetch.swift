@@ -92,6 +92,9 @@ extension IconBook {
     ) {
         let copied = sharedDownloads.endCopy(for: url)
         let trail = copied.map { catalog.icons[$0]?.trail } ?? trail
+        let isOwn = copied == nil && !sources.isTaking(url)
+        let last = catalog.icons[url]?.failure?.code
+        let outcome = isOwn ? cuts.judge(outcome, of: url, after: last, at: turn.now) : outcome
         endDownload(
             outcome, trail, isMultiplexed: isMultiplexed, of: url, isRequest: copied == nil,
             mayWriteAhead: mayWriteAhead, in: &turn)
@@ -108,7 +111,6 @@ extension IconBook {
         }
         let isCopy = sources.isTaking(url)
         let last = isCopy ? nil : icon.failure?.code
-        let outcome = isCopy ? outcome : cuts.judge(outcome, of: url, after: last, at: turn.now)
         let isInvalid = downloads.finish(
             url, outcome, after: last, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
         guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
@@ -116,9 +118,9 @@ extension IconBook {
             return apply(.cancelled, to: url, in: &turn)
         }
         // A full request goes on with nothing that came before it.
-        let isUseful = !isInvalid && icon.isReferenced && !outcome.isCutShort && icon.fullRequest != .wanted
+        let isUseful = !isInvalid && icon.isReferenced && icon.fullRequest != .wanted
         if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
-            turn.run(.discardPartials([url]))
+            discardParts([url], in: &turn)
         }
         guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, isRequest: isRequest, answer, in: &turn)
         else {
@@ -256,7 +258,8 @@ extension IconBook {
         let continues =
             switch failure.persistence {
             // Bytes that arrive are no reason to wait longer.
-            case .passing, .momentary, .throttled: failure.cut?.isProgress != true
+            case .passing, .momentary: failure.cut?.isProgress != true
+            case .throttled: true
             case .lasting, .gone: last?.code == failure.code
             // Else a server that alternates between statuses could ask for short delays for ever.
             case .forbidden: if case .http? = last?.code { true } else { false }
@@ -279,6 +282,13 @@ extension IconBook {
         }
         return IconRecord.Failure(
             code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { turn.now + $0 })
+    }
+
+    /// Discards partial images that were forgotten: the next ones begin anew.
+    mutating func discardParts(_ urls: Set<IconURL>?, in turn: inout Turn) {
+        guard let urls else { return }
+        for url in urls { cuts.forget(url) }
+        turn.run(.discardPartials(urls))
     }
 
     // MARK: Staged images
@@ -310,9 +320,7 @@ extension IconBook {
         }
         publishing.unstageAll()
         dropStagedRenditions(in: &turn)
-        if let lost = partials.forget(where: { [downloads] in !downloads.isInvalid($0) }) {
-            turn.run(.discardPartials(lost))
-        }
+        discardParts(partials.forget { [downloads] in !downloads.isInvalid($0) }, in: &turn)
     }
 
     /// Drops all staged images, and requests them again.

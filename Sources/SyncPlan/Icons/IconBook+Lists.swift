@@ -24,7 +24,7 @@ extension IconBook {
             // A running download keeps its partial image.
             return !icon.isReferenced && icon.phase != .fetching
         }
-        if let unnamed { turn.run(.discardPartials(unnamed)) }
+        discardParts(unnamed, in: &turn)
     }
 
     /// Ends the work on an icon that no list names any more.
@@ -123,7 +123,7 @@ extension IconBook {
         guard !partials.urls.isEmpty else { return }
         // That of a running download is discarded when it ends.
         let idle = Set(urls.filter { catalog.icons[$0]?.phase != .fetching })
-        if let parts = partials.forget(where: idle.contains) { turn.run(.discardPartials(parts)) }
+        discardParts(partials.forget(where: idle.contains), in: &turn)
     }
 
     /// Requests the icons that failed for a clock that was wrong, now that it was set.

@@ -23,8 +23,9 @@ extension IconBook {
                 return sharedDownloads.wait(request, for: other, isShared: isShared)
             }
             if !isInsisted, !request.bypassesCaches || icon.isFullRequested,
-                let failure = failure(of: icon, for: request.url, at: turn.now)
+                var failure = failure(of: icon, for: request.url, at: turn.now)
             {
+                failure.message = FetchFailure.leavingOutPart(of: failure.message)
                 _ = downloads.finish(request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
                 sharedDownloads.recordFailure(of: request.url, and: other)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
@@ -132,9 +133,10 @@ extension IconBook {
             case _ where !entry.isShared:
                 // It is queued again.
                 endDownload(.cancelled, nil, of: request.url, isRequest: false, in: &turn)
-            case .failed(let failure) where isShared(failure.code, with: request.url):
+            case .failed(var failure) where isShared(failure.code, with: request.url):
+                failure.message = FetchFailure.leavingOutPart(of: failure.message)
                 sharedDownloads.recordFailure(of: request.url, and: url)
-                endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
+                endDownload(.failed(failure), trail, of: request.url, isRequest: false, in: &turn)
             case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)
                 sharedDownloads.beginCopy(for: request.url, of: url)

@@ -33,7 +33,8 @@ extension Reconciler {
         unpinAll()
         book.dropStaged(in: &turn)
         book.resetRenditions(in: &turn)
-        if let partials = book.partials.forget(where: { _ in true }) { turn.run(.discardPartials(partials)) }
+        book.discardParts(book.partials.forget { _ in true }, in: &turn)
+        book.cuts = CutDownloads()
         book.dropPrevious(nil, in: &turn)
         for url in Array(book.catalog.icons.keys) {
             if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }

@@ -57,7 +57,9 @@ struct CutDownloadTests {
         let code = status.map { "http-\($0)" } ?? "connection-closed"
         #expect(fetches.map(\.code) == ["connection-closed", code, "image"])
         #expect(requests.last == Self.range(status == nil ? 270_000 : 240_000))
-        #expect(fetches[1].cut?.end == (status == nil ? 270_000 : nil))
+        #expect(
+            fetches[1].cut
+                == .init(end: status == nil ? 270_000 : 240_000, length: 300_000, isWhole: false, isKept: true))
         #expect(fetches.last?.digest == .of(CutIcon.bytes))
     }
 

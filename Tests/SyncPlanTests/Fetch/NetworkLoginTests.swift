@@ -241,6 +241,7 @@ struct NetworkLoginTests {
             (.failed(failure(.status(503), at: "l")), .none),
             (.failed(failure(.encoded("gzip"), at: "l")), .page([.redirect(origin: "l")])),
             (.failed(.encoded("gzip")), .none), (.failed(FetchFailure(.redirectLoop, "x")), .none),
+            (.failed(FetchFailure(.cutShort, "x")), .none),
             (.failed(FetchFailure(.tooManyRedirects, "x")), .none),
             (.failed(FetchFailure(.downgradeRefused, "x")), .none), (.failed(FetchFailure(.badRedirect, "x")), .none),
             (.failed(FetchFailure(.url(.portRefused), "x", .lasting)), .none), (.cancelled, .none),
