@@ -353,7 +353,8 @@ def command(agent):
         expect(url, address == f"http://127.0.0.1:{agent.dashboard}/" and len(token) == 64)
         expect("changes", agent.ask("/v1/sync", method="POST", X_Syncagent_Token=token)[0] == 200)
         expect("changes", agent.ask("/v1/sync", method="POST", Authorization=f"Bearer {token}")[0] == 200)
-    expect("no longer", agent.ask("/v1/sync", method="POST", X_Syncagent_Token=token)[0] == 403)
+    # The agent notices the end of the command soon after it.
+    agent.wait_until(lambda _: agent.ask("/v1/sync", method="POST", X_Syncagent_Token=token)[0] == 403)
     with agent.command("--no-open", "--read-only") as url:
         token = url.partition("#token=")[2]
         expect("reads", agent.ask("/v1/status", X_Syncagent_Token=token)[0] == 200)
