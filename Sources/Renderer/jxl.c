@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <jxl/decode.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "decoders.h"
 
@@ -59,8 +60,12 @@ bool jxl_warm_up(void) {
     };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (library != NULL) return has_all_functions(library);
+        if (library == NULL) continue;
+        if (has_all_functions(library)) return true;
+        // Another one may have all of them.
+        dlclose(library);
     }
+    memset(&jxl, 0, sizeof jxl);
     return false;
 }
 
@@ -89,7 +94,9 @@ static void release(void *opaque, void *memory) {
     free(memory);
 }
 
-// Whether there is the memory that libjxl 0.7 takes at most, as measured: it ends the program where it gets none.
+// Whether there is the memory that libjxl 0.7 takes, as measured: it ends the program where it gets none. An animation
+// takes more, because the canvas is kept for later frames. A still image with layers may, too, and with frames that are
+// kept for others; nothing in the header tells of these.
 static bool has_memory(const struct reader *reader) {
     const JxlBasicInfo *info = &reader->info;
     bool is_deep = info->bits_per_sample > 8;
@@ -98,6 +105,7 @@ static bool has_memory(const struct reader *reader) {
         of_pixel = info->uses_original_profile ? (is_deep ? 45 : 30) : (is_deep ? 64 : 44);
         of_pixel += 8 * (size_t)(info->num_extra_channels - 1);
     }
+    if (info->have_animation) of_pixel += is_deep ? 32 : 16;
     void *memory = malloc((size_t)info->xsize * info->ysize * of_pixel);
     free(memory);
     return memory != NULL;
