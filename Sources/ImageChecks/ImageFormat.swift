@@ -21,11 +21,31 @@ struct ImageContent: Equatable {
     var frames = 1
     /// The largest picture that a reader may decode.
     var largest: PixelSize
+    /// The pixels of all layers that a reader decodes for the picture shown first; 0 if it has none.
+    private(set) var layerPixels = 0
+
+    init(frames: Int = 1, largest: PixelSize) {
+        self.frames = frames
+        self.largest = largest
+    }
+
+    mutating func add(layer: PixelSize) {
+        layerPixels = min(PixelSize.mostPixels, layerPixels + layer.pixels)
+    }
 }
 
 struct PixelSize: Equatable {
     var width: Int
     var height: Int
+
+    /// The most that is counted, so that some of these numbers can be added without overflow.
+    static let mostPixels = 1 << 55
+
+    /// The number of pixels, or a number that is too high for any limit.
+    var pixels: Int {
+        let (product, overflow) = width.multipliedReportingOverflow(by: height)
+        return overflow ? Self.mostPixels : min(product, Self.mostPixels)
+    }
 
     var isEmpty: Bool { width == 0 || height == 0 }
 

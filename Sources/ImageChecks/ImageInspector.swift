@@ -41,6 +41,9 @@ package struct ImageInspector: Sendable {
         guard largest.isEmpty || limits.allow(largest) else {
             throw .tooLarge(width: largest.width, height: largest.height, limits: limits)
         }
+        guard content.layerPixels <= limits.maxLayerPixels(on: size) else {
+            throw .tooManyLayers(type, pixels: content.layerPixels, limit: limits.maxLayerPixels(on: size))
+        }
         guard content.frames <= limits.maxFrames else {
             throw .tooManyFrames(type, count: content.frames, limits: limits)
         }

@@ -21,6 +21,13 @@ package struct ImageLimits: Equatable, Sendable {
         self.allowsSVG = allowsSVG
     }
 
+    /// The most pixels of the layers of a picture: eight times its own, or those of the largest picture.
+    ///
+    /// So many small layers are as good as one large picture.
+    func maxLayerPixels(on canvas: PixelSize) -> Int {
+        max(8 * canvas.pixels, maxPixels)
+    }
+
     func allow(_ size: PixelSize) -> Bool {
         size.width <= maxSide && size.height <= maxSide && size.height <= maxPixels / size.width
     }

@@ -20,6 +20,8 @@ package enum ImageRejection: Error, Equatable, Sendable {
     case damaged(ImageType, what: String)
     case tooLarge(width: Int, height: Int, limits: ImageLimits)
     case tooManyFrames(ImageType, count: Int, limits: ImageLimits)
+    /// The layers of a picture, shown or not, have far more pixels than it has.
+    case tooManyLayers(ImageType, pixels: Int, limit: Int)
     /// Showing the image could run code or send a request.
     case unsafe(ImageType, what: String)
 
@@ -31,7 +33,7 @@ package enum ImageRejection: Error, Equatable, Sendable {
         case .notAnImage: .notAnImage
         case .truncated, .truncatedAtSource: .truncated
         case .damaged: .damaged
-        case .tooLarge, .tooManyFrames: .tooLarge
+        case .tooLarge, .tooManyFrames, .tooManyLayers: .tooLarge
         case .unsafe: .unsafe
         }
     }
@@ -72,6 +74,8 @@ extension ImageRejection: CustomStringConvertible {
             "the image has \(width) × \(height) pixels: more than images.maxPixels (\(limits.maxPixels))"
         case .tooManyFrames(let type, let count, let limits):
             "the \(type.rawValue.uppercased()) image has \(count) frames: more than \(limits.maxFrames)"
+        case .tooManyLayers(let type, let pixels, let limit):
+            "the layers of the \(type.rawValue.uppercased()) image have \(pixels) pixels: more than \(limit)"
         case .unsafe(let type, let what):
             "the \(type.rawValue.uppercased()) image is not safe to show: \(what)"
         }

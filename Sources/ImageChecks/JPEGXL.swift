@@ -4,11 +4,14 @@
 ///
 /// All boxes must be complete, and so must the data of each frame: its table of contents has the length. A profile and
 /// the order of a table are decoded to find what comes after them. From there on, nothing is checked if that fails, and
-/// nothing after the headers if the image has a preview. Bytes after the codestream are ignored unless they could be a
+/// nothing after the headers if the image has a preview. What would take too much to find out is refused. Bytes after the codestream are ignored unless they could be a
 /// box.
 enum JPEGXL: ImageFormat {
     private static let codestream: [UInt8] = [0xFF, 0x0A]
     private static let container: [UInt8] = [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
+
+    /// How many frames are read; more than are accepted.
+    private static let mostFrames = 4096
 
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has(codestream) || bytes.has(container) }
 
@@ -42,14 +45,19 @@ enum JPEGXL: ImageFormat {
     ) throws(ImageFault) -> Bool {
         do {
             try header.skipProfile(in: bytes, &bits)
-            while true {
+            var isFirstPicture = true
+            // Each takes time, though it is shown only in others, or not at all.
+            while content.frames <= mostFrames {
                 bits.align()
                 let frame = try JPEGXLFrame(of: header, in: bytes, &bits)
                 content.largest = frame.size.orLarger(content.largest)
-                if frame.isShown { content.frames += 1 }
+                content.frames += 1
+                if isFirstPicture { content.add(layer: frame.size) }
+                if frame.endsPicture { isFirstPicture = false }
                 try bits.skip(bytes: try frame.length(in: bytes, &bits))
                 if frame.isLast { return true }
             }
+            return true
         } catch {
             // Decoders know what is wrong with it; where it ends is unknown.
             guard error == JPEGXLNumbers.invalid else { throw error }

@@ -12,20 +12,22 @@ struct JPEGXLBits {
     private var offset: Int
     /// Of the byte at the offset.
     private var bit = 0
-    /// How many steps decoding may still take, in which nothing may be read.
-    private var steps: Int
+    /// How many bytes there are in all.
+    let byteCount: Int
+    /// How many symbols codes may still have in all: each code is a table, which a few bits can make large.
+    private var symbols = 1 << 20
 
     /// The pieces must lie within the bytes that are read.
     init(_ pieces: [Range<Int>]) {
         self.pieces = pieces
         offset = pieces.first?.lowerBound ?? 0
-        steps = pieces.reduce(1 << 20) { $0 + 16 * $1.count }
+        byteCount = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Takes steps; fails if they are far more than the bytes can need.
-    mutating func spend(_ count: Int) throws(ImageFault) {
-        guard count <= steps else { throw JPEGXLNumbers.invalid }
-        steps -= count
+    /// Counts the symbols of a code; fails if codes have far more than an image can need.
+    mutating func spend(symbols count: Int) throws(ImageFault) {
+        guard count <= symbols else { throw .malformed("its codes have too many symbols") }
+        symbols -= count
     }
 
     /// Goes to the beginning of a byte.

@@ -25,7 +25,7 @@ struct JPEGXLPrefixCode {
             if lengths[index] > 0 { left -= 32 >> lengths[index] }
         }
         guard left == 0 || lengths.count(where: { $0 > 0 }) == 1 else { throw JPEGXLNumbers.invalid }
-        try bits.spend(alphabet)
+        try bits.spend(symbols: alphabet)
         let code = JPEGXLPrefixCode(lengths: lengths)
         self = JPEGXLPrefixCode(lengths: try Self.lengths(of: alphabet, by: code, in: bytes, &bits))
     }
@@ -146,7 +146,7 @@ struct JPEGXLFrequencies {
 
     /// Reads the frequencies of an alphabet.
     init(logAlphabet: Int, in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
-        try bits.spend(1 << logAlphabet)
+        try bits.spend(symbols: 1 << logAlphabet)
         var frequencies = try Self.frequencies(in: bytes, &bits)
         while frequencies.last == 0 { frequencies.removeLast() }
         guard frequencies.count <= 1 << logAlphabet else { throw JPEGXLNumbers.invalid }

@@ -33,7 +33,10 @@ struct JPEGXLFrame {
     private var isPartial = false
 
     /// Whether it is a picture or a layer of one.
-    var isShown: Bool { kind == .regular || kind == .whole }
+    private var isShown: Bool { kind == .regular || kind == .whole }
+
+    /// Whether it completes a picture: no layer of it follows.
+    var endsPicture: Bool { isLast || duration > 0 }
 
     /// Reads a header from the beginning of a byte.
     init(of header: JPEGXLHeader, in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
@@ -156,6 +159,8 @@ struct JPEGXLFrame {
     /// Reads the table of contents, which is at the beginning of a byte: the length of the data after it.
     func length(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
         let sections = sections
+        // Each has at least 12 bits here, so that no short file makes this long.
+        guard sections <= bits.byteCount * 8 / 12 else { throw .truncated }
         if try bits.flag(in: bytes) { try skipOrder(of: sections, in: bytes, &bits) }
         bits.align()
         var length = 0
@@ -171,8 +176,10 @@ struct JPEGXLFrame {
     private func skipOrder(of sections: Int, in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
         func context(after number: Int) -> Int { min(7, Int.bitWidth - number.leadingZeroBitCount) }
         var numbers = try JPEGXLNumbers(contexts: 8, in: bytes, &bits)
+        let count = try numbers.next(in: context(after: sections), of: bytes, &bits)
+        guard count <= sections else { throw JPEGXLNumbers.invalid }
         var last = 0
-        for _ in 0..<(try numbers.next(in: context(after: sections), of: bytes, &bits)) {
+        for _ in 0..<count {
             last = try numbers.next(in: context(after: last), of: bytes, &bits)
         }
         try numbers.end()

@@ -2,6 +2,9 @@
 
 /// The headers of a JPEG XL codestream, up to its first frame (ISO/IEC 18181-1, annex D).
 struct JPEGXLHeader {
+    /// In bytes; those of printers, the largest that are in use, are smaller.
+    private static let longestProfile = 4 << 20
+
     /// The size of the canvas.
     private(set) var size: PixelSize
     /// The number of channels besides those of color.
@@ -154,6 +157,7 @@ struct JPEGXLHeader {
     func skipProfile(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
         guard hasProfile else { return }
         let length = Int(clamping: try bits.longNumber(in: bytes))
+        guard length <= Self.longestProfile else { throw .malformed("its color profile is too long") }
         var numbers = try JPEGXLNumbers(contexts: 41, in: bytes, &bits)
         var last = (0, 0)
         for index in 0..<length {

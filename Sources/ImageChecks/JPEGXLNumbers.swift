@@ -2,8 +2,10 @@
 
 /// Entropy-coded numbers of a JPEG XL codestream (ISO/IEC 18181-1, annex C): of a color profile, or of an order.
 ///
-/// They are decoded only to find what comes after them. Whatever is invalid, or takes far more time than its bytes
-/// account for, throws ``ImageFault/malformed(_:)``.
+/// They are decoded only to find what comes after them. What is invalid throws ``invalid``. A number may take no bits,
+/// so the caller limits how many are read.
+///
+/// - Complexity: O(1) in memory, and in time for each number.
 struct JPEGXLNumbers {
     private enum Code {
         case prefix(JPEGXLPrefixCode)
@@ -25,8 +27,7 @@ struct JPEGXLNumbers {
     private let codes: [(code: Code, form: JPEGXLNumberForm)]
     private let copies: Copies?
     private var state = Self.lastState
-    /// The earlier numbers, if they can be copied.
-    private var earlier: [Int] = []
+    private var window = JPEGXLWindow()
     private var copied = (from: 0, left: 0)
 
     /// Reads the codes of so many contexts.
@@ -96,15 +97,14 @@ struct JPEGXLNumbers {
 
     /// Reads the next number, in a context.
     mutating func next(in context: Int, of bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
-        try bits.spend(1)
         if copied.left == 0 {
             let number = try codedNumber(in: clusters[context], of: bytes, &bits)
             if let number { return number }
         }
         copied.left -= 1
         defer { copied.from += 1 }
-        let number = copied.from < earlier.count ? earlier[copied.from] : 0
-        earlier.append(number)
+        let number = window[copied.from]
+        window.add(number)
         return number
     }
 
@@ -116,14 +116,14 @@ struct JPEGXLNumbers {
         guard let copies else { return try codes[cluster].form.number(of: symbol, in: bytes, &bits) }
         if symbol < copies.first {
             let number = try codes[cluster].form.number(of: symbol, in: bytes, &bits)
-            earlier.append(number)
+            window.add(number)
             return number
         }
         let length = try copies.form.number(of: symbol - copies.first, in: bytes, &bits) + copies.shortest
         let last = clusters[clusters.count - 1]
         let code = try self.symbol(in: last, of: bytes, &bits)
         let distance = try codes[last].form.number(of: code, in: bytes, &bits) + 1
-        copied = (from: earlier.count - min(distance, earlier.count, 1 << 20), left: length)
+        copied = (from: window.count - min(distance, window.count, JPEGXLWindow.size), left: length)
         return nil
     }
 
@@ -139,6 +139,30 @@ struct JPEGXLNumbers {
     /// Checks that the last number was read.
     func end() throws(ImageFault) {
         guard state == Self.lastState else { throw Self.invalid }
+    }
+}
+
+/// The last numbers that were read, which can be copied.
+///
+/// It takes memory only as numbers are added, and never more than its size.
+struct JPEGXLWindow {
+    static let size = 1 << 20
+
+    /// How many numbers were added in all.
+    private(set) var count = 0
+    /// A ring, once it is full.
+    private var numbers: [UInt32] = []
+
+    /// The number at an index among all that were added; one of the last, or 0 before there is any.
+    subscript(index: Int) -> Int {
+        index < count ? Int(numbers[index % Self.size]) : 0
+    }
+
+    mutating func add(_ number: Int) {
+        // Decoders keep as many bits.
+        let number = UInt32(truncatingIfNeeded: number)
+        if count < Self.size { numbers.append(number) } else { numbers[count % Self.size] = number }
+        count += 1
     }
 }
 

@@ -38,6 +38,25 @@ extension ImageFile {
             add((0, 1), (1, 1), (2, 2), (2, 2), (0, 14))
         }
 
+        /// Adds an order whose code has 32768 symbols, all of them in 15 bits; no number of it is coded.
+        mutating func addLongOrder() {
+            // No copies; all contexts have one prefix code.
+            add((0, 1), (1, 1), (0, 2), (1, 1), (15, 4), (1, 1), (14, 4), (16383, 14))
+            // The only length is 15, the last one; it takes no bits.
+            add((0, 2), (0, 34), (1, 2), (0, 15))
+        }
+
+        /// Adds a number of up to 60 bits.
+        mutating func addLong(_ number: Int) {
+            add((3, 2), (number, 12))
+            var rest = number >> 12
+            while rest > 0 {
+                add((1, 1), (rest, 8))
+                rest >>= 8
+            }
+            add((0, 1))
+        }
+
         /// Fills the last byte.
         mutating func align() {
             count = 8 * bytes.count
@@ -46,7 +65,7 @@ extension ImageFile {
 
     /// In which order sections are.
     enum Order {
-        case none, usual, invalid
+        case none, usual, long, invalid
     }
 
     /// A frame of a codestream.
@@ -85,6 +104,22 @@ extension ImageFile {
         return bits.bytes + frames.flatMap { jxlFrame($0, on: (width, height), isAnimated: isAnimated) }
     }
 
+    /// A codestream with a profile of so many bytes, all 0, which take no bits; each is a number or copied.
+    static func jxlWithProfile(_ width: Int, _ height: Int, length: Int, isCopied: Bool = false) -> [UInt8] {
+        var bits = jxlSize(width, height)
+        // 8 bits, short numbers, no more channels, XYB, a profile of RGB, no extensions, the usual transforms.
+        bits.add((0, 2), (0, 3), (1, 1), (0, 2), (1, 1), (0, 1), (1, 1), (0, 2), (0, 2), (1, 1))
+        bits.addLong(length)
+        // From symbol 8 on, copies of 3 and more.
+        bits.add((isCopied ? 1 : 0, 1))
+        if isCopied { bits.add((3, 2), (0, 15), (0, 2), (8, 4)) }
+        // All contexts have one prefix code.
+        bits.add((1, 1), (0, 2), (1, 1), (15, 4))
+        // Its only symbol is 8, or 0.
+        if isCopied { bits.add((1, 1), (3, 4), (0, 3), (1, 2), (0, 2), (8, 4)) } else { bits.add((0, 1)) }
+        return bits.bytes + jxlFrame(JXLFrame(), on: (width, height), isAnimated: false)
+    }
+
     private static func jxlFrame(_ frame: JXLFrame, on canvas: (width: Int, height: Int), isAnimated: Bool) -> [UInt8] {
         let isPartial = frame.area.map { area in
             max(area.x, area.y) > 0 || area.x + area.width < canvas.width || area.y + area.height < canvas.height
@@ -119,6 +154,7 @@ extension ImageFile {
         switch frame.order {
         case .none: break
         case .usual: bits.addUsualOrder()
+        case .long: bits.addLongOrder()
         case .invalid: bits.addBadOrder()
         }
         bits.align()

@@ -71,6 +71,10 @@ struct ImageLimitsTests {
                     4, 3, isAnimated: true,
                     frames: Array(repeating: File.JXLFrame(isLast: false), count: 4) + [File.JXLFrame()])
             ),
+            (
+                .jxl,
+                File.jxl(4, 3, frames: Array(repeating: File.JXLFrame(isHidden: true), count: 4) + [File.JXLFrame()])
+            ),
         ] as [(ImageType, [UInt8])])
     func frames(type: ImageType, bytes: [UInt8]) throws {
         let limits = ImageLimits(maxFrames: 4)
@@ -78,6 +82,30 @@ struct ImageLimitsTests {
         #expect(ImageInspector(limits: limits).verdict(on: bytes) == .failure(rejection))
         let info = try ImageInspector(limits: ImageLimits(maxFrames: 5)).verdict(on: bytes).get()
         #expect(info.type == type)
+    }
+
+    @Test(
+        "the layers of the first picture have a limit, shown or not",
+        arguments: [
+            (10, false, false, 7, nil), (10, false, false, 8, 900),
+            (10, true, false, 7, nil), (10, true, false, 8, 900),
+            // Each is a picture.
+            (10, false, true, 8, nil),
+            // No more than the pixels of the largest picture.
+            (1, false, false, 99, nil), (1, true, false, 100, 101),
+        ] as [(Int, Bool, Bool, Int, Int?)])
+    func layers(side: Int, areHidden: Bool, isAnimated: Bool, count: Int, pixels: Int?) {
+        let limits = ImageLimits(maxPixels: 100)
+        let layer = File.JXLFrame(isHidden: areHidden, isLast: false)
+        let bytes = File.jxl(
+            side, side, isAnimated: isAnimated, frames: Array(repeating: layer, count: count) + [File.JXLFrame()])
+        let verdict = ImageInspector(limits: limits).verdict(on: bytes)
+        if let pixels {
+            let rejection = ImageRejection.tooManyLayers(.jxl, pixels: pixels, limit: side == 1 ? 100 : 800)
+            #expect(verdict == .failure(rejection))
+        } else {
+            #expect(verdict == .success(ImageInfo(type: .jxl, width: side, height: side)))
+        }
     }
 
     @Test("the default limit of frames is 1024")

@@ -97,6 +97,10 @@ struct ImageRejectionTests {
                 "the GIF image has 2000 frames: more than 1024"
             ),
             (
+                .tooManyLayers(.jxl, pixels: 900, limit: 800), "image-too-large",
+                "the layers of the JXL image have 900 pixels: more than 800"
+            ),
+            (
                 .tooLarge(width: 5000, height: 2, limits: ImageLimits()), "image-too-large",
                 "the image has 5000 × 2 pixels: a side is longer than images.maxSide (4096)"
             ),

@@ -65,6 +65,31 @@ struct JPEGXLFaultTests {
         #expect(ImageInspector().verdict(on: bytes) == .success(info))
     }
 
+    @Test(
+        "a profile of a JPEG XL is decoded up to a length, and what follows is checked",
+        arguments: [(0, false), (300, false), (300, true), (1 << 20 + 100, true)])
+    func profiles(length: Int, isCopied: Bool) {
+        let bytes = File.jxlWithProfile(30, 20, length: length, isCopied: isCopied)
+        let info = ImageInfo(type: .jxl, width: 30, height: 20)
+        #expect(ImageInspector().verdict(on: bytes) == .success(info))
+        expectFault(.jxl, bytes.dropLast(), nil)
+    }
+
+    @Test("a JPEG XL is refused if too much would have to be decoded to follow it")
+    func tooMuch() {
+        for length in [4 << 20 + 1, 1 << 59] {
+            let bytes = File.jxlWithProfile(30, 20, length: length)
+            expectFault(.jxl, bytes, "its color profile is too long")
+        }
+        func stream(frames: Int) -> [UInt8] {
+            let frame = File.JXLFrame(order: .long, isLast: false)
+            return File.jxl(30, 20, frames: Array(repeating: frame, count: frames) + [File.JXLFrame()])
+        }
+        let info = ImageInfo(type: .jxl, width: 30, height: 20)
+        #expect(ImageInspector().verdict(on: stream(frames: 32)) == .success(info))
+        expectFault(.jxl, stream(frames: 33), "its codes have too many symbols")
+    }
+
     @Test("a JPEG XL whose parts have no end is cut if its frames cannot be followed")
     func unknownEnd() {
         let stream = File.jxl(30, 20, frames: [File.JXLFrame(order: .invalid)])
