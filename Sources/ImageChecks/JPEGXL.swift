@@ -3,9 +3,8 @@
 /// JPEG XL (ISO/IEC 18181): a codestream, or boxes that hold one, whole (`jxlc`) or in parts (`jxlp`).
 ///
 /// All boxes must be complete, and so must the data of each frame: its table of contents has the length. A profile and
-/// the order of a table are decoded to find what comes after them. From there on, nothing is checked if that fails, and
-/// nothing after the headers if the image has a preview. What would take too much to find out is refused. Bytes after the codestream are ignored unless they could be a
-/// box.
+/// the order of a table are decoded to find what comes after them. From there on, nothing is checked if that fails; what
+/// would take too much to find out is refused. Bytes after the codestream are ignored unless they could be a box.
 enum JPEGXL: ImageFormat {
     private static let codestream: [UInt8] = [0xFF, 0x0A]
     private static let container: [UInt8] = [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
@@ -33,7 +32,7 @@ enum JPEGXL: ImageFormat {
         let header = try JPEGXLHeader(in: bytes, &bits)
         var content = ImageContent(frames: 0, largest: header.size)
         // Where the frames do not tell the end, the boxes may.
-        let isWhole = try header.hasPreview ? false : readFrames(of: header, in: bytes, &bits, to: &content)
+        let isWhole = try readFrames(of: header, in: bytes, &bits, to: &content)
         guard isWhole || stream.isEnded else { throw .truncated }
         content.frames = max(1, content.frames)
         return content
@@ -45,11 +44,17 @@ enum JPEGXL: ImageFormat {
     ) throws(ImageFault) -> Bool {
         do {
             try header.skipProfile(in: bytes, &bits)
+            if let preview = header.preview {
+                bits.align()
+                let frame = try JPEGXLFrame(of: header, on: preview, in: bytes, &bits)
+                content.largest = frame.size.orLarger(content.largest)
+                try bits.skip(bytes: try frame.length(in: bytes, &bits))
+            }
             var isFirstPicture = true
             // Each takes time, though it is shown only in others, or not at all.
             while content.frames <= mostFrames {
                 bits.align()
-                let frame = try JPEGXLFrame(of: header, in: bytes, &bits)
+                let frame = try JPEGXLFrame(of: header, on: header.size, in: bytes, &bits)
                 content.largest = frame.size.orLarger(content.largest)
                 content.frames += 1
                 if isFirstPicture { content.add(layer: frame.size) }

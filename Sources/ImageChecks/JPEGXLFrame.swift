@@ -38,9 +38,11 @@ struct JPEGXLFrame {
     /// Whether it completes a picture: no layer of it follows.
     var endsPicture: Bool { isLast || duration > 0 }
 
-    /// Reads a header from the beginning of a byte.
-    init(of header: JPEGXLHeader, in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
-        size = header.size
+    /// Reads a header from the beginning of a byte; a preview is a frame with a canvas of its own.
+    init(
+        of header: JPEGXLHeader, on canvas: PixelSize, in bytes: RawSpan, _ bits: inout JPEGXLBits
+    ) throws(ImageFault) {
+        size = canvas
         if try bits.flag(in: bytes) { return }
         kind = Kind(rawValue: try bits.number(2, in: bytes)) ?? .regular
         isModular = try bits.flag(in: bytes)
@@ -49,7 +51,7 @@ struct JPEGXLFrame {
         if kind == .lowFrequency {
             lowFrequencyLevel = try bits.number(2, in: bytes) + 1
         } else if try bits.flag(in: bytes) {
-            try readArea(on: header.size, in: bytes, &bits)
+            try readArea(on: canvas, in: bytes, &bits)
         }
         try readPlace(among: header, in: bytes, &bits)
         try bits.skipName(in: bytes)

@@ -12,8 +12,8 @@ struct JPEGXLHeader {
     private(set) var isXYB = true
     private(set) var isAnimated = false
     private(set) var hasTimecodes = false
-    /// Whether a small picture comes before the frames.
-    private(set) var hasPreview = false
+    /// The size of a small picture that comes before the frames.
+    private(set) var preview: PixelSize?
     private var hasProfile = false
     private var isTurned = false
 
@@ -65,7 +65,7 @@ struct JPEGXLHeader {
             isTurned = try bits.number(3, in: bytes) >= 4
             // A size to be shown in, which decoders ignore.
             if try bits.flag(in: bytes) { _ = try Self.size(in: bytes, &bits) }
-            if try bits.flag(in: bytes) { try skipPreview(in: bytes, &bits) }
+            if try bits.flag(in: bytes) { try readPreview(in: bytes, &bits) }
             if try bits.flag(in: bytes) { try readAnimation(in: bytes, &bits) }
         }
         try skipDepth(in: bytes, &bits)
@@ -82,16 +82,17 @@ struct JPEGXLHeader {
         try bits.skipExtensions(in: bytes)
     }
 
-    private mutating func skipPreview(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
-        hasPreview = true
-        let isSmall = try bits.flag(in: bytes)
+    private mutating func readPreview(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
+        let isInBlocks = try bits.flag(in: bytes)
         func side(_ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
-            try bits.choice(
-                isSmall
-                    ? [.just(16), .just(32), .bits(5, from: 1), .bits(9, from: 33)]
-                    : [.bits(6, from: 1), .bits(8, from: 65), .bits(10, from: 321), .bits(12, from: 1345)], in: bytes)
+            if isInBlocks {
+                return 8 * (try bits.choice([.just(16), .just(32), .bits(5, from: 1), .bits(9, from: 33)], in: bytes))
+            }
+            return try bits.choice(
+                [.bits(6, from: 1), .bits(8, from: 65), .bits(10, from: 321), .bits(12, from: 1345)], in: bytes)
         }
-        _ = try Self.width(for: try side(&bits), in: bytes, &bits, side)
+        let height = try side(&bits)
+        preview = PixelSize(width: try Self.width(for: height, in: bytes, &bits, side), height: height)
     }
 
     private mutating func readAnimation(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {

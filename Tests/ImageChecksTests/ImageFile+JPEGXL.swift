@@ -94,14 +94,15 @@ extension ImageFile {
         var bits = jxlSize(width, height)
         // There is more: an orientation, no other size.
         bits.add((0, 1), (1, 1), (orientation - 1, 3), (0, 1), (hasPreview ? 1 : 0, 1))
-        // 16 × 16 pixels.
+        // 128 × 128 pixels: 16 blocks, and as wide as high.
         if hasPreview { bits.add((1, 1), (0, 2), (1, 3)) }
         bits.add((isAnimated ? 1 : 0, 1))
         // 100 ticks a second, for ever, without timecodes.
         if isAnimated { bits.add((0, 2), (0, 2), (0, 2), (0, 1)) }
         // 8 bits, short numbers, no more channels, XYB, sRGB, the usual tone mapping, no extensions, the usual transforms.
         bits.add((0, 3), (1, 1), (0, 2), (1, 1), (1, 1), (1, 1), (0, 2), (1, 1))
-        return bits.bytes + frames.flatMap { jxlFrame($0, on: (width, height), isAnimated: isAnimated) }
+        let preview = hasPreview ? jxlFrame(JXLFrame(), on: (128, 128), isAnimated: isAnimated) : []
+        return bits.bytes + preview + frames.flatMap { jxlFrame($0, on: (width, height), isAnimated: isAnimated) }
     }
 
     /// A codestream with a profile of so many bytes, all 0, which take no bits; each is a number or copied.

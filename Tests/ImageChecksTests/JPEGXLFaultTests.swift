@@ -41,6 +41,7 @@ struct JPEGXLFaultTests {
         "faults of JPEG XL frames are found",
         arguments: [
             (noPixels, "a frame has no pixels"), (open, nil), (open + [0], nil),
+            (File.jxl(30, 20, hasPreview: true, frames: []), nil), (File.jxl(30, 20, hasPreview: true).dropLast(), nil),
             (File.jxl(30, 20, frames: []), nil), (File.jxlSize(30, 20).bytes, nil), ([0xFF, 0x0A], nil),
             // A second group needs a section of its own, and three for the whole frame.
             (File.jxl(257, 20, frames: [File.JXLFrame(sections: [3])]), nil),
@@ -58,7 +59,7 @@ struct JPEGXLFaultTests {
             File.jxlBoxes(File.jxlPart(0, isLast: true, whole), File.jxlPart(1, [1, 2, 3])),
             File.jxlBoxes(File.jxlPart(0, whole.prefix(9)), File.box("jxlc", Array(whole.dropFirst(9)))),
             File.jxl(30, 20, frames: [File.JXLFrame(order: .invalid)]),
-            File.jxl(30, 20, hasPreview: true, frames: []),
+            File.jxl(30, 20, hasPreview: true),
         ] as [[UInt8]])
     func oddities(bytes: [UInt8]) {
         let info = ImageInfo(type: .jxl, width: 30, height: 20)
