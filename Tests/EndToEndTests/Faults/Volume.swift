@@ -11,10 +11,13 @@ struct Volume: Sendable {
         /// The size of the image, which takes up only what is written to it; xfs wants 300 MB.
         fileprivate var bytes: Int64 { self == .xfs ? 320 << 20 : 64 << 20 }
         fileprivate var quietly: String { self == .xfs ? "-q" : "-qF" }
+        /// xfs mounts no copy of a file system while another process still has that.
+        fileprivate var options: String { self == .xfs ? "loop,nouuid" : "loop" }
     }
 
     /// Where it is mounted.
     let path: FilePath
+    private let kind: Kind
     private let image: FilePath
 
     /// Makes a volume, and mounts it.
@@ -22,6 +25,7 @@ struct Volume: Sendable {
     /// - Throws: ``Tool/Failure`` if this system has no such file system, or does not let us.
     init(_ kind: Kind, in folder: FilePath) async throws {
         guard geteuid() == 0 else { throw Tool.Failure(description: "only root mounts file systems") }
+        self.kind = kind
         path = folder.appending("volume")
         image = folder.appending("image")
         try makeFolder(path)
@@ -33,7 +37,7 @@ struct Volume: Sendable {
     }
 
     private func mount() async throws {
-        try await Tool.run("mount", "-o", "loop", image.string, path.string)
+        try await Tool.run("mount", "-o", kind.options, image.string, path.string)
     }
 
     /// Takes it off; waits for processes that are still ending.
@@ -54,8 +58,13 @@ struct Volume: Sendable {
     }
 
     /// Mounts the volume anew, as after the power has failed: what is on the disk is put in order by its journal.
+    ///
+    /// A copy of it: the mount namespaces of other tests keep the file system that was shut down.
     func restorePower() async throws {
         try await unmount()
+        let copy = image.string + ".copy"
+        try await Tool.run("cp", "--sparse=always", image.string, copy)
+        try await Tool.run("mv", copy, image.string)
         try await mount()
     }
 
