@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The caches and proxies: how each is put before an origin, with the defaults that it comes with."""
 from launch import row
+from servers import apache_httpd
 
 ROWS = []
 
@@ -39,23 +40,12 @@ def nginx_tuned(at):
                            "proxy_cache_use_stale error timeout http_500 http_502 http_503 http_504;")
 
 
-def apache_cache(at, module, provider, more):
-    modules = "".join(
-        f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"
-        for name in ("mpm_event", "authz_core", "proxy", "proxy_http", "cache", *module))
-    return ["apache2", "-DFOREGROUND", "-f", at.write("apache.conf", f"""
-ServerRoot {at.folder}
-ServerName localhost
-PidFile httpd.pid
-Listen 127.0.0.1:{at.port}
-ErrorLog /dev/stderr
-User www-data
-Group www-data
-{modules}
-{more}
+def apache_cache(at, modules, provider, directives):
+    return apache_httpd(at, ["proxy", "proxy_http", "cache", *modules], f"""
+{directives}
 CacheEnable {provider} /
 ProxyPass / http://127.0.0.1:{at.origin}/
-""")]
+""")
 
 
 @cache("Apache {} mod_cache_disk", debian=["apache2", "apache2-bin", "media-types"])

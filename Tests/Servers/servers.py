@@ -26,11 +26,11 @@ http {{
 """), "-e", "stderr"]
 
 
-@server("Apache httpd", debian=["apache2", "apache2-bin", "media-types"])
-def apache(at):
+def apache_httpd(at, modules, directives):
+    """An Apache httpd with modules, beside those that it always needs, and directives."""
     modules = "".join(
         f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so\n"
-        for name in ("mpm_event", "authz_core", "mime"))
+        for name in ("mpm_event", "authz_core", *modules))
     return ["apache2", "-DFOREGROUND", "-f", at.write("apache.conf", f"""
 ServerRoot {at.folder}
 ServerName localhost
@@ -40,12 +40,19 @@ ErrorLog /dev/stderr
 User www-data
 Group www-data
 {modules}
+{directives}
+""")]
+
+
+@server("Apache httpd", debian=["apache2", "apache2-bin", "media-types"])
+def apache(at):
+    return apache_httpd(at, ["mime"], f"""
 TypesConfig /etc/mime.types
 DocumentRoot {at.site}
 <Directory />
     Require all granted
 </Directory>
-""")]
+""")
 
 
 @server("lighttpd", debian=["lighttpd", "media-types"])
