@@ -52,20 +52,20 @@ struct CutDownloads: Sendable {
     ///   - last: The code of the icon's failure before.
     ///   - now: The time.
     /// - Returns: The outcome; a failure knows whether it is progress, and one that lasts is ``FetchFailure/cutShort(at:)``.
-    mutating func judge(
+    mutating func record(
         _ outcome: FetchOutcome, of url: IconURL, after last: FetchFailure.Code?, at now: Timestamp
     ) -> FetchOutcome {
         switch outcome {
         case .image, .notModified: forget(url)
         case .noRoom, .cancelled: break
         case .failed(let failure):
-            if let cut = failure.cut { return .failed(judge(failure, cut, of: url, after: last, at: now)) }
+            if let cut = failure.cut { return .failed(record(failure, cut, of: url, after: last, at: now)) }
             if !failure.leavesPart { forget(url) }
         }
         return outcome
     }
 
-    private mutating func judge(
+    private mutating func record(
         _ failure: FetchFailure, _ cut: FetchFailure.Cut, of url: IconURL, after last: FetchFailure.Code?,
         at now: Timestamp
     ) -> FetchFailure {

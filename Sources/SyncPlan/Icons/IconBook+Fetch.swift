@@ -94,7 +94,7 @@ extension IconBook {
         let trail = copied.map { catalog.icons[$0]?.trail } ?? trail
         let isOwn = copied == nil && !sources.isTaking(url)
         let last: FetchFailure.Code? = if case .failed = outcome { catalog.icons[url]?.failure?.code } else { nil }
-        let outcome = isOwn ? cuts.judge(outcome, of: url, after: last, at: turn.now) : outcome
+        let outcome = isOwn ? cuts.record(outcome, of: url, after: last, at: turn.now) : outcome
         endDownload(
             outcome, trail, isMultiplexed: isMultiplexed, of: url, isRequest: copied == nil,
             mayWriteAhead: mayWriteAhead, in: &turn)

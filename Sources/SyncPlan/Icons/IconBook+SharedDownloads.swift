@@ -129,10 +129,7 @@ extension IconBook {
     {
         for entry in sharedDownloads.endWaits(for: url) {
             var request = entry.request
-            switch outcome {
-            case _ where !entry.isShared:
-                // It is queued again.
-                endDownload(.cancelled, nil, of: request.url, isRequest: false, in: &turn)
+            switch entry.isShared ? outcome : .cancelled {
             case .failed(var failure) where isShared(failure.code, with: request.url):
                 failure.message = FetchFailure.leavingOutPart(of: failure.message)
                 sharedDownloads.recordFailure(of: request.url, and: url)
@@ -144,6 +141,7 @@ extension IconBook {
             case .notModified where isSame(request.url, as: url) && !request.bypassesCaches:
                 endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
             case .image, .notModified, .failed, .noRoom, .cancelled:
+                // It is queued again.
                 endDownload(.cancelled, nil, of: request.url, isRequest: false, in: &turn)
             }
         }

@@ -114,14 +114,14 @@ struct CutDownloadsTests {
     ]
 
     @Test("CutDownloads tells progress from a place that no response gets beyond", arguments: servers + losses)
-    func judge(server: String, attempts: [Attempt], verdicts: String) {
+    func verdicts(server: String, attempts: [Attempt], verdicts: String) {
         var cuts = CutDownloads()
         var last: FetchFailure.Code?
         var found = ""
         for attempt in attempts {
             let outcome = FetchOutcome.failed(attempt.failure)
             let now = Sample.start + .seconds(attempt.time)
-            guard case .failed(let failure) = cuts.judge(outcome, of: Self.url, after: last, at: now) else { return }
+            guard case .failed(let failure) = cuts.record(outcome, of: Self.url, after: last, at: now) else { return }
             last = failure.code
             found += failure.cut?.isProgress == true ? "+" : last == .fetch(.cutShort) ? "x" : "-"
         }
@@ -132,7 +132,7 @@ struct CutDownloadsTests {
     func whole() {
         var cuts = CutDownloads()
         func end(_ attempt: Attempt) -> Bool {
-            _ = cuts.judge(.failed(attempt.failure), of: Self.url, after: nil, at: Sample.start)
+            _ = cuts.record(.failed(attempt.failure), of: Self.url, after: nil, at: Sample.start)
             return cuts.mayResume(Self.url)
         }
         #expect(cuts.mayResume(Self.url))
@@ -145,7 +145,8 @@ struct CutDownloadsTests {
     func restarted() {
         for attempt in [Attempt.lost(0, 5), .whole(0, 100_000), .rest(0, 100_000)] {
             var cuts = CutDownloads()
-            let outcome = cuts.judge(.failed(attempt.failure), of: Self.url, after: .fetch(.cutShort), at: Sample.start)
+            let outcome = cuts.record(
+                .failed(attempt.failure), of: Self.url, after: .fetch(.cutShort), at: Sample.start)
             #expect(outcome.isCutShort)
         }
     }
@@ -155,7 +156,7 @@ struct CutDownloadsTests {
         var cuts = CutDownloads()
         let attempts: [Attempt] = [.rest(0, 100_000), .rest(0, 100_000), .whole(0, 100_000), .rest(0, 100_000)]
         let mayResume = attempts.map { attempt in
-            let outcome = cuts.judge(
+            let outcome = cuts.record(
                 .failed(attempt.failure), of: Self.url, after: .fetch(.cutShort), at: Sample.start)
             return outcome.isCutShort && cuts.mayResume(Self.url)
         }
@@ -169,7 +170,7 @@ struct CutDownloadsTests {
         func end(_ end: Int, after last: FetchFailure.Code?) -> FetchFailure? {
             var failure = FetchFailure.status(503)
             failure.cut = FetchFailure.Cut(end: end, length: 300_000, isWhole: false, isKept: true)
-            let outcome = cuts.judge(.failed(failure), of: Self.url, after: last, at: Sample.start)
+            let outcome = cuts.record(.failed(failure), of: Self.url, after: last, at: Sample.start)
             return if case .failed(let failure) = outcome { failure } else { nil }
         }
         let progress = end(200_000, after: nil)
@@ -190,9 +191,9 @@ struct CutDownloadsTests {
     func others(outcome: FetchOutcome, isForgotten: Bool) {
         var cuts = CutDownloads()
         let cut = FetchOutcome.failed(.cut(at: 5, isWhole: true, isKept: false))
-        for time in [0, 300] { _ = cuts.judge(cut, of: Self.url, after: nil, at: Sample.start + .seconds(time)) }
-        #expect(cuts.judge(outcome, of: Self.url, after: nil, at: Sample.start + .seconds(301)) == outcome)
-        let last = cuts.judge(cut, of: Self.url, after: nil, at: Sample.start + .seconds(302))
+        for time in [0, 300] { _ = cuts.record(cut, of: Self.url, after: nil, at: Sample.start + .seconds(time)) }
+        #expect(cuts.record(outcome, of: Self.url, after: nil, at: Sample.start + .seconds(301)) == outcome)
+        let last = cuts.record(cut, of: Self.url, after: nil, at: Sample.start + .seconds(302))
         #expect(last.isCutShort == !isForgotten)
     }
 
@@ -200,7 +201,7 @@ struct CutDownloadsTests {
     func messages() {
         var cuts = CutDownloads()
         let cut = FetchOutcome.failed(.cut(at: 100_000, isWhole: true, isKept: true))
-        let kept = cuts.judge(cut, of: Self.url, after: nil, at: Sample.start)
+        let kept = cuts.record(cut, of: Self.url, after: nil, at: Sample.start)
         guard case .failed(let progress) = kept else { return }
         #expect(progress.message == "cut; 100000 of 300000 bytes are kept, and the next attempt can go on there")
         #expect(FetchFailure.cut(at: 5, isWhole: true, isKept: false).message == "cut")
