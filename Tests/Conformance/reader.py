@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reader, asked by way of its adapter: one question a line, one answer a line."""
-import json, os, selectors, subprocess
+import contextlib, json, os, selectors, subprocess
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 PROJECT = os.path.join(HERE, "../..")
@@ -49,7 +49,13 @@ class Reader:
         return self.line()
 
     def descriptors(self):
-        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+        """What each descriptor of the reader leads to, but for files of /proc: the threads of libdispatch open the
+        statistics of each other for a moment, whenever they like."""
+        folder, found = f"/proc/{self.process.pid}/fd", []
+        for name in os.listdir(folder):
+            with contextlib.suppress(FileNotFoundError):
+                found.append(os.readlink(os.path.join(folder, name)))
+        return sorted(path for path in found if not path.startswith("/proc/"))
 
     def end(self):
         self.process.stdin.close()

@@ -531,8 +531,9 @@ def descriptors(stage):
     stage.cache.publish_document("{")
     for _ in range(100):
         expect(stage.apps(), *error("damaged"))
-    if stage.reader.descriptors() > before:
-        raise Wrong(f"{stage.reader.descriptors()} descriptors, and {before} before")
+    after = stage.reader.descriptors()
+    if len(after) > len(before):
+        raise Wrong(f"{len(after)} descriptors, and {len(before)} before: {', '.join(after)}")
 
 
 # Places
