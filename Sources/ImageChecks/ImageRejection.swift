@@ -63,21 +63,21 @@ extension ImageRejection: CustomStringConvertible {
         case .notAnImage(let hint?):
             "the data is not an image of an accepted type: it looks like \(hint)"
         case .truncated(let type):
-            "the \(type.rawValue.uppercased()) image is truncated"
+            "the \(type.name) image is truncated"
         case .truncatedAtSource(let type):
-            "the \(type.rawValue.uppercased()) image is truncated \(Self.atSource)"
+            "the \(type.name) image is truncated \(Self.atSource)"
         case .damaged(let type, let what):
-            "the \(type.rawValue.uppercased()) image is damaged: \(what)"
+            "the \(type.name) image is damaged: \(what)"
         case .tooLarge(let width, let height, let limits) where max(width, height) > limits.maxSide:
             "the image has \(width) × \(height) pixels: a side is longer than images.maxSide (\(limits.maxSide))"
         case .tooLarge(let width, let height, let limits):
             "the image has \(width) × \(height) pixels: more than images.maxPixels (\(limits.maxPixels))"
         case .tooManyFrames(let type, let count, let limits):
-            "the \(type.rawValue.uppercased()) image has \(count) frames: more than \(limits.maxFrames)"
+            "the \(type.name) image has \(count) frames: more than \(limits.maxFrames)"
         case .tooManyLayers(let type, let pixels, let limit):
-            "the layers of the \(type.rawValue.uppercased()) image have \(pixels) pixels: more than \(limit)"
+            "the layers of the \(type.name) image have \(pixels) pixels: more than \(limit)"
         case .unsafe(let type, let what):
-            "the \(type.rawValue.uppercased()) image is not safe to show: \(what)"
+            "the \(type.name) image is not safe to show: \(what)"
         }
     }
 }

@@ -24,6 +24,9 @@ package enum ImageType: String, Sendable, CaseIterable {
         }
     }
 
+    /// The name for people: `PNG`.
+    package var name: String { self == .jxl ? "JPEG XL" : rawValue.uppercased() }
+
     package var suffix: String {
         switch self {
         case .jpeg: "jpg"

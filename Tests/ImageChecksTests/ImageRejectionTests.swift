@@ -98,7 +98,7 @@ struct ImageRejectionTests {
             ),
             (
                 .tooManyLayers(.jxl, pixels: 900, limit: 800), "image-too-large",
-                "the layers of the JXL image have 900 pixels: more than 800"
+                "the layers of the JPEG XL image have 900 pixels: more than 800"
             ),
             (
                 .tooLarge(width: 5000, height: 2, limits: ImageLimits()), "image-too-large",

@@ -22,6 +22,7 @@ extension NetworkLogin.Answer {
         if let body = failure.page?.body { signs.insert(.page(body)) }
         if let origin = failure.page?.origin { signs.insert(.redirect(origin: origin)) }
         if let address = failure.page?.address { signs.insert(.address(address)) }
+        if failure.code == .http(511) { signs.insert(.status) }
         // Some login hosts refuse what is no browser.
         if let origin = failure.origin, failure.blame == .resource { signs.insert(.redirect(origin: origin)) }
         return signs

@@ -40,6 +40,8 @@ struct NetworkLogin: Sendable {
         case redirect(origin: String)
         /// A local address that the names of servers resolve to.
         case address(String)
+        /// The status with which a network asks for a login (511, RFC 6585, section 6).
+        case status
     }
 
     enum Answer: Hashable, Sendable {

@@ -31,12 +31,12 @@ extension IconBook {
         if let order { turn.start(.render(order)) }
     }
 
-    /// The images that an icon shows and that could not be rendered, except where another renderer is needed.
+    /// The images that an icon shows and that could not be rendered.
     func originalsToRetry(of url: IconURL) -> [Digest] {
         guard renditions.isOn, let icon = catalog.icons[url], icon.isReferenced else { return [] }
         let shown = icon.hasImage ? [icon.boxedImage] : catalog.previous.all(for: url).map(\.image)
         return shown.compactMap(\.digest).filter { image in
-            renditions.failure(of: image).map { $0.code.known != .unsupported } ?? false
+            renditions.failure(of: image) != nil
         }
     }
 

@@ -226,7 +226,7 @@ struct NetworkLoginTests {
         "a NetworkLogin counts pages, redirects and refused addresses, and failures to answer tell it nothing",
         arguments: [
             (.failed(.status(404)), .genuine), (.failed(.status(403)), .genuine), (.failed(.status(503)), .none),
-            (.failed(.status(511)), .none), (.failed(FetchFailure(.tls, "x")), .none),
+            (.failed(.status(511)), .page([.status])), (.failed(FetchFailure(.tls, "x")), .none),
             (.failed(FetchFailure(.dns, "x")), .none), (.failed(FetchFailure(.addressRefused, "x")), .none),
             (.failed(.image(.notAnImage(hint: nil))), .none), (.failed(.image(.truncated(.png))), .genuine),
             (.failed(page(.image(.notAnImage(hint: "HTML")), .of([1]), nil)), .page([.page(.of([1]))])),

@@ -104,6 +104,10 @@ struct RenditionScenarioTests {
         try agent.finishRendering()
         #expect(agent.renderings.isEmpty)
         #expect(agent.plan.report(on: Self.mail, now: agent.now)?.renderFailure?.code == .unsupported)
+        // A library may have been installed that no version tells of.
+        #expect(agent.plan.countDue([Self.mail], isRefresh: false) == 1)
+        try agent.handle(.request([Self.mail], isRefresh: false))
+        #expect(!agent.renderings.isEmpty)
     }
 
     private enum Retry: CaseIterable { case hour, reload, restart, request }
