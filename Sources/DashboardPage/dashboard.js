@@ -156,7 +156,9 @@ async function showFolder() {
     const { lists } = (await ask('/v1/settings')).folders;
     if (listsFolder) return;
     listsFolder = lists;
-    byId('lists-empty').append(command(lists, say));
+    byId('lists-empty').append(
+      command(lists, say), element('p', {}, 'A list to try, as ', element('code', {}, 'apps.json'), ':'),
+      command('[ { "name": "Swift", "icon": "https://www.swift.org/favicon.ico" } ]', say));
     showSentence();
   } catch {
     // The next status has it asked for again.

@@ -116,7 +116,7 @@ export class Details {
       ['Received', response ? when(response.received) : null],
       ['Freshness', response ? withTimes(sentence(capital(response.freshness))) : null],
       ['Origin', report?.origin?.failures ? `${report.origin.name}: ${counted(report.origin.failures, 'failure')} in a row` : null],
-      ['Redirects', report?.trail?.length ? report.trail.map(hop => `${shownURL(hop.url)}${hop.status ? ` (${hop.status})` : ''}`).join(' → ') : null],
+      ['Redirects', report?.trail?.length > 1 ? report.trail.map(hop => `${shownURL(hop.url)}${hop.status ? ` (${hop.status})` : ''}`).join(' → ') : null],
       ['Eviction', report?.eviction ? withTimes(sentence(capital(report.eviction))) : null],
     ];
     return element('dl', {}, rows.filter(row => row[1]).flatMap(([term, fact]) => [

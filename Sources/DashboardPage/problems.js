@@ -69,13 +69,29 @@ function remedy(problem, actions) {
   }
 }
 
+/** The most problems that are shown whole before somebody asks for more. */
+const mostWhole = 3;
+/** The codes of the others that are shown whole since. */
+const opened = new Set();
+
 /** Shows the problems, the most urgent first. */
 export function showProblems(status, mayChange, actions, filter, say) {
   const problems = status.problems ?? [];
   const section = document.getElementById('problems');
   section.hidden = problems.length === 0;
   const failed = new Set((status.failures ?? []).map(failure => failure.code));
-  const items = problems.map(problem => {
+  const items = problems.map((problem, index) => {
+    const facts = { data: { severity: problem.severity, code: problem.code } };
+    const title = element('h3.problem-title', {}, capital(problem.sentence), ' ', element('span.code', {}, problem.code));
+    if (index >= mostWhole && !opened.has(problem.code)) {
+      const open = () => {
+        opened.add(problem.code);
+        showProblems(status, mayChange, actions, filter, say);
+      };
+      const label = `Show ${problem.code}`;
+      return element('li.problem.brief', facts, title,
+        element('button.plain', { type: 'button', 'aria-label': label, 'aria-expanded': 'false', click: open }, 'Show'));
+    }
     const shown = filterOf(problem, status);
     const retry = failed.size > 1 ? 'Retry all failed' : 'Retry';
     const deed = failed.has(problem.code) ? [retry, actions.retryFailed] : remedy(problem, actions);
@@ -83,8 +99,7 @@ export function showProblems(status, mayChange, actions, filter, say) {
       deed && mayChange ? element('button', { type: 'button', click: deed[1] }, deed[0]) : null,
       shown ? element('button', { type: 'button', click: () => filter(shown) }, 'Show them') : null,
     ].filter(Boolean);
-    return element('li.problem', { data: { severity: problem.severity, code: problem.code } },
-      element('h3.problem-title', {}, capital(problem.sentence), ' ', element('span.code', {}, problem.code)),
+    return element('li.problem', facts, title,
       problem.detail ? element('p.detail', {}, element('bdi', {}, withTimes(sentence(capital(problem.detail))))) : null,
       ...(problem.commands ?? []).map(text => command(text, say)),
       buttons.length ? element('div.actions', {}, buttons) : null);

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the dashboard says, asked of a scripted agent."""
+import json
+
 from expectations import expect, expect_same, expect_sound, opened
 from scripted_agent import ScriptedAgent, event, icons, problem, stamp, status
 
@@ -12,6 +14,9 @@ def new(page):
         page.wait("the folder", lambda: page.text("#verdict-text") == "There are no app lists: drop one into /etc/syncagent/lists.d.")
         expect_same("the sign", page.js("return document.getElementById('verdict').dataset.level"), "empty")
         page.wait("the folder to copy", lambda: page.text("#lists-empty code") == "/etc/syncagent/lists.d")
+        sample = page.js("return [...document.querySelectorAll('#lists-empty .command code')].at(-1).textContent")
+        expect_same("a list to copy", json.loads(sample)[0]["name"], "Swift")
+        expect_sound(page)
 
 
 def times(page):
@@ -27,6 +32,7 @@ def times(page):
             event(2, "icon-stale", f"Not refreshed: no answer. The next attempt is at {stamp(60)}. The image on disk stays.")]
     with ScriptedAgent(own, status(own, {"level": "problem", "sentence": "4 problems:"}, shown), news) as agent:
         opened(page, agent)
+        page.click("[data-code='code-3'] button")
         for number, (_, wanted) in enumerate(texts.values()):
             expect_same("a time", page.text(f"[data-code='code-{number}'] .detail"), wanted)
         page.wait("the events", lambda: page.count(".event") == 2)
@@ -35,6 +41,24 @@ def times(page):
         expect_same("exact times", page.js("return [...document.querySelectorAll('.detail time')].every(e => e.title)"), True)
         page.js("const e = document.querySelector('.detail time'); e.dateTime = new Date(Date.now() + 3_590_000).toISOString()")
         page.wait("the time goes on", lambda: page.text(".detail time") == "for another 60 minutes")
+
+
+def many(page):
+    """Three problems are shown whole, and each of the others in one line until somebody asks."""
+    page.look(1400, "light")
+    own = icons(1)
+    shown = [problem(f"code-{number}", "trouble", f"detail {number}", [f"syncagent why {number}"]) for number in range(5)]
+    with ScriptedAgent(own, status(own, {"level": "problem", "sentence": "5 problems:"}, shown)) as agent:
+        opened(page, agent)
+        whole = "return [...document.querySelectorAll('.problem .detail')].map(e => e.textContent)"
+        expect_same("at first", page.js(whole), ["Detail 0.", "Detail 1.", "Detail 2."])
+        page.click("[data-code='code-4'] button")
+        expect_same("the one that was asked for", page.js(whole), ["Detail 0.", "Detail 1.", "Detail 2.", "Detail 4."])
+        expect_sound(page)
+        agent.change(status(own, {"level": "problem", "sentence": "5 problems:"}, [*shown[:3], *shown[4:], shown[3]]))
+        page.wait("the new order", lambda: page.js("return [...document.querySelectorAll('.problem')].map(e => e.dataset.code)")
+                  == ["code-0", "code-1", "code-2", "code-4", "code-3"])
+        expect_same("what was opened stays so", page.js(whole), ["Detail 0.", "Detail 1.", "Detail 2.", "Detail 4."])
 
 
 def stale(page):
@@ -73,4 +97,4 @@ def hostile(page):
         expect_sound(page)
 
 
-WORDS = (new, times, stale, hostile)
+WORDS = (new, times, many, stale, hostile)
