@@ -22,7 +22,7 @@ final class ImageFile: Sendable {
     }
 }
 
-/// Opens and reads images on its own thread, so that a hanging disk delays only requests for images.
+/// Opens and reads images and documents of lists on its own thread, so that a hanging disk delays only requests for them.
 actor ImageReader {
     /// The name of an image: only digests and known suffixes become paths.
     enum Name: Equatable {
@@ -31,6 +31,8 @@ actor ImageReader {
         /// The image of the URL with this digest that is drawn in so many pixels: a rendition, or the image itself.
         case sized(Digest, pixels: Int)
         case image(Digest, ImageType)
+        /// A file outside the cache that stands for missing images.
+        case placeholder(FilePath)
     }
 
     enum Opened {
@@ -58,6 +60,7 @@ actor ImageReader {
     func open(_ name: Name) -> Opened {
         switch name {
         case .url(let digest): return open(CacheLayout.byURL(digest), name)
+        case .placeholder(let path): return open(path.string, name)
         case .image(let digest, let type): return open(CacheLayout.image(digest, suffix: type.suffix), name)
         case .sized(let digest, let pixels):
             for size in IconCache(at: folder).renditionSizes(from: pixels) {
@@ -107,6 +110,23 @@ actor ImageReader {
         }
         let mediaType = type?.mediaType ?? "application/octet-stream"
         return .file(ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType))
+    }
+
+    /// The published lists, sorted by name.
+    func lists() -> Result<[(key: ListName, value: Manifest.List)], IconCacheError> {
+        Result { () throws(IconCacheError) in
+            try IconCache(at: folder).snapshot().manifest.lists.sorted { $0.key < $1.key }
+        }
+    }
+
+    /// The document of a list, with its digest; `nil` if no such list is published.
+    func list(_ name: ListName) -> Result<(Digest, [UInt8])?, IconCacheError> {
+        Result { () throws(IconCacheError) in
+            let snapshot = try IconCache(at: folder).snapshot()
+            defer { snapshot.end() }
+            guard let list = snapshot.manifest.lists[name] else { return nil }
+            return (list.sha256, try snapshot.json(of: list))
+        }
     }
 
     /// Reads a part of an image; `nil` if that fails, fewer bytes at the end.

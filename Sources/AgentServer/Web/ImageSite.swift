@@ -6,6 +6,7 @@ import NIOCore
 import Reports
 import SyncAgent
 import SyncPlan
+import SystemPackage
 
 /// Serves images of the cache, by icon URL or by digest, and nothing else.
 struct ImageSite: Sendable {
@@ -21,6 +22,8 @@ struct ImageSite: Sendable {
     let reader: ImageReader
     let agent: RunningAgent
     let audience: Audience
+    /// The image that stands for a missing one where a request wants that; `nil` if there is none.
+    var placeholder: FilePath?
 
     static func isImage(_ path: String) -> Bool {
         path == "/icons" || path.starts(withBytes: "/icons/") || path.starts(withBytes: "/by-url/")
@@ -42,7 +45,8 @@ struct ImageSite: Sendable {
         }
         let path = request.uri.path
         if path == "/icons" {
-            guard let query = try? request.query(["url", "size"]), let url = query["url"], !url.isEmpty else {
+            guard let query = try? request.query(["url", "size", "placeholder"]), let url = query["url"], !url.isEmpty
+            else {
                 return .refusal(.badRequest, "no-url", "Name the icon: /icons?url=URL, with the URL percent-encoded.")
             }
             let icon = IconURL(url)
@@ -53,12 +57,18 @@ struct ImageSite: Sendable {
                 }
                 name = .sized(.of(icon.text), pixels: pixels)
             }
-            return await send(name, to: request) { await absence(of: icon) }
+            return await send(name, to: request) {
+                if query["placeholder"] != nil, let placeholder {
+                    return await send(.placeholder(placeholder), to: request) { await absence(of: icon) }
+                }
+                return await absence(of: icon)
+            }
         }
         guard let name = Self.name(path) else {
             return .refusal(
                 .notFound, "no-such-path",
-                "Images are at /icons?url=URL, /icons?url=URL&size=PIXELS, /by-url/SHA256 and /icons/AB/SHA256.EXT.")
+                "Images are at /icons?url=URL, /icons?url=URL&size=PIXELS&placeholder=, /by-url/SHA256 and /icons/AB/SHA256.EXT."
+            )
         }
         return await send(name, to: request) {
             switch name {
@@ -66,7 +76,7 @@ struct ImageSite: Sendable {
                 .refusal(
                     .notFound, "no-image",
                     "No icon with this URL has an image on disk. GET /icons?url=URL shows why one is missing.")
-            case .image: .refusal(.notFound, "no-image", "No image with this digest is on disk.")
+            case .image, .placeholder: .refusal(.notFound, "no-image", "No image with this digest is on disk.")
             }
         }
     }

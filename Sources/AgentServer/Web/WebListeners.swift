@@ -54,7 +54,10 @@ package struct WebListeners: Sendable {
                 anonymous: anonymous, api: api)
         }
         dashboard = settings.dashboard.listen
-        let images = ImageSite(reader: reader, agent: agent, audience: .everybody)
+        let images = ImageSite(
+            reader: reader, agent: agent, audience: .everybody,
+            placeholder: settings.serve.placeholder.map { FilePath($0) })
+        let lists = settings.serve.lists ? ListSite(reader: reader, origins: settings.serve.origins) : nil
         let metrics = MetricsSite(agent: agent)
         let sites: [(String, ListenAddress?, HTTPServer.Responder)] = [
             (
@@ -66,6 +69,7 @@ package struct WebListeners: Sendable {
                         let refusal = Response.refusal(.wrongHost)
                         return request.method == .head ? refusal.withoutBody : refusal
                     }
+                    if let lists, ListSite.isList(request.uri.path) { return await lists.respond(to: request) }
                     return await images.respond(to: request)
                 }
             ),

@@ -190,6 +190,12 @@ extension SettingKey {
             "Whether renditions have the names of their apps in an icon theme, in `share/icons/hicolor` of the cache."),
     ]
 
+    /// Whether a text is an origin as browsers send it (RFC 6454): a scheme, a host, and a port unless it is the
+    /// scheme's own.
+    private static func isOrigin(_ text: String) -> Bool {
+        text == "*" || text == "null" || text.wholeMatch(of: /https?:\/\/[a-z0-9.\[\]:-]+/) != nil
+    }
+
     private static let control: [SettingKey] = [
         .optional(
             "control.group", "the name of a group", "group", \.control.group, effect: .restart,
@@ -205,6 +211,19 @@ extension SettingKey {
         .listen(
             "serve.listen", \.serve.listen, onlyLoopback: false,
             "Where images are served over HTTP, by URL or by digest."),
+        .flag(
+            "serve.lists", \.serve.lists, effect: .restart,
+            "Whether the names, URLs and states of all lists are served there too, to everybody."),
+        .list(
+            "serve.origins", "origins such as https://kiosk.example, null (pages opened from disk), or *", "origins",
+            \.serve.origins, effect: .restart,
+            "The origins of web pages whose scripts may read the lists; `null` is a page opened from disk, `*` any page.",
+            { isOrigin($0) ? $0 : nil }, \.self),
+        .optional(
+            "serve.placeholder", "the absolute path of an image", "absolute path", \.serve.placeholder,
+            effect: .restart,
+            "The image that is sent in place of a missing one if a request has `placeholder=`."
+        ) { $0.starts(withBytes: "/") },
         .optional(
             "metrics.textfile", "an absolute path that ends in .prom", "absolute path that ends in `.prom`",
             \.metrics.textfile, effect: .restart, "The file that metrics are written to, for node_exporter."

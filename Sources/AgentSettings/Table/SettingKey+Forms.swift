@@ -46,9 +46,10 @@ extension SettingKey {
     }
 
     static func flag(
-        _ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable, _ summary: String
+        _ name: String, _ path: any WritableKeyPath<Settings, Bool> & Sendable, effect: Effect = .reload,
+        _ summary: String
     ) -> SettingKey {
-        value(name, kind: .flag, "true or false", "flag", path, summary, { Bool($0) }, \.description)
+        value(name, kind: .flag, "true or false", "flag", path, effect: effect, summary, { Bool($0) }, \.description)
     }
 
     static func listen(
@@ -108,11 +109,12 @@ extension SettingKey {
 
     static func list<Element>(
         _ name: String, _ form: String, _ label: String,
-        _ path: any WritableKeyPath<Settings, [Element]> & Sendable, atMost limit: Int = .max, _ summary: String,
+        _ path: any WritableKeyPath<Settings, [Element]> & Sendable, atMost limit: Int = .max,
+        effect: Effect = .reload, _ summary: String,
         _ parse: @escaping @Sendable (String) -> Element?, _ format: @escaping @Sendable (Element) -> String
     ) -> SettingKey {
         SettingKey(
-            name: name, kind: .list, form: form, label: "list of \(label)", absence: "none", effect: .reload,
+            name: name, kind: .list, form: form, label: "list of \(label)", absence: "none", effect: effect,
             summary: summary,
             read: { parts, settings in
                 var values: [Element] = []

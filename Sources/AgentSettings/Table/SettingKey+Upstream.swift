@@ -60,8 +60,8 @@ extension SettingKey {
             "upstream.lists", "patterns of lists such as *.plist", "patterns of names", \.upstream.lists,
             """
             The lists of the upstreams' manifests that are taken over, as if they were in the lists folder. In a \
-            pattern, `*` stands for any text, and a question mark for one byte; all end in `.plist`. A list of the same \
-            name in the lists folder counts instead.
+            pattern, `*` stands for any text, and a question mark for one byte; all end in `.plist` or `.json`. A list of \
+            the same name in the lists folder counts instead.
             """,
             { ListPattern($0) }, { $0.description }),
         .duration(

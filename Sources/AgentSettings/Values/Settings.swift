@@ -152,6 +152,12 @@ package struct Settings: Equatable, Sendable {
     package struct Serve: Equatable, Sendable {
         /// The address where images are served by URL or digest, to anybody (default none).
         package var listen: ListenAddress?
+        /// Whether the documents of lists are served there too.
+        package var lists = false
+        /// The origins of web pages whose scripts may read lists; `*` is any (default none).
+        package var origins: [String] = []
+        /// The absolute path of an image that stands for a missing one, if a request wants that (default none).
+        package var placeholder: String?
     }
 
     package struct Metrics: Equatable, Sendable {

@@ -136,6 +136,29 @@ struct ImageSiteTests {
         }
     }
 
+    @Test("a request with placeholder= gets the operator's image in place of a missing one")
+    func placeholder() async throws {
+        try await WebWorld.with { world in
+            try world.publish(Self.png, suffix: "png", as: Self.url)
+            let path = world.cache.removingLastComponent().appending("placeholder.gif")
+            try write("GIF89a", to: path)
+            try await world.servingImages(placeholder: path) { port in
+                let missing = "/icons?url=https://h.example/none.png"
+                let answer = try await WebWorld.ask(port, "\(missing)&size=64&placeholder=")
+                #expect(answer.status == 200 && answer.text == "GIF89a")
+                #expect(answer.fields["content-type"] == "image/gif" && answer.fields["cache-control"] == "no-cache")
+                #expect(try await WebWorld.ask(port, missing).status == 404)
+                #expect(try await WebWorld.ask(port, "\(Self.query)&placeholder=1").body == Self.png)
+                try #require(unlink(path.string) == 0)
+                #expect(try await WebWorld.ask(port, "\(missing)&placeholder=").status == 404)
+            }
+            try await world.servingImages { port in
+                let answer = try await WebWorld.ask(port, "/icons?url=https://h.example/none.png&placeholder=")
+                #expect(answer.status == 404)
+            }
+        }
+    }
+
     @Test("paths other than those of images lead nowhere, however they are written")
     func traversal() async throws {
         try await WebWorld.with { world in

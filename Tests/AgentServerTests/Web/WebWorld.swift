@@ -52,8 +52,10 @@ struct WebWorld {
     }
 
     /// Runs the body while images are served to everybody.
-    func servingImages(_ body: @escaping @Sendable (Int) async throws -> Void) async throws {
-        let site = ImageSite(reader: reader, agent: agent, audience: .everybody)
+    func servingImages(
+        placeholder: FilePath? = nil, _ body: @escaping @Sendable (Int) async throws -> Void
+    ) async throws {
+        let site = ImageSite(reader: reader, agent: agent, audience: .everybody, placeholder: placeholder)
         try await serving({ request, _ in await site.respond(to: request) }, body)
     }
 
