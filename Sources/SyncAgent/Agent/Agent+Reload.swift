@@ -70,7 +70,10 @@ extension Agent {
                     metadata: ["settings": "\(new.needRestart.joined(separator: ", "))"])
             }
         case .rejected(let problems):
-            for problem in problems { logger.error("configuration error", metadata: ["reason": "\(problem)"]) }
+            // The event tells the first one.
+            for problem in problems.dropFirst() {
+                logger.error("configuration error", metadata: ["reason": "\(problem)"])
+            }
             let rest = problems.count > 1 ? " (and \(problems.count - 1) more)" : ""
             let reason = (problems.first ?? "") + rest
             await loop.hand(.misconfigured(reason: reason))

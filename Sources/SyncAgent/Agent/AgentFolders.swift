@@ -17,6 +17,18 @@ package struct AgentFolders: Equatable, Sendable {
         self.socket = socket
     }
 
+    /// A link to the socket of the agent that started last, for commands without its environment: cron and sudo set no
+    /// `XDG_RUNTIME_DIR`.
+    package var socketLink: FilePath { state.appending("running.sock") }
+
+    /// Makes ``socketLink``; commands that know the socket do without.
+    package func linkSocket() {
+        let new = state.appending("running.sock.new")
+        unlink(new.string)
+        guard symlink(socket.string, new.string) == 0, rename(new.string, socketLink.string) != 0 else { return }
+        unlink(new.string)
+    }
+
     package static func make(_ path: FilePath, mode: FilePermissions) throws(FileError) {
         var status = stat()
         if stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }

@@ -20,6 +20,8 @@ struct EventLog: Sendable {
         var generation = 0
         var lists = 0
         var images = 0
+        /// When the first one was.
+        var begun = Timestamp.distantPast
     }
 
     /// The shortest time between two lines about publications, and between two about downloads.
@@ -48,9 +50,9 @@ struct EventLog: Sendable {
                 logger.error(
                     "images damaged on disk: restoring them", metadata: ["images": "\(images.count)"])
             case .slept(let time):
-                logger.info("system slept", metadata: ["time": "\(DurationText.format(time))"])
+                logger.info("system slept", metadata: ["for": "\(DurationText.format(time))"])
             case .clockSet(let offset):
-                logger.notice("clock set", metadata: ["time": "\(now + offset)", "agent": "\(now)"])
+                logger.notice("clock set", metadata: ["clock": "\(now + offset)", "agent": "\(now)"])
             default: break
             }
         }
@@ -71,7 +73,7 @@ struct EventLog: Sendable {
         for event in emitted {
             // The scan log has said so.
             if case .evictionSuspended(let reason) = event, reason == trouble { continue }
-            record(event)
+            record(event, now: now)
         }
         for (kind, message) in [(.iconRetired, "icons retired"), (.iconEvicted, "icons evicted")]
             as [(AgentEvent.Kind, Logger.Message)]
@@ -102,7 +104,8 @@ struct EventLog: Sendable {
             if end <= now { writeDownloads(now: now) } else { times.append(end) }
         }
         if publications.count > 0 {
-            let end = lastLine.publications + Self.pace
+            let end =
+                isDownloading ? publications.begun + Self.longestBatch : lastLine.publications + Self.pace
             if end <= now { writePublications(now: now) } else { times.append(end) }
         }
         due = times.min()
@@ -149,7 +152,7 @@ struct EventLog: Sendable {
         logger.debug(message, metadata: ["url": "\(LogURL(url))", "code": "\(code)", "reason": "\(reason)"])
     }
 
-    private mutating func record(_ event: AgentEvent) {
+    private mutating func record(_ event: AgentEvent, now: Timestamp) {
         let code = Logger.MetadataValue.string(event.code ?? "")
         switch event {
         case .agentStarted, .agentStopping, .iconRetired, .iconEvicted: break
@@ -172,6 +175,7 @@ struct EventLog: Sendable {
         case .iconFresh(let url): logger.info("icon refreshed again", metadata: ["url": "\(LogURL(url))"])
         case .generationPublished(let generation, let lists, let images, let endsFailure):
             if endsFailure { logger.notice("publishing works again", metadata: ["generation": "\(generation)"]) }
+            if publications.count == 0 { publications.begun = now }
             publications.count += 1
             publications.generation = generation
             publications.lists += lists

@@ -42,6 +42,9 @@ struct RunCommand: AsyncParsableCommand {
         completion: .list(Logger.Level.allCases.map(\.rawValue)), transform: Self.level)
     var logLevel: Logger.Level = .info
 
+    @Option(help: ArgumentHelp("The layout of log lines.", valueName: "layout"))
+    var logFormat: LogLayout = .plain
+
     @Flag(help: "Run as root. A bug in the agent then has the rights of root.")
     var allowRoot = false
 
@@ -83,7 +86,9 @@ struct RunCommand: AsyncParsableCommand {
         let budget = try Self.descriptors(for: settings)
         ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
-        let logger = Logger(label: "syncagent") { [logLevel] _ in LogfmtHandler(logLevel: logLevel) }
+        let logger = Logger(label: "syncagent") { [logLevel, logFormat] _ in
+            LogLineHandler(logLevel: logLevel, layout: logFormat)
+        }
         if let progress { LogWriter.shared.write(above: progress.display) }
         let agent = Agent(
             folders: folders, settings: settings, proxies: configured.proxies, helpers: helpers, budget: budget,
@@ -106,6 +111,7 @@ struct RunCommand: AsyncParsableCommand {
                     let control = try ControlServer(
                         at: folders.socket, clients: budget.clients, logger: logger, api: api.adding([web.route]),
                         access: access)
+                    folders.linkSocket()
                     return { try await control.run(with: web) }
                 }
             }

@@ -27,7 +27,7 @@ enum LogFormat {
     func beginning(_ level: Logger.Level, at time: Timestamp) -> String {
         switch self {
         case .plain: "\(time) \(level) "
-        case .journal: "\(mark(level))\(level) "
+        case .journal: "\(priority(level))\(level) "
         }
     }
 
@@ -36,13 +36,16 @@ enum LogFormat {
         switch self {
         case .plain: text
         case .journal:
-            text.split(separator: "\n", omittingEmptySubsequences: false).map { mark(level) + $0 }
+            text.split(separator: "\n", omittingEmptySubsequences: false).map { priority(level) + $0 }
                 .joined(separator: "\n")
         }
     }
 
+    /// What the journal takes a line's priority from; empty for other readers.
+    func mark(_ level: Logger.Level) -> String { self == .journal ? priority(level) : "" }
+
     /// The priority of a level, as in syslog(3).
-    private func mark(_ level: Logger.Level) -> String {
+    private func priority(_ level: Logger.Level) -> String {
         switch level {
         case .trace, .debug: "<7>"
         case .info: "<6>"

@@ -34,7 +34,7 @@ struct LogFormatTests {
             Logger.Level.allCases,
             ["<7>trace", "<7>debug", "<6>info", "<5>notice", "<4>warning", "<3>error", "<2>critical"]))
     func levels(level: Logger.Level, expected: String) {
-        var handler = LogfmtHandler()
+        var handler = LogLineHandler()
         handler.format = .journal
         let event = LogEvent(
             level: level, message: "list\nread", metadata: ["list": "a\nb"], source: nil, file: "", function: "",

@@ -115,4 +115,19 @@ struct EventLogTests {
         world.log.finish(now: world.now)
         #expect(world.count("published") == 2)
     }
+
+    @Test("publications during downloads are logged every 10 s")
+    func publicationsDuringDownloads() {
+        var world = World()
+        _ = world.step(.scanned(.of(["a.plist": [Self.icons[0]]])))
+        #expect(world.plan.isDownloading)
+        for second in 0...20 {
+            world.log.record(
+                [], emitted: [.generationPublished(second + 1, lists: 1, images: 1, endsFailure: false)],
+                after: world.plan, now: world.now + .seconds(second))
+        }
+        #expect(world.count("published") == 1)
+        world.log.record([], emitted: [], after: world.plan, now: world.now + .seconds(21))
+        #expect(world.count("published") == 2)
+    }
 }

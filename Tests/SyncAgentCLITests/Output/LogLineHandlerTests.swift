@@ -5,11 +5,11 @@ import Testing
 
 @testable import SyncAgentCLI
 
-@Suite("The log format")
-struct LogfmtHandlerTests {
+@Suite("Log lines")
+struct LogLineHandlerTests {
     private static func line(
         _ message: Logger.Message = "list read", _ metadata: Logger.Metadata? = nil, level: Logger.Level = .info,
-        by handler: LogfmtHandler = LogfmtHandler()
+        by handler: LogLineHandler = LogLineHandler()
     ) -> String {
         let event = LogEvent(
             level: level, message: message, metadata: metadata, source: nil, file: "", function: "", line: 0)
@@ -44,9 +44,38 @@ struct LogfmtHandlerTests {
         #expect(Self.line("a\nb\u{1B}") == "2026-11-21T02:44:52Z info a\\u000ab\\u001b")
     }
 
+    @Test(
+        "a layout for programs has time, level and message as members, and the priority in the journal alone",
+        arguments: [
+            (
+                .logfmt, .plain,
+                #"time=2026-11-21T02:44:52Z level=warning msg="list read" apps=16 list="a b" reason="\u202e\u001b""#
+            ),
+            (
+                .logfmt, .journal,
+                #"<4>time=2026-11-21T02:44:52Z level=warning msg="list read" apps=16 list="a b" reason="\u202e\u001b""#
+            ),
+            (
+                .json, .plain,
+                #"{ "time": "2026-11-21T02:44:52Z", "level": "warning", "msg": "list read", "#
+                    + #""apps": "16", "list": "a b", "reason": "\u202e\u001b" }"#
+            ),
+            (
+                .json, .journal,
+                #"<4>{ "time": "2026-11-21T02:44:52Z", "level": "warning", "msg": "list read", "#
+                    + #""apps": "16", "list": "a b", "reason": "\u202e\u001b" }"#
+            ),
+        ] as [(LogLayout, LogFormat, String)])
+    func layouts(layout: LogLayout, format: LogFormat, expected: String) {
+        var handler = LogLineHandler()
+        (handler.layout, handler.format) = (layout, format)
+        let facts: Logger.Metadata = ["list": "a b", "apps": "16", "reason": "\u{202E}\u{1B}"]
+        #expect(Self.line("list read", facts, level: .warning, by: handler) == expected)
+    }
+
     @Test("an event's own metadata replaces the logger's")
     func merging() {
-        var handler = LogfmtHandler()
+        var handler = LogLineHandler()
         handler[metadataKey: "list"] = "old"
         handler[metadataKey: "run"] = "7"
         #expect(handler[metadataKey: "run"] == "7")
