@@ -12,10 +12,8 @@ struct StartCommand {
     var text: String {
         // A container has none.
         if isSystem, hasUnit(true) { return "systemctl start syncagent" }
-        guard isRoot else {
-            let isOwn = !isSystem && options.allSatisfy { $0 == "--user" }
-            return isOwn && hasUnit(false) ? "systemctl --user start syncagent" : "syncagent run"
-        }
-        return options.isEmpty && hasUnit(true) ? "systemctl start syncagent" : "syncagent run --allow-root"
+        guard !isRoot else { return "syncagent run --allow-root" }
+        let isOwn = !isSystem && options.allSatisfy { $0 == "--user" }
+        return isOwn && hasUnit(false) ? "systemctl --user start syncagent" : "syncagent run"
     }
 }

@@ -15,11 +15,13 @@ struct PlaceChoiceTests {
     private static let system = PlaceChoice.system
 
     private static func place(
-        _ choice: PlaceChoice, _ environment: [String: String] = ["HOME": "/home/u"], there: Set<FilePath> = []
+        _ choice: PlaceChoice, _ environment: [String: String] = ["HOME": "/home/u"], there: Set<FilePath> = [],
+        links: [FilePath: FilePath] = [:]
     ) throws -> Place {
         try choice.place(
             in: PlaceChoice.Environment(
-                variable: { environment[$0] }, directory: { "/here" }, exists: { there.contains($0) }))
+                variable: { environment[$0] }, directory: { "/here" }, exists: { there.contains($0) },
+                target: { links[$0] }))
     }
 
     @Test("a command uses the folders of its user by default")
@@ -43,11 +45,36 @@ struct PlaceChoiceTests {
             ([system.folders.socket], false, true), ([system.folders.cache], false, true),
             ([system.folders.cache, own.folders.cache], false, false),
             ([system.folders.cache, own.folders.socket], false, false), ([system.folders.cache], true, false),
-            ([], false, false),
+            ([system.folders.cache, own.folders.lists], false, true),
+            // The package was installed, and its service never started.
+            ([system.folders.lists], false, true), ([system.folders.lists], true, false),
+            ([system.folders.lists, own.folders.lists], false, false),
+            ([system.folders.lists, own.folders.cache], false, false), ([], false, false),
         ] as [([FilePath], Bool, Bool)])
     func turn(there: [FilePath], toRun: Bool, isSystem: Bool) throws {
         let place = try Self.place(PlaceChoice(toRun: toRun), there: Set(there))
         #expect(place == (isSystem ? Self.system : Self.own))
+    }
+
+    @Test("a command without the environment of the running agent finds its socket in the state folder")
+    func running() throws {
+        let link = Self.own.folders.socketLink
+        let links: [FilePath: FilePath] = [link: "/run/user/1/syncagent/control.sock"]
+        let running: Set<FilePath> = [Self.own.folders.cache, "/run/user/1/syncagent/control.sock"]
+        var expected = Self.own
+        expected.folders.socket = "/run/user/1/syncagent/control.sock"
+        #expect(try Self.place(PlaceChoice(), there: running, links: links) == expected)
+        // It has ended; another one answers where it is expected; a socket is named; an agent is started.
+        #expect(try Self.place(PlaceChoice(), there: [Self.own.folders.cache], links: links) == Self.own)
+        #expect(
+            try Self.place(PlaceChoice(), there: running.union([Self.own.folders.socket]), links: links) == Self.own)
+        #expect(
+            try Self.place(PlaceChoice(socket: "/s"), there: running, links: links).folders.socket == "/s")
+        #expect(try Self.place(PlaceChoice(toRun: true), there: running, links: links) == Self.own)
+        // Of the state folder that is named.
+        #expect(
+            try Self.place(PlaceChoice(state: "/s"), there: ["/r"], links: ["/s/running.sock": "/r"]).folders.socket
+                == "/r")
     }
 
     @Test("--system and --user choose, and so does any folder that is named")
@@ -94,6 +121,7 @@ struct PlaceChoiceTests {
         #expect(throws: failure) { try Self.place(same) }
         // Without a home, the system's agent may be asked.
         #expect(try Self.place(PlaceChoice(), [:], there: [Self.system.folders.cache]) == Self.system)
+        #expect(try Self.place(PlaceChoice(), [:], there: [Self.system.folders.lists]) == Self.system)
         let all = PlaceChoice(lists: "/l", cache: "/c", state: "/s", socket: "/o")
         #expect(try Self.place(all, [:]).folders == AgentFolders(lists: "/l", cache: "/c", state: "/s", socket: "/o"))
     }

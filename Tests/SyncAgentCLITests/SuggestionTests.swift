@@ -14,7 +14,7 @@ struct SuggestionTests {
             (false, false, [], true, "systemctl --user start syncagent"),
             (false, false, ["--user"], true, "systemctl --user start syncagent"),
             (false, false, [], false, "syncagent run"), (false, false, ["--cache /c"], true, "syncagent run"),
-            (false, true, [], true, "systemctl start syncagent"),
+            (false, true, [], true, "syncagent run --allow-root"),
             (false, true, [], false, "syncagent run --allow-root"),
             (false, true, ["--user"], true, "syncagent run --allow-root"),
             (false, true, ["--cache /c"], true, "syncagent run --allow-root"),

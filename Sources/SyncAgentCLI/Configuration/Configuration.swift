@@ -68,7 +68,11 @@ struct Configuration: ParsableArguments {
     }
 
     static var environment: PlaceChoice.Environment {
-        PlaceChoice.Environment(variable: { Variable[$0] }, directory: currentDirectory, exists: exists)
+        PlaceChoice.Environment(
+            variable: { Variable[$0] }, directory: currentDirectory, exists: exists,
+            target: { path in
+                (try? FileManager.default.destinationOfSymbolicLink(atPath: path.string)).map { FilePath($0) }
+            })
     }
 
     private static func exists(_ path: FilePath) -> Bool {

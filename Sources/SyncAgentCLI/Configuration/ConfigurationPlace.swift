@@ -29,7 +29,8 @@ extension CredentialsFile {
 
 /// Determines the folders of a command, from options, then systemd's variables, then the user's own folders.
 ///
-/// Commands other than `run` choose the system's agent if only the system has one.
+/// Commands other than `run` choose the system's agent if only the system has one, or only a lists folder for one, as
+/// its package installs it.
 struct PlaceChoice {
     struct Failure: Error, Equatable, CustomStringConvertible {
         var description: String
@@ -47,6 +48,8 @@ struct PlaceChoice {
         /// The current directory; `nil` if it was removed.
         var directory: () -> FilePath?
         var exists: (FilePath) -> Bool
+        /// Where a symbolic link leads; `nil` if it cannot be read.
+        var target: (FilePath) -> FilePath?
     }
 
     static let system = Place(
@@ -77,7 +80,13 @@ struct PlaceChoice {
         if let lists { place.folders.lists = try absolute(lists) }
         if let cache { place.folders.cache = try absolute(cache) }
         if let state { place.folders.move(state: try absolute(state)) }
-        if let socket { place.folders.socket = try absolute(socket) }
+        if let socket {
+            place.folders.socket = try absolute(socket)
+        } else if !toRun, !environment.exists(place.folders.socket),
+            let running = environment.target(place.folders.socketLink), environment.exists(running)
+        {
+            place.folders.socket = running
+        }
         if let config { (place.file, place.isFileNamed) = (try absolute(config), true) }
         guard place.folders.cache != place.folders.state else {
             throw Failure("--cache and --state are the same folder (\(place.folders.cache)): use two folders.", .usage)
@@ -87,6 +96,7 @@ struct PlaceChoice {
 
     private func base(_ environment: Environment) throws(Failure) -> Place {
         let (variable, exists) = (environment.variable, environment.exists)
+        func isUsed(_ place: Place) -> Bool { exists(place.folders.socket) || exists(place.folders.cache) }
         if owner == .system { return Self.system }
         let isNamed = [lists, cache, state, socket].contains { $0 != nil }
         var place: Place
@@ -94,15 +104,16 @@ struct PlaceChoice {
             place = try own(variable)
         } catch {
             // An error counts only if the system's agent cannot be meant.
-            guard !toRun, owner == nil, !isNamed, exists(Self.system.folders.cache) else { throw error }
+            guard !toRun, owner == nil, !isNamed, isUsed(Self.system) || exists(Self.system.folders.lists) else {
+                throw error
+            }
             return Self.system
         }
         if toRun {
             setByService(&place, variable)
-        } else if owner == nil, !isNamed, !exists(place.folders.socket), !exists(place.folders.cache),
-            exists(Self.system.folders.socket) || exists(Self.system.folders.cache)
-        {
-            return Self.system
+        } else if owner == nil, !isNamed, !isUsed(place) {
+            if isUsed(Self.system) { return Self.system }
+            if !exists(place.folders.lists), exists(Self.system.folders.lists) { return Self.system }
         }
         return place
     }
