@@ -167,9 +167,9 @@ struct EntryReader {
         return icon
     }
 
-    /// An optional text of an entry; an integer is accepted as its digits.
+    /// An optional text of an entry, which may be null; an integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
-        guard entry.contains(key) else { return nil }
+        guard entry.contains(key), (try? entry.decodeNil(forKey: key)) == false else { return nil }
         guard let text = text(key, of: entry) else {
             draft.addProblem(place.key(key), "not a string")
             return nil

@@ -3,7 +3,7 @@ package import AppLists
 import CacheFormat
 import FoundationEssentials
 
-/// Parses a property list (XML, binary or OpenStep) as an app list.
+/// Parses a property list (XML, binary or OpenStep) or JSON as an app list.
 ///
 /// The underlying parser can crash: parse untrusted bytes in a separate process.
 package struct ListParser: Sendable {
@@ -26,26 +26,29 @@ package struct ListParser: Sendable {
         }
         var limits = limits
         if let keys = outline.identityKeys { limits.identityKeys = keys }
-        let decoder = PropertyListDecoder()
-        if let key = ListDocument.limitsKey { decoder.userInfo[key] = limits }
-        if let key = ListDocument.topKeysKey { decoder.userInfo[key] = outline.topKeys }
-        let text = encoding == .openStep ? OpenStepEscapes.joiningSurrogates(bytes) : bytes
+        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+        if let key = ListDocument.limitsKey { userInfo[key] = limits }
+        if let key = ListDocument.topKeysKey { userInfo[key] = outline.topKeys }
         do {
+            guard encoding != .json else {
+                let decoder = JSONDecoder()
+                decoder.userInfo = userInfo
+                return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
+            }
+            let decoder = PropertyListDecoder()
+            decoder.userInfo = userInfo
+            let text = encoding == .openStep ? OpenStepEscapes.joiningSurrogates(bytes) : bytes
             return try decoder.decode(ListDocument.self, from: Data(text)).verdict
         } catch {
-            guard !Self.isJSON(bytes) else {
-                return .failure(.notAPropertyList("this is JSON; convert it to a property list"))
+            switch encoding {
+            case .json: return .failure(.notJSON(Self.detail(of: error, encoding)))
+            case .wideText where JSONOutline.isLikely(bytes.filter { $0 != 0 && $0 < 0x80 }[...]):
+                return .failure(.notJSON("it is not in UTF-8"))
+            default: break
             }
             let fault = encoding == .xml ? XMLFault.first(in: bytes) : nil
             return .failure(.notAPropertyList(fault ?? Self.detail(of: error, encoding)))
         }
-    }
-
-    /// Whether a rejected file begins like JSON: a bracket, then a quoted string and a colon, or another bracket.
-    private static func isJSON(_ bytes: [UInt8]) -> Bool {
-        let text = bytes.prefix(1 << 16).filter { $0 > 0x20 }.drop { $0 >= 0x80 }
-        let beginning = String(decoding: text.prefix(4096), as: UTF8.self)
-        return beginning.prefixMatch(of: /\{"[^"]*":|\[[\[{"\]]/) != nil
     }
 
     /// The parser's error, as a clause of bounded length.

@@ -2,9 +2,9 @@
 package import AppLists
 import CacheFormat
 
-/// The encoding of a property list, guessed from its first bytes.
+/// The encoding of a list, guessed from its first bytes: the suffix of the file decides nothing.
 package enum PropertyListEncoding: Equatable {
-    case blank, binary, xml, openStep
+    case blank, binary, xml, openStep, json
     /// Text in UTF-16 or UTF-32, which is not scanned before parsing.
     case wideText
 
@@ -18,8 +18,10 @@ package enum PropertyListEncoding: Equatable {
             self = .binary
         } else if text.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) {
             self = .wideText
+        } else if first == UInt8(ascii: "<") {
+            self = .xml
         } else {
-            self = first == UInt8(ascii: "<") ? .xml : .openStep
+            self = JSONOutline.isLikely(text) ? .json : .openStep
         }
     }
 
@@ -27,14 +29,20 @@ package enum PropertyListEncoding: Equatable {
     ///
     /// Uninterpretable bytes are left to it.
     ///
-    /// - Throws: A rejection if nesting exceeds the limit, or there are more values than a file without references
-    ///   could have.
+    /// - Throws: A rejection if nesting exceeds the limit, there are more values than a file without references could
+    ///   have, or JSON is not well-formed.
     package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
         let maxDepth = ListLimits.maxDepth
         let outline: PropertyListOutline?
         switch self {
         case .blank, .wideText: return PropertyListOutline()
         case .xml: outline = XMLNesting.outline(bytes, limits)
+        case .json:
+            switch JSONOutline(of: bytes) {
+            case .wellFormed(let topKeys): outline = PropertyListOutline(topKeys: topKeys)
+            case .tooDeep: outline = nil
+            case .fault(let fault): throw .notJSON(fault)
+            }
         case .openStep:
             outline = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth).map { PropertyListOutline(topKeys: $0) }
         case .binary:

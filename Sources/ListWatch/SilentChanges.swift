@@ -62,7 +62,7 @@ struct SilentChanges {
     private static func digest(of entry: UnsafeMutablePointer<dirent>, in folder: Int32) -> Int {
         withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
             let name = bytes.prefix { $0 != 0 }
-            guard name.suffix(6).elementsEqual(".plist".utf8),
+            guard [".plist", ".json"].contains(where: { name.suffix($0.utf8.count).elementsEqual($0.utf8) }),
                 let start = bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
             else { return 0 }
             var hasher = Hasher()

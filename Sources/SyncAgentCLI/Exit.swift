@@ -10,6 +10,7 @@ enum Exit {
         case notRunning = 3
         case usage = 64
         case notAList = 65
+        case noFile = 66
         case noAgent = 69
         case folder = 73
         case busy = 75

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import CacheFormat
 import FoundationEssentials
 import IconCache
@@ -23,7 +24,7 @@ enum Suggestion {
         return EditDistance.nearest(to: text, in: others) { $0 }
     }
 
-    /// The same among published lists and those in the lists folder; a name without `.plist` is near.
+    /// The same among published lists and those in the lists folder; a name without its suffix is near.
     static func list(for list: ListName, in folders: AgentFolders) -> String {
         self.list(for: list, among: folders.droppedLists + folders.publishedLists)
     }
@@ -34,7 +35,9 @@ enum Suggestion {
 
     private static func list(for list: ListName, among lists: [ListName]) -> String {
         let names = Set(lists).map(\.text).sorted()
-        if names.contains(list.text + ".plist") { return " Did you mean \(ShellWord.quoted(list.text + ".plist"))?" }
+        if let suffix = ListName.suffixes.first(where: { names.contains(list.text + $0) }) {
+            return " Did you mean \(ShellWord.quoted(list.text + suffix))?"
+        }
         return text(for: list.text, among: names)
     }
 

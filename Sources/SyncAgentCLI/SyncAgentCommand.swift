@@ -21,7 +21,7 @@ struct SyncAgentCommand: AsyncParsableCommand {
               syncagent help sync
 
             Exit codes: 0 as asked; 1 done, but something is wrong; 3 status: the agent is not running; 64 the command \
-            line is wrong; 65 check: not an acceptable list; 69 the command needs a running agent; 73 a folder cannot be \
+            line is wrong; 65 check: not an acceptable list; 66 check: no such file; 69 the command needs a running agent; 73 a folder cannot be \
             used; 75 another agent holds the cache; 78 the configuration is wrong.
             """,
         version: Version.current,

@@ -185,7 +185,7 @@ struct CommandTests {
 
                 """)
             let misspelt = try await world.agent.call("check", world.agent.lists.appending("aps.plist").string)
-            #expect(misspelt.code == 65)
+            #expect(misspelt.code == 66)
             expectContains(misspelt.output, "There is no such file. Did you mean \(files[0])?\n")
 
             let ignored = world.folder.appending("Apps.PLIST")

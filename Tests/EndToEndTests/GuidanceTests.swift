@@ -132,7 +132,7 @@ struct GuidanceTests {
             try world.agent.drop(propertyList([("A", world.origin.iconURL("A"))]), as: "foo.xml")
             let ignored = try await world.agent.call("list", "foo.xml")
             #expect(ignored.code == 1)
-            expectContains(ignored.messages, "must end in .plist")
+            expectContains(ignored.messages, "must end in .plist or .json")
         }
     }
 

@@ -6,14 +6,6 @@ import Testing
 
 @Suite("Rejections that tell what to write instead")
 struct RejectionTextTests {
-    @Test("a JSON file is rejected as JSON that must be converted")
-    func json() {
-        let text = #"[{"name": "A", "icon": "https://example.com/a.png"}]"#
-        let rejection = ListRejection.notAPropertyList("this is JSON; convert it to a property list")
-        #expect(ListParser().parse(text) == .failure(rejection))
-        #expect(rejection.message.contains("(this is JSON; convert it to a property list)"))
-    }
-
     @Test(
         "a dictionary of name and URL in which two names are the same text is rejected",
         arguments: [["caf\u{E9}", "cafe\u{301}"], ["Mail", "Mail"]])

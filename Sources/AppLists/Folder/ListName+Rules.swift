@@ -2,7 +2,11 @@
 package import CacheFormat
 
 extension ListName {
-    /// Whether a file of this name is an app list: `*.plist`, neither hidden nor an editor's copy (`#apps.plist`).
+    /// How the names of app lists end.
+    package static let suffixes = [".plist", ".json"]
+
+    /// Whether a file of this name is an app list: `*.plist` or `*.json`, neither hidden nor an editor's copy
+    /// (`#apps.plist`).
     ///
     /// Leftovers of editors and package managers have another suffix (`apps.plist~`, `apps.plist.dpkg-new`), so they do
     /// not match.
@@ -14,7 +18,8 @@ extension ListName {
     ///
     /// OneDrive appends the name of the computer (`apps-LAPTOP.plist`), which no rule tells from another list.
     package var isConflictCopy: Bool {
-        let words = text.utf8.dropLast(6).split { !Self.isLetter($0) }
+        let suffix = Self.suffix(of: Array(text.utf8))?.utf8.count ?? 0
+        let words = text.utf8.dropLast(suffix).split { !Self.isLetter($0) }
         let marks = ["conflict", "conflicted", "sfconflict"]
         return words.contains { word in
             word.startIndex != text.utf8.startIndex
@@ -26,11 +31,14 @@ extension ListName {
 
     /// Why a file with a name that is no list's is not read, as a clause.
     package static let ignored =
-        "the lists folder ignores this file name: it must end in .plist, and must not begin with . or #"
+        "the lists folder ignores this file name: it must end in .plist or .json, and must not begin with . or #"
 
     /// The same for a name in any encoding.
     package static func isAppList(_ name: [UInt8]) -> Bool {
-        name.suffix(6).elementsEqual(".plist".utf8) && name.first != UInt8(ascii: ".")
-            && name.first != UInt8(ascii: "#")
+        suffix(of: name) != nil && name.first != UInt8(ascii: ".") && name.first != UInt8(ascii: "#")
+    }
+
+    private static func suffix(of name: [UInt8]) -> String? {
+        suffixes.first { name.suffix($0.utf8.count).elementsEqual($0.utf8) }
     }
 }

@@ -81,6 +81,8 @@ package struct ListRejection: Error, Equatable, Sendable {
     package static let emptyFile = Self(.emptyFile)
     /// The detail is a clause: what stopped the parser.
     package static func notAPropertyList(_ detail: String) -> Self { Self(.notAPropertyList, [detail]) }
+    /// The same for a file that is meant as JSON.
+    package static func notJSON(_ detail: String) -> Self { Self(.notAPropertyList, [detail, "JSON"]) }
     package static func tooDeep(limit: Int) -> Self { Self(.tooDeep, limit: limit) }
     package static func tooManyValues(limit: Int) -> Self { Self(.tooManyValues, limit: limit) }
     package static let noKnownShape = Self(.noKnownShape)
@@ -114,7 +116,8 @@ extension ListRejection {
         let isValid =
             switch code {
             case .emptyFile, .noKnownShape, .repeatedKeys, .noIconBase: facts.isEmpty
-            case .unreadable, .notAPropertyList, .noUsableEntry: facts.count == 1
+            case .unreadable, .noUsableEntry: facts.count == 1
+            case .notAPropertyList: facts.count == 1 || facts.count == 2 && facts[1] == "JSON"
             case .tooLarge, .tooDeep, .tooManyValues, .tooManyEntries, .tooMuchText:
                 facts == number.map { [String($0)] }
             case .ambiguousShape: facts.count <= Self.maxKeys
@@ -161,14 +164,13 @@ extension ListRejection: CustomStringConvertible {
         case .emptyFile:
             "The file is empty: write an empty array for a list without apps, or remove the file."
         case .notAPropertyList:
-            "The file is not a property list (\(fact))"
-                + (fact.contains(bytes: "convert it") ? "." : ": correct it, or write it again.")
+            "The file is not \(facts.count == 2 ? "valid JSON" : "a property list") (\(fact)): correct it, or write it again."
         case .tooDeep:
             "More than \(fact) arrays and dictionaries are nested: flatten the list."
         case .tooManyValues:
             "The file repeats values until there are more than \(fact): write it without the repetitions, or split it."
         case .noKnownShape:
-            "The property list is not an app list: write an array of dictionaries with the URL of an icon under "
+            "The file is not an app list: write an array of dictionaries with the URL of an icon under "
                 + "“icon” or another key of lists.iconKeys, an array of URLs, or a dictionary that contains such an array "
                 + "or a URL for each name. Munki catalogs and install manifests are accepted too."
         case .ambiguousShape where facts.count == 1:

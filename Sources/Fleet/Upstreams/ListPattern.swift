@@ -2,7 +2,7 @@
 import AppLists
 package import CacheFormat
 
-/// A pattern of the names of app lists: `*.plist`, `team-?.plist`.
+/// A pattern of the names of app lists: `*.plist`, `team-?.json`.
 ///
 /// `*` stands for any bytes, `?` for one.
 package struct ListPattern: Hashable, Sendable, CustomStringConvertible {
@@ -10,7 +10,7 @@ package struct ListPattern: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads a pattern; `nil` if no app list can match it.
     package init?(_ text: String) {
-        guard text.ends(withBytes: ".plist"), text.utf8.count <= 255,
+        guard ListName.suffixes.contains(where: { text.ends(withBytes: $0) }), text.utf8.count <= 255,
             !text.utf8.contains(where: { "/,\0".utf8.contains($0) })
         else { return nil }
         description = text

@@ -14,6 +14,22 @@ package struct ListCheck: Sendable {
         maxBytes = settings.maxBytes
     }
 
+    /// The verdict on what a descriptor has from its offset on, such as standard input.
+    package func verdict(onInput input: FileDescriptor) async -> ListVerdict {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 1 << 16)
+        do {
+            while bytes.count <= maxBytes.bytes {
+                let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
+                guard count > 0 else { return await parser.parse(bytes) }
+                bytes += buffer[..<count]
+            }
+        } catch {
+            return .failure(.unreadable("\(error)"))
+        }
+        return .failure(.tooLarge(limit: maxBytes))
+    }
+
     package func verdict(on path: FilePath) async -> ListVerdict {
         do throws(ListRejection) {
             let file = try ListFile(opening: path, maxBytes: maxBytes)

@@ -13,7 +13,7 @@ import SystemPackage
 
 struct CheckCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Check whether property lists would be accepted, before you drop them.",
+        commandName: "check", abstract: "Check whether app lists would be accepted, before you drop them.",
         usage: "syncagent check [--fetch] [--strict] [--all] [--json] <file>... [options]",
         discussion: """
             Also lists icons that will fail: URLs and addresses that the settings refuse, and damaged data: URLs. With \
@@ -23,11 +23,12 @@ struct CheckCommand: AsyncParsableCommand {
               syncagent check apps.plist
               syncagent check --fetch apps.plist
 
-            Exit codes: 65 at least one file would not be accepted; with --strict, 1 a file name or an entry is \
-            ignored, or an icon will fail; with --fetch, 1 an icon could not be downloaded or is refused.
+            Exit codes: 65 at least one file would not be accepted; 66 there is no such file; with --strict, 1 a file \
+            name or an entry is ignored, or an icon will fail; with --fetch, 1 an icon could not be downloaded or is \
+            refused.
             """)
 
-    @Argument(help: "The property lists.", completion: .file(extensions: ["plist"]))
+    @Argument(help: "The lists; - is standard input.", completion: .file(extensions: ["plist", "json"]))
     var file: [String]
 
     @Flag(help: "Download each icon once and print the result. At most 8 at a time; nothing is stored.")
@@ -48,19 +49,23 @@ struct CheckCommand: AsyncParsableCommand {
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         var findings: [CheckFinding] = []
         for name in file {
-            var finding = CheckFinding(
-                file: name, verdict: await check.verdict(on: FilePath(name)), settings: settings, context)
+            let verdict =
+                name == CheckFinding.input
+                ? await check.verdict(onInput: .standardInput) : await check.verdict(on: FilePath(name))
+            var finding = CheckFinding(file: name, verdict: verdict, settings: settings, context)
             if case .failure(let rejection) = finding.verdict, rejection.code == .parserUnavailable {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
             finding.showsAll = all
-            finding.isMissing = FilePath(name).isMissing && !FilePath(name).isSymbolicLink
+            finding.isMissing =
+                name != CheckFinding.input && FilePath(name).isMissing && !FilePath(name).isSymbolicLink
             if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)
             if !output.json { try output.show(finding.lines) }
         }
         if output.json { try Message.output(["format": 1, "files": .lines(.array(findings.map(\.json)))]) }
-        if !findings.allSatisfy(\.isAcceptable) { throw Exit.with(.notAList) }
+        if findings.contains(where: { !$0.isAcceptable && !$0.isMissing }) { throw Exit.with(.notAList) }
+        if findings.contains(where: \.isMissing) { throw Exit.with(.noFile) }
         if fetch, findings.contains(where: \.hasFailedIcons) { throw Exit.with(.attention) }
         if strict, findings.contains(where: \.isFlawed) { throw Exit.with(.attention) }
     }

@@ -9,6 +9,10 @@ import SyncAgent
 import SystemPackage
 
 struct CheckFinding {
+    /// The argument that stands for standard input.
+    static let input = "-"
+
+    /// The file as it was given.
     let file: String
     let verdict: ListVerdict
     /// The icons that are refused before any request, and why.
@@ -68,16 +72,21 @@ struct CheckFinding {
             .map { ($0.key, $0.value.urls, $0.value.images.count) }.sorted { $0.key < $1.key }
     }
 
-    private var hasListName: Bool { ListName(FilePath(file).lastComponent?.string ?? "").isAppList }
+    private var hasListName: Bool {
+        file == Self.input || ListName(FilePath(file).lastComponent?.string ?? "").isAppList
+    }
+
+    private var shownFile: String { file == Self.input ? "standard input" : file }
 
     /// The verdict as text, followed by one item for each problem.
     func lines(fitting width: Int?) -> [StyledText] {
         switch verdict {
+        case .failure where isMissing:
+            let reason = "\(Self.missing)\(Suggestion.file(for: FilePath(file)))"
+            return (StyledText("\(file): ", .red) + StyledText(reason)).wrapped(to: width)
         case .failure(let rejection):
-            let reason =
-                isMissing
-                ? "\(Self.missing)\(Suggestion.file(for: FilePath(file)))" : "\(rejection.message) [\(rejection.code)]"
-            return (StyledText("\(file): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
+            let reason = "\(rejection.message) [\(rejection.code)]"
+            return (StyledText("\(shownFile): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
             var items = trials.map { Self.line(of: $0.icon, $0.outcome) }
             items += wrongKeys.map { key, urls, images in
@@ -90,7 +99,7 @@ struct CheckFinding {
                 items.append(StyledText(ListName.ignored))
             }
             let head =
-                StyledText("\(file): ") + StyledText("acceptable", .green)
+                StyledText("\(shownFile): ") + StyledText("acceptable", .green)
                 + StyledText(", \(contents(of: list))")
             return head.wrapped(to: width) + causes(in: list, fitting: width)
                 + items.flatMap { $0.item(fitting: width) }

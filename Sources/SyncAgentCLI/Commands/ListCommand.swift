@@ -140,8 +140,8 @@ struct ListCommand: AsyncParsableCommand {
             case _ where folders.lists.appending(list.text).isMissing:
                 "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))"
             case _ where !list.isAppList:
-                "The lists folder ignores \(list): the name of a list must end in .plist, and must not begin with "
-                    + ". or #. Rename it."
+                "The lists folder ignores \(list): the name of a list must end in .plist or .json, and must not begin "
+                    + "with . or #. Rename it."
             case .failure(let rejection): "\(list) has no good version: \(rejection.message) [\(rejection.code)]"
             case .success(let given) where given.images != nil:
                 "\(list) has no apps: it names \(counted(given.images?.count ?? 0, "image")) of lists.iconBaseURL."

@@ -10,7 +10,7 @@ struct ListNameTests {
         arguments: [
             "apps.plist", "a b.plist", "ü.plist", "a.b.plist", "plist.plist", "new.plist", "a.plist.plist",
             "whats.new.plist", "apps.bak.plist",
-            "~.plist",
+            "~.plist", "apps.json", "apps.plist.json", "apps.json.plist",
         ])
     func lists(name: ListName) {
         #expect(name.isAppList)
@@ -24,7 +24,8 @@ struct ListNameTests {
             "#apps.plist", ".#apps.plist", "apps.plist~", "apps.plist.swp", ".apps.plist.swp", "apps.plist.bak",
             "apps.plist.dpkg-new", "apps.plist.dpkg-old", "apps.plist.rpmnew", "apps.plist.rpmsave",
             "apps.plist.ucf-dist",
-            "apps.plist.tmp", "apps.plist.part", "apps.plist\n",
+            ".json", "apps.JSON", "json", "apps.json~", "#apps.json", "apps.json5", "apps.plist.tmp", "apps.plist.part",
+            "apps.plist\n",
         ])
     func others(name: ListName) {
         #expect(!name.isAppList)
@@ -40,6 +41,7 @@ struct ListNameTests {
             ("apps_conflict-20261103-101500.plist", true), ("apps.conflict-20261103.plist", true),
             ("apps.conflict1.plist", true), ("apps_NAS_Nov-03-1015-2026_Conflict.plist", true),
             ("apps (SFConflict ada 2026-11-03-10-15-00).plist", true), ("apps [conflicted].plist", true),
+            ("apps (conflicted copy 2026-11-03).json", true), ("a_conflict.json", true), ("apps.json", false),
             ("apps.plist", false), ("apps-LAPTOP.plist", false), ("conflict.plist", false),
             ("conflict-resolution.plist", false), ("nonconflict apps.plist", false), ("conflicts.plist", false),
             ("apps conflicts.plist", false), ("ökonflict.plist", false), ("apps.plist.conflict", false), ("", false),

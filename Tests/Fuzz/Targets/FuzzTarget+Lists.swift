@@ -33,7 +33,9 @@ extension FuzzTarget {
             let depth = XMLReference.depth(of: bytes)
             try hold(depth <= ListLimits.maxDepth, "\(depth) containers inside one another are accepted")
         }
-        if let fault = XMLFault.first(in: bytes) {
+        var faults = [XMLFault.first(in: bytes)].compactMap(\.self)
+        if case .fault(let fault) = JSONOutline(of: bytes) { faults.append(fault) }
+        for fault in faults {
             try hold(fault.hasPrefix("line "), "a fault without its line: \(fault)")
             let number = fault.dropFirst(5).prefix { $0.isASCII && $0.isNumber }
             let lines = bytes.count { $0 == UInt8(ascii: "\n") } + 1

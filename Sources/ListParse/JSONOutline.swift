@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+/// What is known of a JSON text (RFC 8259) before it is decoded.
+///
+/// Foundation's decoder can end the process where there are too many levels, takes one of several values of the same key,
+/// and does not say on Linux what is wrong.
+package enum JSONOutline: Equatable {
+    /// A text of the grammar, with the number of keys of the outermost object, duplicates included.
+    case wellFormed(topKeys: Int)
+    case tooDeep
+    /// The first fault, with its line, as a clause.
+    case fault(String)
+
+    package init(of bytes: [UInt8], maxDepth: Int = ListLimits.maxDepth) {
+        var scan = JSONScan(bytes: bytes, maxDepth: maxDepth)
+        self = scan.outline()
+    }
+
+    /// Whether a text is meant as JSON: in an OpenStep property list, “=” follows a key, and arrays are in parentheses.
+    static func isLikely(_ text: ArraySlice<UInt8>) -> Bool {
+        let text = text.drop(while: \.isWhiteSpace)
+        guard text.first == UInt8(ascii: "{") else { return text.first == UInt8(ascii: "[") }
+        let key = text.dropFirst().drop(while: \.isWhiteSpace)
+        guard key.first == UInt8(ascii: "\"") else { return false }
+        var index = key.startIndex + 1
+        while index < key.endIndex, key[index] != UInt8(ascii: "\"") {
+            index += key[index] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        return key.dropFirst(index + 1 - key.startIndex).first { !$0.isWhiteSpace } == UInt8(ascii: ":")
+    }
+}
+
+private struct JSONScan {
+    /// What the grammar allows next.
+    private enum Expected { case value, valueOrEnd, key, keyOrEnd, colon, commaOrEnd, nothing }
+
+    let bytes: [UInt8]
+    let maxDepth: Int
+    private var offset = 0
+    /// The offsets of the brackets that are open, outermost first.
+    private var open: [Int] = []
+    private var topKeys = 0
+
+    init(bytes: [UInt8], maxDepth: Int) {
+        (self.bytes, self.maxDepth) = (bytes, maxDepth)
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
+    }
+
+    mutating func outline() -> JSONOutline {
+        var expected = Expected.value
+        while true {
+            while offset < bytes.count, " \t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
+            guard offset < bytes.count else { break }
+            switch (expected, bytes[offset]) {
+            case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")):
+                open.append(offset)
+                expected = .valueOrEnd
+            case (.value, UInt8(ascii: "{")), (.valueOrEnd, UInt8(ascii: "{")):
+                open.append(offset)
+                expected = .keyOrEnd
+            case (.valueOrEnd, UInt8(ascii: "]")),
+                (.commaOrEnd, UInt8(ascii: "]")) where isOpen("["),
+                (.keyOrEnd, UInt8(ascii: "}")),
+                (.commaOrEnd, UInt8(ascii: "}")) where isOpen("{"):
+                open.removeLast()
+                expected = open.isEmpty ? .nothing : .commaOrEnd
+            case (.commaOrEnd, UInt8(ascii: ",")): expected = isOpen("{") ? .key : .value
+            case (.colon, UInt8(ascii: ":")): expected = .value
+            case (.value, _), (.valueOrEnd, _):
+                if let fault = scalar() { return self.fault(fault) }
+                expected = open.isEmpty ? .nothing : .commaOrEnd
+                continue
+            case (.key, UInt8(ascii: "\"")), (.keyOrEnd, UInt8(ascii: "\"")):
+                if let fault = string() { return self.fault(fault) }
+                if open.count == 1 { topKeys += 1 }
+                expected = .colon
+                continue
+            case (.key, UInt8(ascii: "}")): return fault("a comma before “}”")
+            case (.key, _), (.keyOrEnd, _): return fault("a key must be a string in double quotes")
+            case (.colon, _): return fault("“:” is missing after a key")
+            case (.commaOrEnd, _): return fault("“,” or “\(isOpen("{") ? "}" : "]")” is missing before \(found)")
+            case (.nothing, _): return fault("\(found) after the end of the list")
+            }
+            offset += 1
+            if open.count > maxDepth { return .tooDeep }
+        }
+        guard let last = open.last else { return .wellFormed(topKeys: topKeys) }
+        let bracket = Unicode.Scalar(bytes[last])
+        return fault("end of file, but “\(bracket)” of line \(line(at: last)) is not closed")
+    }
+
+    /// Whether the innermost open bracket is this one.
+    private func isOpen(_ bracket: Unicode.Scalar) -> Bool { open.last.map { bytes[$0] } == UInt8(ascii: bracket) }
+
+    // MARK: Values
+
+    private mutating func scalar() -> String? {
+        switch bytes[offset] {
+        case UInt8(ascii: "\""): return string()
+        case UInt8(ascii: "'"): return "a string must be in double quotes"
+        case UInt8(ascii: "/"): return "JSON has no comments"
+        case UInt8(ascii: "]") where isOpen("["): return "a comma before “]”"
+        case UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: ","): return "a value is missing before \(found)"
+        default: break
+        }
+        let word = bytes[offset...].prefix { $0.isOfName || $0 == UInt8(ascii: "+") }
+        let text = String(decoding: word, as: UTF8.self)
+        guard ["true", "false", "null"].contains(text) || isNumber(text) else {
+            return "\(found) is no value: write strings in double quotes"
+        }
+        offset = word.endIndex
+        return nil
+    }
+
+    private func isNumber(_ text: String) -> Bool {
+        text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
+    }
+
+    /// Skips a string; its escapes are left to the decoder, except that a wrong one is a fault.
+    private mutating func string() -> String? {
+        let start = offset
+        offset += 1
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case UInt8(ascii: "\""):
+                offset += 1
+                return String(utf8: bytes[start..<offset]) == nil ? "the text is not UTF-8" : nil
+            case UInt8(ascii: "\\"):
+                let next = offset + 1 < bytes.count ? bytes[offset + 1] : 0
+                guard "\"\\/bfnrtu".utf8.contains(next) else { return "“\\” begins no known escape: write “\\\\”" }
+                offset += 2
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                return "a string has no closing quote"
+            case ..<0x20: return "a control character in a string"
+            default: offset += 1
+            }
+        }
+        offset = start
+        return "a string has no closing quote"
+    }
+
+    // MARK: Messages
+
+    /// What is at the offset, for a message.
+    private var found: String {
+        let word = bytes[offset...].prefix(64).prefix { $0.isOfName || $0 >= 0x80 }
+        return "“\(ListPath.shown(String(decoding: word.isEmpty ? bytes[offset...offset] : word, as: UTF8.self)))”"
+    }
+
+    private func fault(_ text: String) -> JSONOutline { .fault("line \(line(at: offset)): \(text)") }
+
+    private func line(at offset: Int) -> Int { 1 + bytes[..<offset].count { $0 == UInt8(ascii: "\n") } }
+}
