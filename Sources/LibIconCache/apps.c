@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "absence.h"
 #include "cache.h"
 #include "document.h"
 #include "file.h"
@@ -244,78 +245,148 @@ static int read_list(
 int iconcache_apps_new(
     const iconcache_snapshot *snapshot, const char *list, iconcache_apps **apps, iconcache_error *error) {
     if (apps != NULL) *apps = NULL;
-    if (snapshot == NULL || list == NULL || apps == NULL) return report_invalid(error, "There is no list to read.");
+    if (snapshot == NULL || list == NULL || apps == NULL) {
+        return report_null(error, snapshot == NULL ? "snapshot" : list == NULL ? "list" : "apps");
+    }
     const iconcache_list *entry = manifest_find(&snapshot->manifest, list);
-    if (entry == NULL) return report_absent(error, "There is no such list.");
+    if (entry == NULL) return report_unknown_list(snapshot, list, error);
     return read_list(snapshot->cache, entry, apps, error);
 }
 
-/* MARK: The entry of a URL */
+/* MARK: Entries of a URL or a name, in all lists */
 
-/* The text of an entry. */
-struct found {
-    int rank; /* 0: there is none */
+/* Texts of entries, each after a comma. */
+struct texts {
     unsigned char *bytes;
-    size_t size, renditions_count;
+    size_t size, capacity;
 };
 
-/* Replaces what was found by an entry that is between two places, in an array of its own; false without memory. */
-static bool keep(
-    struct found *found, const struct entry *entry, const unsigned char *start, const unsigned char *end) {
-    size_t size = (size_t)(end - start);
-    unsigned char *bytes = malloc(size + 2);
-    if (bytes == NULL) return false;
-    bytes[0] = '[';
-    memcpy(bytes + 1, start, size);
-    bytes[size + 1] = ']';
-    free(found->bytes);
-    *found = (struct found){
-        .rank = entry_rank(entry), .bytes = bytes, .size = size + 2, .renditions_count = entry->renditions_count};
+struct search {
+    const char *url, *name; /* one of them is NULL */
+    size_t length;          /* that of the other one */
+    struct texts ranks[3];  /* what was found, by entry_rank() - 1 */
+    int best;               /* the highest rank of them; 0: there is none */
+    size_t largest, most_renditions;
+};
+
+static void end_search(struct search *search) {
+    for (int i = 0; i < 3; i++) free(search->ranks[i].bytes);
+}
+
+/* Adds an entry that is between two places; false without memory. */
+static bool add(struct texts *texts, const unsigned char *start, size_t size) {
+    size_t needed = texts->size + 1 + size;
+    if (needed > texts->capacity) {
+        size_t capacity = needed > 2 * texts->capacity ? needed : 2 * texts->capacity;
+        unsigned char *bytes = realloc(texts->bytes, capacity);
+        if (bytes == NULL) return false;
+        texts->bytes = bytes;
+        texts->capacity = capacity;
+    }
+    texts->bytes[texts->size] = ',';
+    memcpy(texts->bytes + texts->size + 1, start, size);
+    texts->size = needed;
     return true;
 }
 
-/* Looks for a better entry than the one that was found; false without memory. */
-static bool search(iconcache_apps *apps, const char *url, struct found *found) {
-    size_t size = strlen(url);
+/* Whether an entry is looked for: any one of the name, but only the best one of the URL. */
+static bool is_wanted(const struct search *search, const struct entry *entry) {
+    if (search->url == NULL) {
+        return entry->name.start != NULL && json_text_is(&entry->name, search->name, search->length);
+    }
+    return json_text_is(&entry->icon, search->url, search->length) && entry_rank(entry) > search->best;
+}
+
+/* Whether no other entry can be wanted. */
+static bool is_over(const struct search *search) { return search->url != NULL && search->best == 3; }
+
+static bool keep(struct search *search, const struct entry *entry, const unsigned char *start, size_t size) {
+    int rank = entry_rank(entry);
+    if (search->url != NULL && search->best > 0) search->ranks[search->best - 1].size = 0;
+    if (rank > search->best) search->best = rank;
+    if (size > search->largest) search->largest = size;
+    if (entry->renditions_count > search->most_renditions) search->most_renditions = entry->renditions_count;
+    return add(&search->ranks[rank - 1], start, size);
+}
+
+/* Looks for entries in a list; false without memory. */
+static bool search_list(iconcache_apps *apps, struct search *search) {
     struct entry entry;
-    while (found->rank < 3) {
+    while (!is_over(search)) {
         json parser = apps->next;
         if (json_next_element(&parser) <= 0) break;
         const unsigned char *start = parser.next;
         entry_read_checked(&parser, &entry);
         apps->next = parser;
-        bool is_better = json_text_is(&entry.icon, url, size) && entry_rank(&entry) > found->rank;
-        if (is_better && !keep(found, &entry, start, parser.next)) return false;
+        bool is_found = is_wanted(search, &entry);
+        if (is_found && !keep(search, &entry, start, (size_t)(parser.next - start))) return false;
     }
     return true;
 }
 
-static int search_lists(
-    const iconcache_snapshot *snapshot, const char *url, struct found *found, iconcache_error *error) {
-    for (size_t i = 0; i < snapshot->manifest.count && found->rank < 3; i++) {
+static int search_lists(const iconcache_snapshot *snapshot, struct search *search, iconcache_error *error) {
+    for (size_t i = 0; i < snapshot->manifest.count && !is_over(search); i++) {
         iconcache_apps *apps;
         int code = read_list(snapshot->cache, &snapshot->manifest.lists[i], &apps, error);
         if (code != ICONCACHE_OK) return code;
-        bool is_searched = search(apps, url, found);
+        bool is_searched = search_list(apps, search);
         iconcache_apps_free(apps);
         if (!is_searched) return report_no_memory(error);
     }
-    return found->rank == 0 ? report_absent(error, "No list names the URL.") : ICONCACHE_OK;
+    if (search->best > 0) return ICONCACHE_OK;
+    return search->url != NULL ? report_unknown_url(snapshot->cache, search->url, error)
+        : report_unknown_name(snapshot->cache, search->name, error);
+}
+
+/* The entries that were found, as an array of JSON, the highest rank first; NULL without memory. */
+static unsigned char *joined(const struct search *search, size_t *size) {
+    size_t total = 1;
+    for (int i = 0; i < 3; i++) total += search->ranks[i].size;
+    unsigned char *bytes = malloc(total), *end = bytes;
+    if (bytes == NULL) return NULL;
+    for (int i = 2; i >= 0; i--) {
+        const struct texts *texts = &search->ranks[i];
+        if (texts->size == 0) continue;
+        memcpy(end, texts->bytes, texts->size);
+        end += texts->size;
+    }
+    bytes[0] = '[';
+    *end = ']';
+    *size = total;
+    return bytes;
+}
+
+static int find_apps(
+    const iconcache_snapshot *snapshot, struct search *search, iconcache_apps **apps, iconcache_error *error) {
+    int code = search_lists(snapshot, search, error);
+    size_t size;
+    unsigned char *bytes = code == ICONCACHE_OK ? joined(search, &size) : NULL;
+    end_search(search);
+    if (code != ICONCACHE_OK) return code;
+    if (bytes == NULL) return report_no_memory(error);
+    json first;
+    json_begin(&first, bytes, size);
+    json_enter_array(&first);
+    *apps = make_apps(snapshot->cache, bytes, first, search->largest, search->most_renditions);
+    return *apps == NULL ? report_no_memory(error) : ICONCACHE_OK;
 }
 
 int iconcache_apps_of_url(
     const iconcache_snapshot *snapshot, const char *url, iconcache_apps **apps, iconcache_error *error) {
     if (apps != NULL) *apps = NULL;
-    if (snapshot == NULL || url == NULL || apps == NULL) return report_invalid(error, "There is no URL to look for.");
-    struct found found = {0};
-    int code = search_lists(snapshot, url, &found, error);
-    if (code != ICONCACHE_OK) {
-        free(found.bytes);
-        return code;
+    if (snapshot == NULL || url == NULL || apps == NULL) {
+        return report_null(error, snapshot == NULL ? "snapshot" : url == NULL ? "url" : "apps");
     }
-    json first;
-    json_begin(&first, found.bytes, found.size);
-    json_enter_array(&first);
-    *apps = make_apps(snapshot->cache, found.bytes, first, found.size, found.renditions_count);
-    return *apps == NULL ? report_no_memory(error) : ICONCACHE_OK;
+    struct search search = {.url = url, .length = strlen(url)};
+    return find_apps(snapshot, &search, apps, error);
+}
+
+int iconcache_apps_of_name(
+    const iconcache_snapshot *snapshot, const char *name, iconcache_apps **apps, iconcache_error *error) {
+    if (apps != NULL) *apps = NULL;
+    if (snapshot == NULL || name == NULL || apps == NULL) {
+        return report_null(error, snapshot == NULL ? "snapshot" : name == NULL ? "name" : "apps");
+    }
+    struct search search = {.name = name, .length = strlen(name)};
+    return find_apps(snapshot, &search, apps, error);
 }

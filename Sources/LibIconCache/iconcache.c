@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "absence.h"
 #include "cache.h"
 #include "file.h"
 #include "names.h"
@@ -14,7 +15,8 @@
 #include "sha256.h"
 
 static const char system_folder[] = "/var/cache/syncagent";
-static const char no_image[] = "The icon has no image.";
+
+uint32_t iconcache_version(void) { return ICONCACHE_VERSION; }
 
 /* MARK: The folder */
 
@@ -78,8 +80,10 @@ static void simplify(char *path) {
 
 int iconcache_new(const char *folder, iconcache **cache, iconcache_error *error) {
     if (cache != NULL) *cache = NULL;
-    bool is_usable = cache != NULL && (folder == NULL || folder[0] != '\0');
-    if (!is_usable) return report_invalid(error, "The cache folder has no name.");
+    if (cache == NULL) return report_null(error, "cache");
+    if (folder != NULL && folder[0] == '\0') {
+        return report_invalid(error, "The cache folder has an empty name. NULL stands for the default one.");
+    }
     iconcache *result = calloc(1, sizeof *result);
     if (result == NULL) return report_no_memory(error);
     int failure = absolute_folder(folder, &result->folder);
@@ -148,13 +152,6 @@ int report_manifest(const iconcache *cache, int system_error, iconcache_error *e
     return report_damaged(error, cache->manifest, reason);
 }
 
-/* The result for a URL without an image. */
-static int report_no_image(const iconcache *cache, iconcache_error *error) {
-    struct stat status;
-    if (stat(cache->manifest, &status) != 0) return report_manifest(cache, errno, error);
-    return report_absent(error, no_image);
-}
-
 /* MARK: Images by URL */
 
 size_t iconcache_path_size(const iconcache *cache) { return cache == NULL ? 0 : names_size(cache); }
@@ -174,7 +171,7 @@ static int find(
     }
     names_end(&names);
     if (is_found) return ICONCACHE_OK;
-    int code = failure == 0 ? report_no_image(cache, error) : report_unreadable(error, path, failure);
+    int code = failure == 0 ? report_no_image(cache, url, error) : report_unreadable(error, path, failure);
     path[0] = '\0';
     return code;
 }
@@ -196,9 +193,13 @@ static int open_beneath(const iconcache *cache, const char *path, int *file) {
 int iconcache_path_for_pixels(
     const iconcache *cache, const char *url, uint32_t pixels, char *path, size_t size, iconcache_error *error) {
     if (path != NULL && size > 0) path[0] = '\0';
-    if (cache == NULL || url == NULL || path == NULL) return report_invalid(error, "There is no URL, or no buffer.");
+    if (cache == NULL || url == NULL || path == NULL) {
+        return report_null(error, cache == NULL ? "cache" : url == NULL ? "url" : "path");
+    }
     size_t needed = pixels == 0 ? names_size_by_url(cache) : names_size(cache);
-    if (size < needed) return report_invalid(error, "The buffer is too small for the path.");
+    if (size < needed) {
+        return report_invalid(error, "The buffer has %zu bytes, and the path needs %zu.", size, needed);
+    }
     return find(cache, url, pixels, look, path, NULL, error);
 }
 
@@ -210,14 +211,17 @@ int iconcache_path_or(
     const iconcache *cache, const char *url, const char *placeholder, char *path, size_t size, iconcache_error *error) {
     int code = iconcache_path(cache, url, path, size, error);
     if (code == ICONCACHE_OK) return code;
-    bool fits = placeholder != NULL && path != NULL && strlen(placeholder) < size;
-    if (!fits) return report_invalid(error, "The placeholder does not fit into the buffer.");
-    memcpy(path, placeholder, strlen(placeholder) + 1);
+    if (placeholder == NULL || path == NULL) return report_null(error, placeholder == NULL ? "placeholder" : "path");
+    size_t needed = strlen(placeholder) + 1;
+    if (needed > size) {
+        return report_invalid(error, "The buffer has %zu bytes, and the placeholder needs %zu.", size, needed);
+    }
+    memcpy(path, placeholder, needed);
     return code;
 }
 
 int iconcache_open_for_pixels(const iconcache *cache, const char *url, uint32_t pixels, iconcache_error *error) {
-    if (cache == NULL || url == NULL) return report_invalid(error, "There is no URL.");
+    if (cache == NULL || url == NULL) return report_null(error, cache == NULL ? "cache" : "url");
     char *path = malloc(names_size(cache));
     if (path == NULL) return report_no_memory(error);
     int file = -1;

@@ -27,6 +27,20 @@ extern "C" {
 #define ICONCACHE_API
 #endif
 
+/*
+ * The version of this header. A number grows with each version, so that programs can compare it:
+ *
+ *     #if ICONCACHE_VERSION >= 10000
+ */
+#define ICONCACHE_VERSION_MAJOR 1
+#define ICONCACHE_VERSION_MINOR 0
+#define ICONCACHE_VERSION_PATCH 0
+#define ICONCACHE_VERSION \
+    (ICONCACHE_VERSION_MAJOR * 10000 + ICONCACHE_VERSION_MINOR * 100 + ICONCACHE_VERSION_PATCH)
+
+/* The version of the library that the program runs with, as a number like ICONCACHE_VERSION. */
+ICONCACHE_API uint32_t iconcache_version(void);
+
 /* Results of functions that return `int`: 0, a descriptor, or one of these, which are below 0. */
 enum {
     ICONCACHE_OK = 0,
@@ -43,7 +57,7 @@ enum {
 typedef struct iconcache_error {
     int code;           /* the result */
     int system_error;   /* errno(3) of ICONCACHE_UNREADABLE, otherwise 0 */
-    char message[1016]; /* a sentence that names the file */
+    char message[1016]; /* a sentence that names the file, or what there is not */
 } iconcache_error;
 
 /* MARK: The cache, and images by URL */
@@ -75,6 +89,10 @@ ICONCACHE_API const char *iconcache_folder(const iconcache *cache);
  * Results: ICONCACHE_ABSENT if the icon has no image yet, or no app list names it; ICONCACHE_NO_CACHE, or
  * ICONCACHE_DAMAGED if only the manifest is missing; ICONCACHE_UNREADABLE; ICONCACHE_INVALID, also if the buffer is too
  * small. `path` is empty then.
+ *
+ * If there is no image, the message of `error` says why: the image was not downloaded yet, or could not be, or no list
+ * names the URL. To know that, the lists are read, if they have 2,000 entries at most: in about a millisecond. Where
+ * absence is usual, pass NULL, and nothing is read.
  */
 ICONCACHE_API int iconcache_path(
     const iconcache *cache, const char *url, char *path, size_t size, iconcache_error *error);
@@ -196,11 +214,22 @@ ICONCACHE_API int iconcache_apps_new(
  */
 ICONCACHE_API int iconcache_apps_of_url(
     const iconcache_snapshot *snapshot, const char *url, iconcache_apps **apps, iconcache_error *error);
+
+/*
+ * Looks for the entries of a name in all lists, and gives all of them.
+ *
+ * Apps may share a name. Entries with the icon's own image come first, then those with a previous one, then those
+ * without an image; among equals, the order is that of the lists by name, then of the entries in a list. So the first
+ * one is that of `syncagent path --app`. Names are compared byte for byte. Results: ICONCACHE_ABSENT if no list has an
+ * app of that name.
+ */
+ICONCACHE_API int iconcache_apps_of_name(
+    const iconcache_snapshot *snapshot, const char *name, iconcache_apps **apps, iconcache_error *error);
 ICONCACHE_API void iconcache_apps_free(iconcache_apps *apps);
 
 /*
- * The next entry, in the order of the list; NULL after the last one. It is valid until the next call with these
- * entries.
+ * The next entry, in the order of the list or of the look-up; NULL after the last one. It is valid until the next call
+ * with these entries.
  */
 ICONCACHE_API const iconcache_app *iconcache_apps_next(iconcache_apps *apps);
 

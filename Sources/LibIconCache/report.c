@@ -23,16 +23,22 @@ static void make_printable(char *text) {
     if (first >= 0xC0 && length - start < expected) text[start - 1] = '\0';
 }
 
-__attribute__((format(printf, 4, 5)))
-static int report(iconcache_error *error, int code, int system_error, const char *format, ...) {
+__attribute__((format(printf, 4, 0)))
+static int report_all(iconcache_error *error, int code, int system_error, const char *format, va_list arguments) {
     if (error == NULL) return code;
     error->code = code;
     error->system_error = system_error;
+    if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0) error->message[0] = '\0';
+    make_printable(error->message);
+    return code;
+}
+
+__attribute__((format(printf, 4, 5)))
+static int report(iconcache_error *error, int code, int system_error, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    if (vsnprintf(error->message, sizeof error->message, format, arguments) < 0) error->message[0] = '\0';
+    report_all(error, code, system_error, format, arguments);
     va_end(arguments);
-    make_printable(error->message);
     return code;
 }
 
@@ -68,10 +74,34 @@ int report_no_memory(iconcache_error *error) {
     return report(error, ICONCACHE_NO_MEMORY, 0, "There is not enough memory.");
 }
 
-int report_invalid(iconcache_error *error, const char *sentence) {
-    return report(error, ICONCACHE_INVALID, 0, "%s", sentence);
+int report_null(iconcache_error *error, const char *argument) {
+    return report(error, ICONCACHE_INVALID, 0, "The argument “%s” is NULL.", argument);
 }
 
-int report_absent(iconcache_error *error, const char *sentence) {
-    return report(error, ICONCACHE_ABSENT, 0, "%s", sentence);
+int report_invalid(iconcache_error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    report_all(error, ICONCACHE_INVALID, 0, format, arguments);
+    va_end(arguments);
+    return ICONCACHE_INVALID;
+}
+
+int report_absent(iconcache_error *error, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    report_all(error, ICONCACHE_ABSENT, 0, format, arguments);
+    va_end(arguments);
+    return ICONCACHE_ABSENT;
+}
+
+const char *shown(const char *text, char buffer[SHOWN_SIZE]) {
+    static const char more[] = "…";
+    size_t length = strnlen(text, SHOWN_SIZE);
+    if (length < SHOWN_SIZE) return text;
+    length = SHOWN_SIZE - sizeof more;
+    /* Not amid a character. */
+    while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    memcpy(buffer, text, length);
+    memcpy(buffer + length, more, sizeof more);
+    return buffer;
 }

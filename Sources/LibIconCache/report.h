@@ -12,7 +12,13 @@ int report_unreadable(iconcache_error *error, const char *path, int system_error
 int report_damaged(iconcache_error *error, const char *path, const char *reason);
 int report_unknown_format(iconcache_error *error, const char *path, int64_t format);
 int report_no_memory(iconcache_error *error);
-int report_invalid(iconcache_error *error, const char *sentence);
-int report_absent(iconcache_error *error, const char *sentence);
+/* `argument` is the name of a parameter. */
+int report_null(iconcache_error *error, const char *argument);
+__attribute__((format(printf, 2, 3))) int report_invalid(iconcache_error *error, const char *format, ...);
+__attribute__((format(printf, 2, 3))) int report_absent(iconcache_error *error, const char *format, ...);
+
+/* A URL or name of others within a message: the text, or as much of it as the buffer has room for. */
+enum { SHOWN_SIZE = 256 };
+const char *shown(const char *text, char buffer[SHOWN_SIZE]);
 
 #endif

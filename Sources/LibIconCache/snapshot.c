@@ -59,7 +59,7 @@ static int read_leased(iconcache_snapshot *snapshot, unsigned char **bytes, size
 
 int iconcache_snapshot_new(const iconcache *cache, iconcache_snapshot **snapshot, iconcache_error *error) {
     if (snapshot != NULL) *snapshot = NULL;
-    if (cache == NULL || snapshot == NULL) return report_invalid(error, "A snapshot needs a cache.");
+    if (cache == NULL || snapshot == NULL) return report_null(error, cache == NULL ? "cache" : "snapshot");
     iconcache_snapshot *result = calloc(1, sizeof *result);
     if (result == NULL) return report_no_memory(error);
     result->cache = cache;
@@ -113,12 +113,12 @@ const iconcache_list *iconcache_snapshot_list(const iconcache_snapshot *snapshot
 int iconcache_snapshot_open(
     const iconcache_snapshot *snapshot, const iconcache_image *image, iconcache_error *error) {
     if (snapshot == NULL || image == NULL || image->path == NULL) {
-        return report_invalid(error, "There is no image to open.");
+        return report_null(error, snapshot == NULL ? "snapshot" : image == NULL ? "image" : "image->path");
     }
     const iconcache *cache = snapshot->cache;
     bool is_inside = strncmp(image->path, cache->prefix, cache->size) == 0
         && strncmp(image->path + cache->size, "/icons/", 7) == 0;
-    if (!is_inside) return report_invalid(error, "The image is not one of this cache.");
+    if (!is_inside) return report_invalid(error, "%s is no image of the cache in %s.", image->path, cache->folder);
     int file;
     int failure = file_open_beneath(cache->folder, image->path + cache->size + 1, &file);
     return failure == 0 ? file : report_unreadable(error, image->path, failure);

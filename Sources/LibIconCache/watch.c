@@ -70,8 +70,6 @@ static bool is_same(const struct identity *a, const struct identity *b) {
         && a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-static int report_no_change(iconcache_error *error) { return report_absent(error, "There is no further change."); }
-
 /* Whether an error of this manifest was reported within two seconds: a loop that ignores it does not spin. */
 static bool is_reported(iconcache_watch *watch, const struct failure *newest, bool is_time_over) {
     struct failure *last = &watch->failure;
@@ -99,7 +97,7 @@ static int refresh(iconcache_watch *watch, iconcache_error *error) {
         newest.system_error = identify(watch->cache, &newest.identity);
         bool is_known = file_is_absence(newest.system_error) || is_reported(watch, &newest, is_time_over)
             || (watch->has_newest && is_same(&newest.identity, &watch->newest));
-        if (is_known) return report_no_change(error);
+        if (is_known) return report_absent(error, "There is no further change in %s for now.", watch->cache->folder);
         if (newest.system_error != 0) {
             int code = report_unreadable(&found, watch->cache->manifest, newest.system_error);
             return report_failure(watch, code, newest, &found, error);
@@ -183,7 +181,7 @@ static bool next_change(iconcache_watch *watch) {
 
 int iconcache_watch_new(const iconcache *cache, iconcache_watch **watch, iconcache_error *error) {
     if (watch != NULL) *watch = NULL;
-    if (cache == NULL || watch == NULL) return report_invalid(error, "A watch needs a cache.");
+    if (cache == NULL || watch == NULL) return report_null(error, cache == NULL ? "cache" : "watch");
     iconcache_watch *result = calloc(1, sizeof *result);
     if (result == NULL) return report_no_memory(error);
     result->cache = cache;
@@ -191,7 +189,7 @@ int iconcache_watch_new(const iconcache *cache, iconcache_watch **watch, iconcac
     int failure = signals_begin(&result->signals, cache->folder);
     if (failure != 0) {
         free(result);
-        return report_unreadable(error, "changes", failure);
+        return report_unreadable(error, cache->folder, failure);
     }
     *watch = result;
     return ICONCACHE_OK;
@@ -209,7 +207,7 @@ int iconcache_watch_descriptor(const iconcache_watch *watch) { return watch == N
 
 int iconcache_watch_next(iconcache_watch *watch, const iconcache_change **change, iconcache_error *error) {
     if (change != NULL) *change = NULL;
-    if (watch == NULL || change == NULL) return report_invalid(error, "There is no watch.");
+    if (watch == NULL || change == NULL) return report_null(error, watch == NULL ? "watch" : "change");
     while (!next_change(watch)) {
         int code = refresh(watch, error);
         if (code != ICONCACHE_OK) return code;

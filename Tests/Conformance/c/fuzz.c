@@ -117,6 +117,13 @@ static void walk(const iconcache_snapshot *snapshot, iconcache_apps *apps) {
         if (app == NULL || strcmp(app->icon, url) != 0 || iconcache_apps_next(found) != NULL) abort();
         iconcache_apps_free(found);
     }
+    if (name != NULL) {
+        iconcache_apps *found;
+        if (iconcache_apps_of_name(snapshot, name, &found, &error) != ICONCACHE_OK) abort();
+        app = iconcache_apps_next(found);
+        if (app == NULL || strcmp(app->name, name) != 0) abort();
+        iconcache_apps_free(found);
+    }
     free(name);
     free(url);
 }

@@ -507,6 +507,9 @@ static void test_nulls(const char *folder) {
     iconcache_apps *apps = (iconcache_apps *)path;
     check(iconcache_apps_new(NULL, "a", &apps, NULL) == ICONCACHE_INVALID && apps == NULL, "NULL", "apps");
     check(iconcache_apps_of_url(NULL, "a", &apps, NULL) == ICONCACHE_INVALID, "NULL", "apps of a URL");
+    apps = (iconcache_apps *)path;
+    check(iconcache_apps_of_name(NULL, "a", &apps, NULL) == ICONCACHE_INVALID, "NULL", "apps of a name");
+    check(apps == NULL, "NULL", "result of a look-up");
     check(iconcache_apps_next(NULL) == NULL && iconcache_apps_find(NULL, "a") == NULL, "NULL", "app");
     iconcache_apps_rewind(NULL);
     iconcache_watch *watch = (iconcache_watch *)path;
@@ -529,23 +532,55 @@ static void test_nulls(const char *folder) {
 
 /* MARK: Entries */
 
-/* Publishes a list of these entries in the current directory. */
-static void publish_apps(const char *apps) {
-    char document[4096], manifest[1024], name[128], digits[SHA256_DIGITS + 1] = "";
+struct list_of_apps {
+    const char *name;
+    const char *apps; /* the text of the entries */
+    int count;        /* of the manifest */
+};
+
+/* Writes the document of a list in the current directory, and the digest of that. */
+static void write_document(const char *list, const char *apps, char digits[SHA256_DIGITS + 1]) {
+    char document[4096], name[128];
     unsigned char digest[SHA256_SIZE];
     snprintf(document, sizeof document,
-        "{\"format\":1,\"list\":\"a\",\"source\":{\"sha256\":\"%s\",\"bytes\":1,"
+        "{\"format\":1,\"list\":\"%s\",\"source\":{\"sha256\":\"%s\",\"bytes\":1,"
         "\"modified\":\"2026-11-21T02:44:50Z\"},\"apps\":[%s]}",
-        abc, apps);
+        list, abc, apps);
     sha256(document, strlen(document), false, digest);
     sha256_write_digits(digest, digits);
+    digits[SHA256_DIGITS] = '\0';
     snprintf(name, sizeof name, "lists/%s.json", digits);
     write_file(name, document);
-    snprintf(manifest, sizeof manifest,
-        "{\"format\":1,\"generation\":1,\"published\":\"2026-11-21T02:44:52Z\",\"lists\":{\"a\":"
-        "{\"sha256\":\"%s\",\"apps\":1,\"ready\":1,\"pending\":0,\"failed\":0}}}",
-        digits);
+}
+
+/* Publishes lists in the current directory. */
+static void publish_lists(const struct list_of_apps *lists, size_t count) {
+    char manifest[4096], digits[SHA256_DIGITS + 1];
+    size_t length = (size_t)snprintf(manifest, sizeof manifest,
+        "{\"format\":1,\"generation\":1,\"published\":\"2026-11-21T02:44:52Z\",\"lists\":{");
+    for (size_t i = 0; i < count; i++) {
+        write_document(lists[i].name, lists[i].apps, digits);
+        length += (size_t)snprintf(manifest + length, sizeof manifest - length,
+            "%s\"%s\":{\"sha256\":\"%s\",\"apps\":%d,\"ready\":1,\"pending\":0,\"failed\":0}",
+            i == 0 ? "" : ",", lists[i].name, digits, lists[i].count);
+    }
+    snprintf(manifest + length, sizeof manifest - length, "}}");
     write_file("manifest.json", manifest);
+}
+
+/* Publishes a list of these entries in the current directory. */
+static void publish_apps(const char *apps) { publish_lists(&(struct list_of_apps){"a", apps, 1}, 1); }
+
+static iconcache_snapshot *snapshot_of(const iconcache *cache) {
+    iconcache_snapshot *snapshot;
+    if (iconcache_snapshot_new(cache, &snapshot, NULL) != ICONCACHE_OK) exit(1);
+    return snapshot;
+}
+
+static iconcache *cache_at(const char *folder) {
+    iconcache *cache;
+    if (iconcache_new(folder, &cache, NULL) != ICONCACHE_OK) exit(1);
+    return cache;
 }
 
 static void check_image(const iconcache_app *app, uint32_t pixels, uint64_t bytes) {
@@ -619,6 +654,159 @@ static void test_entries_with_renditions(const char *folder) {
     check_entry_with_renditions(snapshot, iconcache_apps_next(list));
     iconcache_apps_free(list);
     iconcache_snapshot_free(snapshot);
+    iconcache_free(cache);
+    if (system("rm -r lists manifest.json") != 0) exit(1);
+}
+
+/* MARK: Look-ups by name */
+
+/* The members that a ready entry needs after its icon. */
+#define IMAGE(suffix) "\"status\":\"ready\",\"path\":\"icons/ba/" \
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad.png\",\"sha256\":\"" \
+    "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\",\"bytes\":1,\"type\":\"image/png\"," \
+    "\"width\":1,\"height\":1" suffix
+
+/* Icons of the entries of a name, in their order, each after a space. */
+static void check_name(const iconcache_snapshot *snapshot, const char *name, const char *expected) {
+    char icons[256] = "";
+    iconcache_apps *apps;
+    iconcache_error error = {0};
+    int code = iconcache_apps_of_name(snapshot, name, &apps, &error);
+    check(code == (expected[0] == '\0' ? ICONCACHE_ABSENT : ICONCACHE_OK) && code == error.code, "name", name);
+    for (int round = 0; code == ICONCACHE_OK && round < 2; round++) {
+        const iconcache_app *app;
+        icons[0] = '\0';
+        while ((app = iconcache_apps_next(apps)) != NULL) {
+            check(app->name != NULL && strcmp(app->name, name) == 0, "entry of another name", name);
+            strcat(strcat(icons, " "), app->icon);
+        }
+        check(strcmp(icons, expected) == 0, "entries of a name", icons);
+        iconcache_apps_rewind(apps);
+    }
+    iconcache_apps_free(apps);
+}
+
+static void test_names(const char *folder) {
+    if (chdir(folder) != 0 || mkdir("lists", 0777) != 0) exit(1);
+    static const struct list_of_apps lists[] = {
+        /* Not in the order of their names. */
+        {"b", "{\"name\":\"Mail\",\"icon\":\"b-own\"," IMAGE("") "},"
+            " {\"name\":\"Mail\",\"icon\":\"b-previous\"," IMAGE(",\"previous\":\"p\",\"error\":\"e\"") "}", 2},
+        {"a", "{\"name\":\"Maps\",\"icon\":\"a-maps\",\"status\":\"pending\"},"
+            "{\"name\":\"M\\u0061il\",\"icon\":\"a-pending\",\"status\":\"pending\"},"
+            "{\"icon\":\"a-nameless\",\"status\":\"pending\"},"
+            "{\"name\":\"Mail\",\"icon\":\"a-own\"," IMAGE("") "},"
+            "{\"name\":\"Mail \",\"icon\":\"a-space\"," IMAGE("") "},"
+            "{\"name\":\"Mail\",\"icon\":\"a-failed\",\"status\":\"failed\",\"error\":\"http-404\"},"
+            "{\"name\":\"\",\"icon\":\"a-empty\",\"status\":\"pending\"},"
+            "{\"name\":\"Mail\",\"icon\":\"a-again\"," IMAGE("") "}", 8}};
+    publish_lists(lists, 2);
+    iconcache *cache = cache_at(folder);
+    iconcache_snapshot *snapshot = snapshot_of(cache);
+    check_name(snapshot, "Mail", " a-own a-again b-own b-previous a-pending a-failed");
+    check_name(snapshot, "Maps", " a-maps");
+    check_name(snapshot, "Mail ", " a-space");
+    check_name(snapshot, "mail", "");
+    check_name(snapshot, "Ma", "");
+    check_name(snapshot, "", " a-empty");
+    iconcache_snapshot_free(snapshot);
+    publish_lists(lists, 0);
+    snapshot = snapshot_of(cache);
+    check_name(snapshot, "Mail", "");
+    iconcache_snapshot_free(snapshot);
+    iconcache_free(cache);
+    if (system("rm -r lists manifest.json") != 0) exit(1);
+}
+
+/* MARK: Messages */
+
+static void check_message(const iconcache_error *error, int code, const char *format, const char *folder) {
+    char expected[1024];
+    snprintf(expected, sizeof expected, format, folder);
+    check(error->code == code && strcmp(error->message, expected) == 0, "message", error->message);
+}
+
+/* A look-up of a URL without an image tells what the lists say of it. */
+static void check_absence(const iconcache *cache, const char *url, const char *format) {
+    iconcache_error error = {0};
+    char path[512];
+    check(iconcache_path(cache, url, path, sizeof path, &error) == ICONCACHE_ABSENT, "absence", url);
+    check_message(&error, ICONCACHE_ABSENT, format, iconcache_folder(cache));
+    error = (iconcache_error){0};
+    check(iconcache_open_for_pixels(cache, url, 64, &error) == ICONCACHE_ABSENT, "absence", url);
+    check_message(&error, ICONCACHE_ABSENT, format, iconcache_folder(cache));
+    check(iconcache_path(cache, url, path, sizeof path, NULL) == ICONCACHE_ABSENT, "absence", "without an error");
+}
+
+static void check_absences(const iconcache *cache) {
+    struct list_of_apps list = {"a",
+        "{\"icon\":\"http://x/pending\",\"status\":\"pending\"},"
+        "{\"icon\":\"http://x/failed\",\"status\":\"failed\",\"error\":\"http-404\"},"
+        "{\"icon\":\"http://x/ready\"," IMAGE("") "}", 2000};
+    static const char unknown[] = "No app list in %s names http://x/: spell the URL exactly as in the list.";
+    static const char unclear[] = "There is no image of http://x/ in %s: no app list names it, or it has not been "
+        "downloaded. See: syncagent why URL";
+    publish_lists(&list, 1);
+    check_absence(cache, "http://x/pending", "http://x/pending has not been downloaded yet.");
+    check_absence(cache, "http://x/failed", "http://x/failed could not be downloaded (http-404).");
+    check_absence(cache, "http://x/ready",
+        "http://x/ready has an image, but its name in by-url/ is missing. If it stays so, run: "
+        "syncagent verify --repair");
+    check_absence(cache, "http://x/", unknown);
+    check_absence(cache, "a\nb", "No app list in %s names a?b: spell the URL exactly as in the list.");
+    /* So many entries are not read for a message, nor are those of a damaged document. */
+    list.count = 2001;
+    publish_lists(&list, 1);
+    check_absence(cache, "http://x/", unclear);
+    list.count = 3;
+    list.apps = "1";
+    publish_lists(&list, 1);
+    check_absence(cache, "http://x/", unclear);
+    /* A long text is cut, but not within a character: “é” has two bytes. */
+    char url[1200] = "", format[1400], cut[300] = "";
+    for (int i = 0; i < 500; i++) strcat(url, "\xC3\xA9");
+    for (int i = 0; i < 126; i++) strcat(cut, "\xC3\xA9");
+    snprintf(format, sizeof format, "No app list in %%s names %s…: spell the URL exactly as in the list.", cut);
+    publish_lists(&list, 0);
+    check_absence(cache, url, format);
+}
+
+static void test_messages(const char *folder) {
+    if (chdir(folder) != 0 || mkdir("lists", 0777) != 0) exit(1);
+    iconcache *cache = cache_at(folder);
+    check_absences(cache);
+
+    static const struct list_of_apps lists[] = {{"a", "", 0}, {"b", "", 0}, {"c", "", 0}, {"d", "", 0}, {"e", "", 0}};
+    static const char *const others[] = {"no list", "a", "a, b", "a, b, c", "a, b, c and 1 more", "a, b, c and 2 more"};
+    iconcache_error error = {0};
+    iconcache_apps *apps;
+    for (size_t count = 0; count <= 5; count++) {
+        char format[256];
+        snprintf(format, sizeof format,
+            "There is no app list “x” in %%s, or no accepted version of it yet. There is %s.", others[count]);
+        publish_lists(lists, count);
+        iconcache_snapshot *snapshot = snapshot_of(cache);
+        check(iconcache_apps_new(snapshot, "x", &apps, &error) == ICONCACHE_ABSENT && apps == NULL, "list", "unknown");
+        check_message(&error, ICONCACHE_ABSENT, format, folder);
+        check(iconcache_apps_of_url(snapshot, "u", &apps, &error) == ICONCACHE_ABSENT, "URL", "unknown");
+        check_message(
+            &error, ICONCACHE_ABSENT, "No app list in %s names u: spell the URL exactly as in the list.", folder);
+        check(iconcache_apps_of_name(snapshot, "n", &apps, &error) == ICONCACHE_ABSENT, "name", "unknown");
+        check_message(&error, ICONCACHE_ABSENT, "No app list in %s has an app named “n”.", folder);
+        iconcache_image image = {.path = "/elsewhere/x.png"};
+        iconcache_snapshot_open(snapshot, &image, &error);
+        check_message(&error, ICONCACHE_INVALID, "/elsewhere/x.png is no image of the cache in %s.", folder);
+        check(iconcache_apps_new(snapshot, NULL, &apps, &error) == ICONCACHE_INVALID, "list", "NULL");
+        check_message(&error, ICONCACHE_INVALID, "The argument “list” is NULL.", folder);
+        iconcache_snapshot_free(snapshot);
+    }
+    char path[4];
+    iconcache_path_for_pixels(cache, "u", 64, path, 4, &error);
+    char format[128];
+    snprintf(format, sizeof format, "The buffer has 4 bytes, and the path needs %zu.", iconcache_path_size(cache));
+    check_message(&error, ICONCACHE_INVALID, format, folder);
+    iconcache_path_or(cache, "u", "four", path, 4, &error);
+    check_message(&error, ICONCACHE_INVALID, "The buffer has 4 bytes, and the placeholder needs 5.", folder);
     iconcache_free(cache);
     if (system("rm -r lists manifest.json") != 0) exit(1);
 }
@@ -708,6 +896,7 @@ static void test_watch(const char *folder) {
 }
 
 int main(void) {
+    check(iconcache_version() == ICONCACHE_VERSION, "version", "of the library");
     char folder[] = "/tmp/iconcache-unit-XXXXXX";
     if (mkdtemp(folder) == NULL) return 1;
     test_digests();
@@ -723,6 +912,8 @@ int main(void) {
     test_paths(folder);
     test_nulls(folder);
     test_entries_with_renditions(folder);
+    test_names(folder);
+    test_messages(folder);
     test_watch(folder);
     rmdir(folder);
     printf(failures == 0 ? "All tests passed.\n" : "%d failures.\n", failures);

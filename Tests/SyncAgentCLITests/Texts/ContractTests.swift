@@ -221,10 +221,10 @@ struct ContractTests {
     func symbols() throws {
         let written = Self.words(
             """
-            app_image_for_pixels apps_find apps_free apps_new apps_next apps_of_url apps_rewind folder free new open
-            open_for_pixels path path_for_pixels path_or path_size snapshot_free snapshot_generation
-            snapshot_is_leased snapshot_list snapshot_lists snapshot_new snapshot_open watch_descriptor watch_free
-            watch_new watch_next
+            app_image_for_pixels apps_find apps_free apps_new apps_next apps_of_name apps_of_url apps_rewind folder
+            free new open open_for_pixels path path_for_pixels path_or path_size snapshot_free snapshot_generation
+            snapshot_is_leased snapshot_list snapshot_lists snapshot_new snapshot_open version watch_descriptor
+            watch_free watch_new watch_next
             """
         ).map { "iconcache_\($0)" }
         let header = try Self.text(of: "Sources/LibIconCache/iconcache.h")
