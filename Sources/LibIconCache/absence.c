@@ -10,8 +10,8 @@
 
 /* MARK: Images */
 
-/* The most entries that are read for a message, which takes a millisecond: a program may look for many URLs. */
-enum { MOST_ENTRIES = 2000 };
+/* The most entries that are read for a message, which takes a millisecond or two: a program may look for many URLs. */
+enum { MOST_ENTRIES = 1000 };
 
 static bool are_few(const iconcache_snapshot *snapshot) {
     uint64_t count = 0;

@@ -91,7 +91,7 @@ ICONCACHE_API const char *iconcache_folder(const iconcache *cache);
  * small. `path` is empty then.
  *
  * If there is no image, the message of `error` says why: the image was not downloaded yet, or could not be, or no list
- * names the URL. To know that, the lists are read, if they have 2,000 entries at most: in about a millisecond. Where
+ * names the URL. To know that, the lists are read, if they have 1,000 entries at most: in a millisecond or two. Where
  * absence is usual, pass NULL, and nothing is read.
  */
 ICONCACHE_API int iconcache_path(

@@ -742,7 +742,7 @@ static void check_absences(const iconcache *cache) {
     struct list_of_apps list = {"a",
         "{\"icon\":\"http://x/pending\",\"status\":\"pending\"},"
         "{\"icon\":\"http://x/failed\",\"status\":\"failed\",\"error\":\"http-404\"},"
-        "{\"icon\":\"http://x/ready\"," IMAGE("") "}", 2000};
+        "{\"icon\":\"http://x/ready\"," IMAGE("") "}", 1000};
     static const char unknown[] = "No app list in %s names http://x/: spell the URL exactly as in the list.";
     static const char unclear[] = "There is no image of http://x/ in %s: no app list names it, or it has not been "
         "downloaded. See: syncagent why URL";
@@ -755,7 +755,7 @@ static void check_absences(const iconcache *cache) {
     check_absence(cache, "http://x/", unknown);
     check_absence(cache, "a\nb", "No app list in %s names a?b: spell the URL exactly as in the list.");
     /* So many entries are not read for a message, nor are those of a damaged document. */
-    list.count = 2001;
+    list.count = 1001;
     publish_lists(&list, 1);
     check_absence(cache, "http://x/", unclear);
     list.count = 3;
