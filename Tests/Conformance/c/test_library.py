@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a programmer in C gets: the header, the manual pages and the examples, as Packaging/libiconcache installs them."""
+"""The header, the manual pages and the examples of libiconcache, as Packaging/libiconcache installs them."""
 import contextlib, glob, os, re, shlex, shutil, subprocess, sys, tempfile, unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -200,7 +200,8 @@ class ExamplesTest(LibraryTest):
             self.run_example("find-app", "Mail"), f"ready\t{MAIL}\t{self.image}\nfailed\t{GONE}\thttp-404\n")
         self.expect(self.run_example("find-app", "Maps"), f"pending\t{MAPS}\t\n")
         self.expect(
-            self.run_example("find-app", "M"), "", 1, f"No app list in {self.home}/syncagent has an app named “M”.\n")
+            self.run_example("find-app", "M"), "", 1,
+            f"No app list in {self.home}/syncagent has an app named “M”.\n")
 
     def test_watch_changes_prints_changes(self):
         watch = subprocess.Popen([f"{self.programs}/watch-changes"], stdout=subprocess.PIPE, env=self.environment)
