@@ -22,7 +22,8 @@ package struct ImageInspector: Sendable {
     ///   limits.
     package func inspect(_ bytes: RawSpan, isComplete: Bool = false) throws(ImageRejection) -> ImageInfo {
         guard let type = ImageType(recognisedIn: bytes, among: limits) else {
-            throw .notAnImage(hint: Lookalike.name(for: bytes))
+            let isSVG = ImageType(recognisedIn: bytes) == .svg
+            throw .notAnImage(hint: isSVG ? "SVG, which images.allowSVG allows" : Lookalike.name(for: bytes))
         }
         let size = try ImageRejection.of(type, isComplete: isComplete) { () throws(ImageFault) in
             try type.format.size(of: bytes)
