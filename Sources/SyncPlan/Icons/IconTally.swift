@@ -141,8 +141,7 @@ package struct CatalogTally: Equatable, Sendable {
             if group?.count == 0 { group = nil }
             return
         }
-        if group == nil { group = IconGroup(example: url) }
-        group?.insert(url)
+        if group == nil { group = IconGroup(url) } else { group?.insert(url) }
     }
 
     mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
@@ -163,13 +162,18 @@ package struct CatalogTally: Equatable, Sendable {
 
 /// Icons that have something in common, such as a failure code.
 package struct IconGroup: Equatable, Sendable {
-    private var urls: Set<IconURL> = []
-    /// One of them, which changes only when it leaves the group.
-    package private(set) var example: IconURL
+    private var urls: Set<IconURL>
+    /// The first of them; `nil` if it is not known, because the one that was left.
+    private var first: IconURL?
 
-    init(example: IconURL) {
-        self.example = example
+    init(_ url: IconURL) {
+        (urls, first) = ([url], url)
     }
+
+    /// The first of them by URL: the same one for each process that is asked, as long as it is in the group.
+    ///
+    /// - Complexity: O(*n*) in the number of icons after the first one has left, O(1) before.
+    package var example: IconURL { first ?? urls.min() ?? IconURL("") }
 
     package var count: Int { urls.count }
 
@@ -178,11 +182,14 @@ package struct IconGroup: Equatable, Sendable {
 
     func contains(_ url: IconURL) -> Bool { urls.contains(url) }
 
-    mutating func insert(_ url: IconURL) { urls.insert(url) }
+    mutating func insert(_ url: IconURL) {
+        urls.insert(url)
+        if let known = first { first = min(known, url) }
+    }
 
     mutating func remove(_ url: IconURL) {
         urls.remove(url)
-        if url == example, let other = urls.first { example = other }
+        if url == first { first = nil }
     }
 }
 
