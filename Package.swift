@@ -121,9 +121,13 @@ let package = Package(
             swiftSettings: small
         ),
 
+        // The articles on codes, as text: the compiler embeds them.
+        .target(name: "Articles"),
+
         // What the agent says of itself: status, problems, icons, events, and their words.
         .target(
-            name: "Reports", dependencies: ["AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules"],
+            name: "Reports",
+            dependencies: ["AgentSettings", "AppLists", "Articles", "CacheFormat", "Fleet", "HTTPRules"],
             swiftSettings: settings),
 
         // Decisions: values in, values out.
@@ -311,8 +315,8 @@ let package = Package(
         .testTarget(
             name: "SyncAgentCLITests",
             dependencies: [
-                "AgentSettings", "AppLists", "CacheFormat", "Reports", "SyncAgent", "SyncAgentCLI", "SyncPlan",
-                "TestSupport", logging, system,
+                "AgentSettings", "AppLists", "CacheFormat", "HTTPRules", "ImageChecks", "Reports", "SyncAgent",
+                "SyncAgentCLI", "SyncPlan", "TestSupport", logging, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings),

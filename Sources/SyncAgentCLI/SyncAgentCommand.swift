@@ -27,6 +27,7 @@ struct SyncAgentCommand: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
+            ExplainCommand.self,
             CheckCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self,
             UnpinCommand.self, RetryCommand.self, RefreshCommand.self, EvictCommand.self, PurgeCommand.self,
             VerifyCommand.self, EventsCommand.self, ConfigCommand.self, DashboardCommand.self, ExportCommand.self,

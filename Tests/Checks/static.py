@@ -16,7 +16,7 @@ IMPORTS = {
     "HTTPRules": "AppLists CacheFormat FoundationEssentials ImageChecks",
     "Fleet": "AppLists CCrypto CacheFormat FoundationEssentials HTTPRules ImageChecks",
     "AgentSettings": "AppLists CacheFormat Fleet Glibc HTTPRules ImageChecks",
-    "Reports": "AgentSettings AppLists CacheFormat Fleet HTTPRules",
+    "Reports": "AgentSettings AppLists Articles CacheFormat Fleet HTTPRules",
     "SyncPlan": "AgentSettings AppLists CacheFormat DequeModule Fleet HTTPRules HeapModule Reports",
     "IconCache": "CLinux CacheFormat Dispatch FoundationEssentials Glibc Synchronization SystemPackage",
     "SyncAgent": "AgentSettings AppLists CCrypto CLinux CSQLite CacheFormat DequeModule Dispatch Fleet"

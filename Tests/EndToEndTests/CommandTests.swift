@@ -209,6 +209,23 @@ struct CommandTests {
         }
     }
 
+    @Test("explain prints what a code of the log, the status or the cache means, and ends with 1 for another word")
+    func explain() async throws {
+        try await World.with { world in
+            for code in ["http-404", "not-an-image", "empty-file", "paused"] {
+                let known = try await world.agent.call("explain", code)
+                #expect(known.code == 0 && known.messages.isEmpty, "\(known)")
+                expectContains(known.output, "\(code) (", "\n  means ", "\n  what to do ")
+            }
+            let all = try await world.agent.call("explain")
+            #expect(all.code == 0)
+            expectContains(all.output, "\n  http-NNN ", "\n  upstream-stale ")
+            let unknown = try await world.agent.call("explain", "htp-\u{1B}404")
+            #expect(unknown.code == 1 && unknown.output.isEmpty && !unknown.messages.contains("\u{1B}"), "\(unknown)")
+            expectContains(unknown.messages, "Did you mean http-404? All codes: syncagent explain")
+        }
+    }
+
     @Test("a command whose output cannot be written ends with 1, and one whose reader has gone by SIGPIPE")
     func unwritableOutput() async throws {
         try await World.with { world in

@@ -73,6 +73,15 @@ struct CompletionTests {
         }
     }
 
+    @Test("codes that are explained are offered without a cache")
+    func codes() async throws {
+        try await withTemporaryFolder { home in
+            #expect(
+                Self.words(.codes, ["syncagent", "explain", "not-a"], in: home)
+                    == ["not-a-property-list", "not-a-regular-file", "not-an-image"])
+        }
+    }
+
     @Test("lists in the lists folder are offered before they are published, and other files are not")
     func lists() async throws {
         try await Self.withCache([Sample.document("apps.plist", apps: [])]) { home, _ in

@@ -25,6 +25,8 @@ enum Offer: Sendable {
     /// The same, and the list of pins.
     case listsAndPins
     case settings
+    /// Codes that are explained.
+    case codes
 }
 
 extension CompletionKind {
@@ -66,6 +68,7 @@ struct Completion {
         let names =
             switch offer {
             case .settings: SettingKey.all.flatMap { $0.assignments(after: word.text) }
+            case .codes: CodeExplanation.all.map(\.code)
             case .lists: lists(withPins: false)
             case .listsAndPins: lists(withPins: true)
             case .icons: icons()

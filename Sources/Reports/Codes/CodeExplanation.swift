@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+import Articles
+import CacheFormat
+import HTTPRules
+
+/// What a code means, and what to do: a row of the articles Codes and Operation, which the program contains.
+///
+/// The text is written once, in the articles: a row that is added there is explained everywhere.
+package struct CodeExplanation: Equatable, Sendable {
+    /// What a code is about, by the heading of its table.
+    package enum Subject: String, CaseIterable, Sendable {
+        case icon = "Downloads"
+        case list = "App lists"
+        case upstream = "Upstreams"
+        case rendition = "Renditions"
+        /// The status of the agent.
+        case status = "What status may say"
+    }
+
+    package var subject: Subject
+    package var code: String
+    /// What happened, as sentences.
+    package var meaning: String
+    /// When the agent tries again by itself; `nil` if the table does not tell.
+    package var retry: String?
+    /// What to do, as sentences.
+    package var remedy: String
+
+    /// All rows, in the order of the articles.
+    package static let all = [codes_article(), operation_article()].flatMap { rows(of: String(cString: $0)) }
+
+    /// What words of ``retry`` mean: `Soon`, `Later`.
+    package static let retries = terms(in: String(cString: codes_article()))
+
+    private static let anyStatus = "http-NNN"
+
+    /// The rows of a code: several if it says something of icons and of lists; none if there is no such code.
+    package static func explanations(of code: String) -> [CodeExplanation] {
+        let isStatus = if case .http? = FetchFailure.Code(rawValue: code) { true } else { false }
+        return all.filter { haveSameBytes($0.code, isStatus ? anyStatus : code) }
+    }
+
+    static func rows(of article: String) -> [CodeExplanation] {
+        var rows: [CodeExplanation] = []
+        var heading: Subject?
+        for line in article.split(atByte: "\n") {
+            if line.starts(withBytes: "## ") { heading = Subject(rawValue: line.dropping(bytes: 3)) }
+            guard let subject = heading, line.starts(withBytes: "| `") else { continue }
+            let cells = line.split(atByte: "|").map(\.trimmed)
+            guard cells.count >= 3 else { continue }
+            // Codes are between backticks: every second part.
+            let parts = cells[0].split(atByte: "`", omittingEmpty: false).enumerated()
+            rows += parts.filter { $0.offset % 2 == 1 }.map { part in
+                CodeExplanation(
+                    subject: subject, code: part.element, meaning: plain(cells[1]),
+                    retry: cells.count > 3 ? plain(cells[2]) : nil, remedy: plain(cells[cells.count - 1]))
+            }
+        }
+        return rows
+    }
+
+    /// The items `- *Word*: meaning`.
+    static func terms(in article: String) -> [(word: String, meaning: String)] {
+        article.replacing(bytes: "\n- *", with: "\0").split(atByte: "\0").dropFirst().compactMap { item in
+            let paragraph = item.replacing(bytes: "\n\n", with: "\0").split(atByte: "\0").first ?? ""
+            let parts = paragraph.replacing(bytes: "*: ", with: "\0").split(atByte: "\0")
+            guard parts.count == 2 else { return nil }
+            let meaning = parts[1].split(atByte: "\n").map(\.trimmed).joined(separator: " ")
+            return (parts[0], plain(meaning))
+        }
+    }
+
+    /// Markdown as text: without marks, and links as names of articles.
+    private static func plain(_ text: String) -> String {
+        let parts = text.replacing(bytes: "`", with: "").replacing(bytes: "*", with: "")
+            .replacing(bytes: "<doc:", with: "\0").split(atByte: "\0", omittingEmpty: false)
+        return parts.enumerated().map { number, part in
+            number == 0
+                ? part : "the article " + part.split(atByte: ">", maxSplits: 1, omittingEmpty: false).joined()
+        }.joined()
+    }
+}
