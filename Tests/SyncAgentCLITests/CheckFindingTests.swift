@@ -2,6 +2,8 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import HTTPRules
+import ImageChecks
 import Reports
 import Testing
 
@@ -56,7 +58,8 @@ struct CheckFindingTests {
         let refused = "[address-refused]"
         #expect(
             Self.lines(icons, problems) == [
-                "a.plist: acceptable, 8 apps", "  ignored: 2 entries: empty", "    [0].icon", "    [2].icon",
+                "a.plist: acceptable, 8 apps; 7 of 8 icons will fail", "  ignored: 2 entries: empty", "    [0].icon",
+                "    [2].icon",
                 "  ignored: [1].icon: not a string", "  will fail: 5 icons: \(ftp)", "    ftp://e.org/1",
                 "    ftp://e.org/2", "    ftp://e.org/3", "    … and 2 more: see --all",
                 "  will fail: 2 icons: \(local)\(Self.advice) \(refused)", "    http://10.0.0.1/a",
@@ -64,12 +67,74 @@ struct CheckFindingTests {
             ])
         #expect(
             Self.lines(icons, problems, all: true) == [
-                "a.plist: acceptable, 8 apps", "  ignored: [0].icon: empty", "  ignored: [1].icon: not a string",
+                "a.plist: acceptable, 8 apps; 7 of 8 icons will fail", "  ignored: [0].icon: empty",
+                "  ignored: [1].icon: not a string",
                 "  ignored: [2].icon: empty", "  will fail: ftp://e.org/1: \(ftp)",
                 "  will fail: http://10.0.0.1/a: \(local)\(Self.advice) \(refused)",
                 "  will fail: ftp://e.org/2: \(ftp)", "  will fail: ftp://e.org/3: \(ftp)",
                 "  will fail: ftp://e.org/4: \(ftp)",
                 "  will fail: http://10.0.0.1/b: \(local) \(refused)", "  will fail: ftp://e.org/5: \(ftp)",
+            ])
+    }
+
+    @Test("findings name the apps that they are about")
+    func names() {
+        var list = AppList(
+            entries: [
+                AppEntry(name: "Mail", icon: "http://10.0.0.1/a"), AppEntry(name: "Maps", icon: "http://10.0.0.1/b"),
+                AppEntry(name: "", icon: "ftp://e.org/1"), AppEntry(name: "Twice", icon: "ftp://e.org/1"),
+            ],
+            problems: [
+                EntryProblem(keyPath: "[1].icon", reason: "empty"),
+                EntryProblem(keyPath: "[3]", reason: "not a string"),
+            ])
+        list.unusable = [UnusableEntry(index: 1, name: "Music", id: nil, keyPath: "[1].icon")]
+        let finding = CheckFinding(
+            file: "a.plist", verdict: .success(list), settings: Settings(), CommandContext(file: "/f"))
+        let lines = finding.lines(fitting: nil).map(\.plain)
+        // Icons are counted once, however many apps have them.
+        #expect(lines[0] == "a.plist: acceptable, 4 apps; 3 of 3 icons will fail")
+        #expect(lines.contains("  ignored: Music ([1].icon): empty") && lines.contains("  ignored: [3]: not a string"))
+        #expect(lines.contains("    Mail (http://10.0.0.1/a)") && lines.contains("    Maps (http://10.0.0.1/b)"))
+        #expect(lines.contains("    ftp://e.org/1"), "\(lines)")
+    }
+
+    @Test("icons of --fetch that failed are one item for each code and host, and so are those that are fine")
+    func trials() {
+        let hosts = ["a.example", "b.example"]
+        let icons = (0..<10).map { IconURL("https://\(hosts[$0 % 2])/\($0).png") }
+        let list = AppList(entries: icons.map { AppEntry(icon: $0) })
+        var finding = CheckFinding(file: "a.plist", verdict: .success(list), settings: Settings(), CommandContext())
+        finding.trials = icons.enumerated().map { number, icon in
+            (icon, .failed(number == 9 ? FetchFailure(.fetch(.tls), "no") : .status(number < 2 ? 404 : 403)))
+        }
+        let lines = finding.lines(fitting: nil).map(\.plain)
+        #expect(lines[0] == "a.plist: acceptable, 10 apps; 10 of 10 icons failed")
+        let items = lines.filter { $0.hasPrefix("  failed: ") }
+        #expect(
+            items == [
+                "  failed: https://a.example/0.png: the server answered 404 [http-404]",
+                "  failed: https://b.example/1.png: the server answered 404 [http-404]",
+                "  failed: 4 icons of a.example: the server answered 403 [http-403]",
+                "  failed: 3 icons of b.example: the server answered 403 [http-403]",
+                "  failed: https://b.example/9.png: no [tls]",
+            ])
+        finding.showsAll = true
+        #expect(finding.lines(fitting: nil).count == 11)
+    }
+
+    @Test("icons of one code and host with different messages keep them, and one of each is shown")
+    func messages() {
+        let icons = (1...6).map { IconURL("https://a.example/\($0)") }
+        let list = AppList(entries: icons.map { AppEntry(icon: $0) })
+        var finding = CheckFinding(file: "a.plist", verdict: .success(list), settings: Settings(), CommandContext())
+        finding.trials = icons.enumerated().map { number, icon in
+            (icon, .failed(FetchFailure(.image(.notAnImage), number < 5 ? "HTML" : "SVG")))
+        }
+        #expect(
+            finding.lines(fitting: nil).dropFirst().map(\.plain) == [
+                "  failed: 6 icons of a.example [not-an-image]", "    https://a.example/1: HTML",
+                "    https://a.example/6: SVG", "    https://a.example/2: HTML", "    … and 3 more: see --all",
             ])
     }
 

@@ -16,8 +16,8 @@ struct CheckCommand: AsyncParsableCommand {
         commandName: "check", abstract: "Check whether app lists would be accepted, before you drop them.",
         usage: "syncagent check [--fetch] [--strict] [--all] [--json] <file>... [options]",
         discussion: """
-            Also lists icons that will fail: URLs and addresses that the settings refuse, and damaged data: URLs. With \
-            --fetch, downloads each icon once to test it, and stores nothing.
+            Also tells how many icons will fail, and which apps they are of, grouped by cause: URLs and addresses that \
+            the settings refuse, and damaged data: URLs. With --fetch, downloads each icon once to test it, and stores nothing.
 
             Examples:
               syncagent check apps.plist

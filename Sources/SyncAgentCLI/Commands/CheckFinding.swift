@@ -88,8 +88,7 @@ struct CheckFinding {
             let reason = "\(rejection.message) [\(rejection.code)]"
             return (StyledText("\(shownFile): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
-            var items = trials.map { Self.line(of: $0.icon, $0.outcome) }
-            items += wrongKeys.map { key, urls, images in
+            var items = wrongKeys.map { key, urls, images in
                 StyledText("wrong key: ", .red)
                     + StyledText(
                         "\(counted(urls, "URL")) with the key \(shown(key)) returned \(grouped(images)) images: fix [[keys]]"
@@ -100,13 +99,21 @@ struct CheckFinding {
             }
             let head =
                 StyledText("\(shownFile): ") + StyledText("acceptable", .green)
-                + StyledText(", \(contents(of: list))")
+                + StyledText(", \(contents(of: list))") + StyledText(failing(in: list), .red)
             return head.wrapped(to: width) + causes(in: list, fitting: width)
                 + items.flatMap { $0.item(fitting: width) }
         }
     }
 
-    /// Items for what is wrong with the list, by cause.
+    /// How many icons cannot be ready, for the verdict: `; 300 of 300 icons will fail`.
+    private func failing(in list: AppList) -> String {
+        let failed = Set(refused.map(\.icon)).count + trials.count { Self.error(of: $0.outcome) != nil }
+        let icons = Set(list.entries.map(\.icon)).count
+        let verb = trials.isEmpty ? "will fail" : "failed"
+        return failed == 0 ? "" : "; \(grouped(failed)) of \(counted(icons, "icon")) \(verb)"
+    }
+
+    /// Items for what is wrong with the list and its icons, by cause.
     private func causes(in list: AppList, fitting width: Int?) -> [StyledText] {
         var lines: [StyledText] = []
         func add(_ text: StyledText, at places: [String]) {
@@ -116,30 +123,59 @@ struct CheckFinding {
             let left = places.count - Self.mostExamples
             if left > 0 { lines.append(StyledText("    … and \(grouped(left)) more: see --all", .dim)) }
         }
+        let unusable = Dictionary(list.unusable.map { (Array($0.keyPath.utf8), $0.name) }) { first, _ in first }
         for group in byCause(list.problems, \.reason) {
-            let places = group.map(\.keyPath)
+            let places = group.map { Self.named(unusable[Array($0.keyPath.utf8)] ?? nil, $0.keyPath) }
             let place = group.count == 1 ? places[0] : counted(group.count, "entry", plural: "entries")
             add(StyledText("ignored: \(place): \(group[0].reason)", .yellow), at: places)
         }
-        func addIcons(_ label: StyledText, _ icons: [IconURL], _ cause: String) {
-            let place = icons.count == 1 ? shown(icons[0]) : counted(icons.count, "icon")
-            add(label + StyledText("\(place): \(cause)"), at: icons.map { shown($0) })
-        }
+        let apps = Dictionary(list.entries.map { ($0.icon, $0.name) }) { first, _ in first }
+        func place(of icon: IconURL) -> String { Self.named(apps[icon] ?? nil, shown(icon)) }
         var given: Set<AddressAdvice> = []
-        for group in byCause(refused, { "\($0.failure.code) \($0.failure.message)" }) {
-            let failure = group[0].failure
-            let cause = "\(message(of: failure, &given)) [\(failure.code)]"
-            addIcons(StyledText("will fail: ", .red), group.map(\.icon), cause)
+        /// Adds failures, one item for each code and host.
+        func addFailures(_ label: String, _ failures: [(icon: IconURL, code: String, message: String)], by host: Bool) {
+            for group in byCause(failures, { "\($0.code) \(Self.host(of: $0.icon) ?? "")" }) {
+                var messages: Set<[UInt8]> = []
+                // If messages differ, the first icon of each comes before the others.
+                let marked = group.map { (failure: $0, isFirst: messages.insert(Array($0.message.utf8)).inserted) }
+                let ordered = (marked.filter(\.isFirst) + marked.filter { !$0.isFirst }).map(\.failure)
+                let (first, isSame) = (group[0], messages.count == 1)
+                let cause = isSame ? ": " + message(first.message, &given) : ""
+                let name = host ? Self.host(of: first.icon).map { " of \($0)" } ?? "" : ""
+                let head = group.count == 1 ? place(of: first.icon) : counted(group.count, "icon") + name
+                let each = ordered.map { place(of: $0.icon) + (isSame ? "" : ": \($0.message)") }
+                add(StyledText(label, .red) + StyledText("\(head)\(cause) [\(first.code)]"), at: each)
+            }
         }
+        addFailures("will fail: ", refused.map { ($0.icon, $0.failure.code.rawValue, $0.failure.message) }, by: false)
         let doubtful = list.entries.compactMap { entry in
             URLWrapping.end(of: entry.icon).map { (icon: entry.icon, end: $0) }
         }
         for group in byCause(doubtful, \.end) {
-            let cause = "ends in \(group[0].end), which is a part of the URL"
-            addIcons(StyledText("doubtful: ", .yellow), group.map(\.icon), cause)
+            let places = group.map { place(of: $0.icon) }
+            let head = group.count == 1 ? places[0] : counted(group.count, "icon")
+            let cause = "\(head): ends in \(group[0].end), which is a part of the URL"
+            add(StyledText("doubtful: ", .yellow) + StyledText(cause), at: places)
         }
+        let fine = trials.filter { Self.error(of: $0.outcome) == nil }
+        if showsAll || fine.count <= Self.mostExamples {
+            for trial in fine { add(Self.line(of: place(of: trial.icon), trial.outcome), at: []) }
+        } else {
+            add(StyledText("ok: ", .green) + StyledText(counted(fine.count, "icon")), at: [])
+        }
+        let failed = trials.compactMap { trial in
+            Self.error(of: trial.outcome).map { (icon: trial.icon, code: $0.code, message: $0.message) }
+        }
+        addFailures("failed: ", failed, by: true)
         return lines
     }
+
+    /// An app with its place, such as a URL; just the place if it has no name.
+    private static func named(_ app: String?, _ place: String) -> String {
+        app.flatMap { $0.utf8.isEmpty ? nil : "\($0.prefix(bytes: 100)) (\(place))" } ?? place
+    }
+
+    private static func host(of icon: IconURL) -> String? { (try? FetchTarget(icon.text))?.host }
 
     /// Findings that have the same cause together, in the order of the first of each.
     private func byCause<Finding>(_ findings: [Finding], _ cause: (Finding) -> String) -> [[Finding]] {
@@ -163,10 +199,10 @@ struct CheckFinding {
         return "names \(counted(images.count, "image")) of lists.iconBaseURL: no others are requested from there"
     }
 
-    /// The failure's message; the advice in it is given only for the first icon.
-    private func message(of failure: FetchFailure, _ given: inout Set<AddressAdvice>) -> String {
-        guard let (cause, advice, _) = AddressAdvice.find(in: failure.message), !given.insert(advice).inserted else {
-            return context.explained(failure.message)
+    /// A failure's message; the advice in it is given only for the first icon.
+    private func message(_ message: String, _ given: inout Set<AddressAdvice>) -> String {
+        guard let (cause, advice, _) = AddressAdvice.find(in: message), !given.insert(advice).inserted else {
+            return context.explained(message)
         }
         return cause
     }
@@ -181,18 +217,11 @@ struct CheckFinding {
         }
     }
 
-    private static func line(of icon: IconURL, _ outcome: FetchOutcome) -> StyledText {
-        switch outcome {
-        case .image(let download, _):
-            let image = download.image
-            return StyledText("ok: ", .green)
-                + StyledText(
-                    "\(shown(icon)): \(image.type), \(image.width)x\(image.height), \(ByteCount(image.bytes).rounded)")
-        case .notModified, .cancelled: return StyledText("not tried: ", .yellow) + StyledText(shown(icon))
-        case .failed, .noRoom:
-            let reason = error(of: outcome).map { ": \($0.message) [\($0.code)]" } ?? ""
-            return StyledText("failed: ", .red) + StyledText(shown(icon) + reason)
-        }
+    private static func line(of place: String, _ outcome: FetchOutcome) -> StyledText {
+        guard case .image(let download, _) = outcome else { return StyledText(place) }
+        let image = download.image
+        return StyledText("ok: ", .green)
+            + StyledText("\(place): \(image.type), \(image.width)x\(image.height), \(ByteCount(image.bytes).rounded)")
     }
 
     var json: JSON {
