@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
 import Subprocess
 import SystemPackage
 import TestSupport
@@ -33,6 +34,30 @@ struct TerminalTests {
             let piped = try await world.agent.call("run", "--once")
             #expect(piped.code == 0 && piped.messages.contains(" info stopped "), "\(piped.messages)")
             #expect(!piped.messages.contains("\u{1B}") && !piped.messages.contains("icons"), "\(piped.messages)")
+        }
+    }
+
+    @Test("status fits a terminal of 24 rows and keeps the list that failed; a pipe gets all lists")
+    func status() async throws {
+        try await World.with { world in
+            let gone = world.origin.baseURL + "/gone.png"
+            world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+            for number in 1...40 { try world.agent.drop(propertyList([]), as: "\(number).plist") }
+            try world.agent.drop(propertyList([("Gone", gone)]), as: "zoo.plist")
+            #expect(try await world.agent.call("run", "--once").code == 1)
+            var terminal = try world.after(
+                "exec script -qefc \"stty cols 80 rows 24; '\(BuiltProducts.path("syncagent"))' $*\" /dev/null")
+            terminal.agent.environment["TERM"] = "xterm"
+            let shown = try await terminal.agent.call("status", "--color", "never")
+            #expect(shown.code == 3, "\(shown.output)")
+            let text = shown.output.replacing("\r\n", with: "\n")
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            let rows = lines.dropLast().reduce(0) { $0 + max(($1.count + 79) / 80, 1) }
+            #expect(rows < 24, "\(lines)")
+            #expect(lines.contains { $0.hasPrefix("zoo.plist") } && lines.contains { $0.hasSuffix(": syncagent list") })
+            let piped = try await world.agent.call("status")
+            #expect(piped.output.matches(of: #/\n\d+\.plist /#).count == 40, "\(piped.output)")
+            expectContains(piped.output, "\n  the server answered 404\n  Open the URL in a browser.")
         }
     }
 

@@ -340,6 +340,62 @@ struct StatusVerdictTests {
         #expect(context.explained(message) == explained)
     }
 
+    @Test(
+        "the verdict in words tells what failed, and how much of it",
+        arguments: [
+            ([7], [], "7 icons failed [http-404]."), ([7, 1], [], "8 icons failed:"),
+            ([7, 1], ["a"], "8 icons failed, 1 list was not accepted:"),
+            ([], ["a", "b"], "2 lists were not accepted:"),
+            ([1], ["a", "b"], "1 icon failed, 2 lists were not accepted:"),
+        ] as [([Int], [String], String)])
+    func words(icons: [Int], lists: [String], words: String) {
+        var report = Self.wells[0].report
+        let codes = ["http-404", "dns"]
+        report.failures = zip(codes, icons).map {
+            StatusReport.Failure(code: $0, icons: $1, example: "https://a/", list: nil, message: "x")
+        }
+        report.icons.failed = icons.reduce(0, +)
+        report.lists += lists.map { StatusReport.List(name: ListName($0 + ".plist"), state: .rejected) }
+        for index in report.lists.indices { report.lists[index].code = report.lists[index].name.text }
+        #expect(report.verdict.words == words)
+        // What scripts read stays as it was.
+        #expect(!report.json.line.contains("not accepted:") && !report.json.line.contains("remedy"))
+    }
+
+    @Test("the verdict in words tells an urgent problem first, and problems of other kinds by their number")
+    func urgentWords() {
+        var report = Self.wells[0].report
+        report.eviction = .held("most images")
+        report.failures = [StatusReport.Failure(code: "dns", icons: 2, example: "https://a/", list: nil, message: "x")]
+        #expect(report.verdict.words == "2 icons failed, 1 more problem:")
+        report.storage = .init(damaged: "/state")
+        #expect(report.verdict.words == "2 icons failed, 2 more problems:")
+        (report.downloads.reason, report.downloads.code, report.downloads.blocked) = ("1 B is free", "disk-full", 1)
+        #expect(report.verdict.words == "DISK FULL: 1 icon is pending, and 2 icons failed, 2 more problems:")
+        report.failures = []
+        #expect(report.verdict.words == "DISK FULL: 1 icon is pending, and 2 more problems:")
+        report.state = .stopped
+        #expect(report.verdict.words?.hasPrefix("The agent is stopped. DISK FULL: ") == true)
+        #expect(Self.wells[0].report.verdict.words == nil)
+    }
+
+    @Test(
+        "an icon's problem has the remedy of its code, unless its message has better advice",
+        arguments: [
+            ("http-404", "the server answered 404", "Open the URL in a browser."), ("teapot", "x", nil),
+            ("not-an-image", "it looks like SVG", "Check what the URL serves"),
+            ("address-refused", "10.0.0.7 is private; to allow it, add 10.0.0.0/8 to network.allow", nil),
+            ("address-refused", "no address is allowed", "If that is intended, add the host to network.allowHosts"),
+        ] as [(String, String, String?)])
+    func remedy(code: String, message: String, remedy: String?) {
+        var report = Self.wells[0].report
+        report.failures = [
+            StatusReport.Failure(code: code, icons: 1, example: "https://a/", list: nil, message: message)
+        ]
+        let found = report.problems.first?.remedy
+        #expect(remedy.map { found?.hasPrefix($0) == true } ?? (found == nil), "\(found ?? "")")
+    }
+
     @Test("the verdict is a problem exactly where status exits with 1", arguments: wells + troubles)
     func level(row: Row) {
         #expect((row.report.verdict.level == .problem) == row.report.needsAttention || row.name.contains("older agent"))

@@ -64,11 +64,44 @@ struct GoldenTests {
         let view = StatusView(report: report, context: Self.context, now: ReportSample.now, width: 80)
         for height in [20, 18, 15] {
             let lines = view.lines(atMost: height).map(\.plain)
-            #expect(lines.count <= height && lines.first == "3 problems:", "\(lines)")
+            let verdict = "8 icons failed, 1 list was not accepted:"
+            #expect(lines.count <= height && lines.first == verdict, "\(lines)")
             #expect(lines.contains { $0.hasPrefix("LIST") } && lines.contains { $0.hasPrefix("agent") }, "\(lines)")
             #expect(lines.contains { $0.hasPrefix("  $ syncagent ") }, "\(lines)")
         }
-        #expect(view.lines(atMost: 200) == view.lines)
+        #expect(view.lines(atMost: 24) == view.lines)
+    }
+
+    /// A status with as many causes as codes, and many lists of which the last one has failures.
+    private static func troubled(codes: Int, lists: Int) -> StatusReport {
+        var report = ReportSample.failures.report
+        report.failures = (0..<codes).map {
+            StatusReport.Failure(
+                code: "http-\(500 + $0)", icons: 10, example: "https://h.example/a.png", list: "9.plist",
+                message: "the server answered \(500 + $0)")
+        }
+        report.lists = (1...lists).map { StatusReport.List(name: ListName("\($0).plist"), state: .ok) }
+        report.lists[lists - 1].failed = 10 * codes
+        return report
+    }
+
+    @Test(
+        "on 24 lines, status has the verdict, a cause with its remedy, a line for each other cause, and the lists that failed",
+        arguments: [(1, 1, 1), (3, 2, 3), (5, 3, 5), (5, 100, 4), (30, 100, 4)])
+    func usualTerminal(codes: Int, lists: Int, shown: Int) {
+        let report = Self.troubled(codes: codes, lists: lists)
+        let view = StatusView(report: report, context: Self.context, now: ReportSample.now, width: 80)
+        let lines = view.lines(atMost: 24).map(\.plain)
+        #expect(lines.count <= 24, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("\(lists).plist") }, "\(lines)")
+        #expect(lines.contains("  Open the URL in a browser. Correct it in the list, or restore the image on the"))
+        #expect(lines.filter { $0.hasPrefix("http-5") }.count == shown, "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("… \(codes - shown) more: ") } == (shown < codes), "\(lines)")
+        // Where there is room, three are in full; the rest never are.
+        let tall = view.lines(atMost: 200).map(\.plain)
+        #expect(tall.filter { $0.hasPrefix("  Open the URL") }.count == min(codes, 3))
+        #expect(tall.filter { $0.hasPrefix("http-5") }.count == codes)
+        #expect(tall.contains("  $ syncagent explain http-503") == (codes > 3))
     }
 
     @Test("status as JSON", arguments: ReportSample.allCases)

@@ -42,10 +42,10 @@ extension StatusProblem {
 
     init(
         _ code: Code, severity: Severity = .problem, count: Int = 1, sentence: String, detail: String? = nil,
-        example: String? = nil, commands: [String] = []
+        example: String? = nil, commands: [String] = [], subject: CodeExplanation.Subject? = nil
     ) {
         self.init(
             code: code.rawValue, severity: severity, count: count, sentence: sentence, detail: detail,
-            example: example, commands: commands)
+            example: example, commands: commands, subject: subject)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
 
 /// Something that needs a user's attention, and the command to type next.
 ///
@@ -26,6 +27,14 @@ package struct StatusProblem: Encodable, Equatable, Sendable {
     package var example: String?
     /// The shell commands to type next, quoted.
     package var commands: [String] = []
+    /// What its code is about, if that is icons or lists that failed; not encoded.
+    package var subject: CodeExplanation.Subject?
+    /// What to do, as sentences; `nil` if the cause or the commands tell it, and not encoded.
+    package var remedy: String?
+
+    private enum CodingKeys: CodingKey {
+        case code, severity, count, sentence, detail, example, commands
+    }
 }
 
 extension StatusReport {
@@ -224,7 +233,7 @@ extension StatusReport {
                     code: code ?? "list-\(state.rawValue)", count: same.count,
                     sentence: "\(subject) \(effect)", detail: first.error,
                     example: first.name.text,
-                    commands: ["syncagent list \(ShellWord.list(first.name))"])
+                    commands: ["syncagent list \(ShellWord.list(first.name))"], subject: .list)
             }
         }
     }
@@ -232,17 +241,21 @@ extension StatusReport {
     private var iconProblems: [StatusProblem] {
         let own = (failures ?? []).filter { $0.code != StatusProblem.Code.networkLogin.rawValue }
         var problems: [StatusProblem] = own.map { failure in
-            StatusProblem(
+            let explanations = CodeExplanation.explanations(of: failure.code)
+            // The advice on an address is more than the code can tell.
+            let isAdvised = AddressAdvice.find(in: failure.message) != nil
+            return StatusProblem(
                 code: failure.code, count: failure.icons, sentence: "\(counted(failure.icons, "icon")) failed",
                 detail: failure.message, example: failure.example.text,
-                commands: [Self.command(for: failure.example, in: failure.list)])
+                commands: [Self.command(for: failure.example, in: failure.list)], subject: .icon,
+                remedy: isAdvised ? nil : explanations.first { $0.subject == .icon }?.remedy)
         }
         if failures == nil, icons.failed > 0 {
             problems.append(
                 StatusProblem(
                     .failed, count: icons.failed, sentence: "\(counted(icons.failed, "icon")) failed",
-                    commands: lists.first { $0.failed > 0 }.map { ["syncagent list \(ShellWord.list($0.name))"] } ?? [])
-            )
+                    commands: lists.first { $0.failed > 0 }.map { ["syncagent list \(ShellWord.list($0.name))"] } ?? [],
+                    subject: .icon))
         }
         if downloads.blocked > 0, state != .paused, downloads.reason == nil {
             let origin = downloads.origins?.first

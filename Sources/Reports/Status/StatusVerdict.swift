@@ -17,6 +17,12 @@ package struct StatusVerdict: Encodable, Equatable, Sendable {
     package var sentence: String
     /// The command that starts the agent, if it is stopped and its configuration is valid.
     package var command: String?
+    /// The sentence with what failed in place of the number of problems; `nil` without a problem, and not encoded.
+    package var words: String?
+
+    private enum CodingKeys: CodingKey {
+        case level, sentence, command
+    }
 }
 
 extension StatusReport {
@@ -30,8 +36,17 @@ extension StatusReport {
         let canStart = state == .stopped && configuration.error == nil
         let start = canStart ? context.start.map(context.command) : nil
         if let first = problems.first {
-            let sentence = headline(first, problems.count, notices: all.count - problems.count)
-            return StatusVerdict(level: .problem, sentence: stopped + sentence, command: start)
+            let more = counted(problems.count - 1, "more problem")
+            let sentence = headline(first, problems.count, others: more, notices: all.count - problems.count)
+            let words =
+                switch problems.count {
+                case 1: sentence
+                case _ where first.isUrgent:
+                    headline(first, problems.count, others: Self.words(for: problems.dropFirst(), isMore: true))
+                default: Self.words(for: problems[...]) + ":"
+                }
+            return StatusVerdict(
+                level: .problem, sentence: stopped + sentence, command: start, words: stopped + words)
         }
         switch state {
         case .stopped, .unknown:
@@ -63,11 +78,25 @@ extension StatusReport {
         return StatusVerdict(level: .ok, sentence: upToDate(context))
     }
 
-    private func headline(_ first: StatusProblem, _ count: Int, notices: Int) -> String {
+    /// What failed: `8 icons failed, 1 list was not accepted, 1 more problem`.
+    private static func words(for problems: ArraySlice<StatusProblem>, isMore: Bool = false) -> String {
+        func affected(_ subject: CodeExplanation.Subject) -> Int {
+            problems.reduce(0) { $0 + ($1.subject == subject ? $1.count : 0) }
+        }
+        let (icons, lists) = (affected(.icon), affected(.list))
+        var parts: [String] = []
+        if icons > 0 { parts.append("\(counted(icons, "icon")) failed") }
+        if lists > 0 { parts.append("\(counted(lists, "list")) \(lists == 1 ? "was" : "were") not accepted") }
+        let others = problems.count { $0.subject == nil }
+        if others > 0 { parts.append(counted(others, isMore || !parts.isEmpty ? "more problem" : "problem")) }
+        return parts.joined(separator: ", ")
+    }
+
+    private func headline(_ first: StatusProblem, _ count: Int, others more: String, notices: Int = 0) -> String {
         guard count == 1 || first.isUrgent else {
             return "\(count) problems\(notices > 0 ? ", \(counted(notices, "notice"))" : ""):"
         }
-        let others = count == 1 ? "" : ", and \(counted(count - 1, "more problem"))"
+        let others = count == 1 ? "" : ", and \(more)"
         let wait = downloads.blocked > 0 ? waiting(downloads.blocked) : nil
         let end = count == 1 ? "." : ":"
         switch first.known {

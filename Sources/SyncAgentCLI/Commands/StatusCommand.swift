@@ -4,6 +4,7 @@ import AgentSettings
 import ArgumentParser
 import Reports
 import SyncAgent
+import SystemPackage
 import UnixSignals
 
 struct StatusCommand: AsyncParsableCommand {
@@ -11,8 +12,9 @@ struct StatusCommand: AsyncParsableCommand {
         commandName: "status", abstract: "Show whether all is well, and what to do if not.",
         usage: "syncagent status [--json] [--watch | --health] [options]",
         discussion: """
-            It begins with a verdict in one sentence. Then come the problems, each with the command to type next, the \
-            lists, and figures. Works without a running agent.
+            It begins with a verdict in one sentence. Then come the problems, the lists, and figures. At most three \
+            problems are shown in full, with what to do and the command to type next; syncagent explain tells it of the \
+            others. Works without a running agent.
 
             Examples:
               syncagent status
@@ -54,7 +56,9 @@ struct StatusCommand: AsyncParsableCommand {
         if json {
             try Message.output(report.json(for: context), isOneOfSeveral: watch)
         } else {
-            try output.show { Self.lines(of: report, context, fitting: $0) }
+            // The prompt takes a row.
+            let height = Screen.size(of: .standardOutput).map { max($0.rows, 24) - 1 }
+            try output.show { Self.lines(of: report, context, fitting: $0, height: height) }
         }
         if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         if report.state == .stopped { throw Exit.with(.notRunning) }

@@ -12,43 +12,74 @@ struct StatusView {
     /// In columns; `nil` if unlimited.
     let width: Int?
 
+    /// The rows that it fits where no number of rows is given, if the lists leave that many.
+    private static let usualHeight = 24
+    private static let mostInFull = 3
+
     var lines: [StyledText] { lines(atMost: nil) }
 
-    /// The lines, reduced to a number of rows as far as possible.
+    /// The lines: at most three problems in full, the rest one line each.
     ///
-    /// Problems after the first are shortened, then left out; then the first one is shortened, then the table.
+    /// Fewer are in full if that fits the height. With a height, lists that are all right are left out then, and problems
+    /// after the first; then the cause of the first.
     func lines(atMost height: Int?) -> [StyledText] {
         let problems = report.problems(for: context)
-        let whole: [[StyledText]] = problems.map { [""] + Self.lines(of: $0, now: now, width: width) }
+        let full = problems.map { [""] + Self.lines(of: $0, now: now, width: width) }
         let end: [StyledText] = [""] + figures.flatMap { Self.entry($0.title, $0.text, width: width) }
-        var table: [StyledText] = report.lists.isEmpty ? [] : [""] + Self.table(of: report.lists).lines(fitting: width)
-        func all(_ problems: [[StyledText]]) -> [StyledText] {
-            verdict + problems.joined() + table + end
+        func all(_ shown: [StyledText], cuttingListsTo least: Int? = nil) -> [StyledText] {
+            let left = height.map { $0 - rows(of: verdict + shown + end) }
+            return verdict + shown + table(atMost: least.map { max(left ?? .max, $0) }) + end
         }
-        guard let height, all(whole).count > height else { return all(whole) }
-        // A shortened problem is its first line.
-        for kept in stride(from: problems.count - 1, through: 1, by: -1) {
-            let short = whole.dropFirst(kept).map { Array($0[1..<2]) }
-            let lines = all(whole.prefix(kept) + [[""]] + short)
-            if lines.count <= height { return lines }
+        for kept in stride(from: min(problems.count, Self.mostInFull), to: 1, by: -1) {
+            let lines = all(full.prefix(kept).joined() + brief(problems.dropFirst(kept)))
+            if rows(of: lines) <= height ?? Self.usualHeight { return lines }
         }
-        var shown = Array(whole.prefix(1))
-        if problems.count > 1 {
-            shown.append([
-                StyledText("… \(problems.count - 1) more: enlarge the terminal, or run syncagent status", .dim)
-            ])
+        let (first, rest) = (full.first ?? [], problems.dropFirst())
+        let lines = all(first + brief(rest))
+        guard let height, rows(of: lines) > height else { return lines }
+        for count in stride(from: rest.count, through: 0, by: -1) {
+            let lines = all(first + brief(rest, atMost: count), cuttingListsTo: 6)
+            if rows(of: lines) <= height { return lines }
         }
-        if all(shown).count > height, let first = problems.first {
-            // Leave out the cause of the first problem: its commands show it.
-            shown[0] = Array(whole[0][..<2]) + whole[0].suffix(first.commands.count)
+        // Leave out the cause of the first problem last: its commands show it.
+        let short = first.prefix(2) + first.suffix(problems.first?.commands.count ?? 0)
+        let fitting = [first, Array(short)].map { all($0 + brief(rest, atMost: 0), cuttingListsTo: 4) }
+        return fitting.first { rows(of: $0) <= height } ?? fitting[1]
+    }
+
+    /// How many rows of a terminal lines take: commands are not wrapped here, but there.
+    private func rows(of lines: [StyledText]) -> Int {
+        guard let width, width > 0 else { return lines.count }
+        return lines.reduce(0) { $0 + max(($1.width + width - 1) / width, 1) }
+    }
+
+    /// A line for each problem, and the command that tells what to do; or how many more there are.
+    private func brief(_ problems: ArraySlice<StatusProblem>, atMost count: Int = .max) -> [StyledText] {
+        guard let first = problems.first else { return [] }
+        let lines = problems.prefix(count).map { problem in
+            let cause = problem.detail.map { RelativeTime.text(in: ": \($0)", now: now) } ?? ""
+            let line = Self.headline(of: problem, now: now) + StyledText(cause, .dim)
+            return width.map { line.truncated(to: $0) } ?? line
         }
-        let excess = all(shown).count - height
-        if excess > 0, table.count > 4 {
-            let rows = max(table.count - excess - 1, 3)
-            let left = table.count - rows
-            table = table.prefix(rows) + [StyledText("… \(counted(left, "more line"))", .dim)]
-        }
-        return all(shown)
+        let left = problems.count - lines.count
+        let end =
+            left == 0
+            ? "  " + StyledText("$ syncagent explain \(first.code)", .bold)
+            : StyledText("… \(left) more: enlarge the terminal, or run syncagent status | less", .dim)
+        return (lines.isEmpty ? [] : [""]) + lines + [end]
+    }
+
+    /// The lists below an empty line; if they have to be cut, those that are all right are left out first.
+    private func table(atMost height: Int?) -> [StyledText] {
+        guard !report.lists.isEmpty else { return [] }
+        let whole: [StyledText] = [""] + Self.table(of: report.lists).lines(fitting: width)
+        // An empty line, the titles, a list, and how many are left out.
+        guard let height, whole.count > height else { return whole }
+        let rows = max(height - 3, 1)
+        let isBad = { (list: StatusReport.List) in list.state != .ok || list.failed > 0 }
+        let lists = report.lists.filter(isBad) + report.lists.filter { !isBad($0) }
+        let left = StyledText("… \(counted(lists.count - rows, "more list")): syncagent list", .dim)
+        return [""] + Self.table(of: Array(lists.prefix(rows))).lines(fitting: width) + [left]
     }
 
     /// The verdict, and the command that starts a stopped agent.
@@ -62,23 +93,26 @@ struct StatusView {
             case .problem: .boldRed
             }
         let start = verdict.command.map { [StyledText("  $ " + $0, .bold)] } ?? []
-        return StyledText(verdict.sentence, style).wrapped(to: width) + start
+        return StyledText(verdict.words ?? verdict.sentence, style).wrapped(to: width) + start
     }
 
     // MARK: Problems
 
-    /// A problem with its cause, an example and the commands to type next, each on its own lines.
+    private static func headline(of problem: StatusProblem, now: Timestamp) -> StyledText {
+        let title = StyledText(problem.code, problem.severity == .problem ? .red : .yellow)
+        let kind: StyledText = problem.severity == .problem ? ": " : " (notice): "
+        return title + kind + StyledText(RelativeTime.text(in: problem.sentence, now: now))
+    }
+
+    /// A problem with its cause, what to do, an example and the commands to type next, each on its own lines.
     static func lines(of problem: StatusProblem, now: Timestamp, width: Int?) -> [StyledText] {
         let indent: StyledText = "  "
         func wrapped(_ text: StyledText) -> [StyledText] {
             text.wrapped(to: width.map { $0 - 2 }).map { indent + $0 }
         }
-        let title = StyledText(problem.code, problem.severity == .problem ? .red : .yellow)
-        let sentence = RelativeTime.text(in: problem.sentence, now: now)
-        let kind: StyledText = problem.severity == .problem ? ": " : " (notice): "
-        let headline = title + kind + StyledText(sentence)
-        var lines = headline.wrapped(to: width)
+        var lines = headline(of: problem, now: now).wrapped(to: width)
         if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
+        if let remedy = problem.remedy { lines += wrapped(StyledText(remedy)) }
         if let name = problem.example {
             // Skip the example if a command, the sentence or the cause names it.
             let isNamed =
