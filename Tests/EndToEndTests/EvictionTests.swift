@@ -34,7 +34,12 @@ struct EvictionTests {
                 #expect(nothing.code == 64 && nothing.messages.contains("''"))
                 let held = try await world.agent.call("evict")
                 #expect(held.code == 1)
-                expectContains(held.output, "0 icons evicted, 1 kept:\n")
+                expectContains(
+                    held.output, "\nno         1  a reader holds a lease",
+                    "\n0 icons evicted, 1 kept. To see all URLs: syncagent evict --dry-run --all --socket ")
+                #expect(!held.output.contains(maps))
+                let all = try await world.agent.call("evict", "--dry-run", "--all")
+                expectContains(all.output, maps, "\n0 icons would be evicted, 1 would stay.\n")
                 snapshot.end()
                 // A reader without a lease may be in the middle of what was published before.
                 #expect(ContinuousClock.now - start >= .seconds(5))

@@ -23,10 +23,13 @@ struct TerminalTests {
             let shown = try await terminal.agent.call("run", "--once")
             #expect(shown.code == 0, "\(shown.output)")
             let erasing = "\r\u{1B}[J"
-            let progress = /(Reading the lists folder|\d of 1 list, .*)\r\x1B\[J/
+            let progress = /(Reading the lists folder|\d of 1 list, .*)\r\x1B\[(1A\x1B\[)?J/
             #expect(shown.output.firstMatch(of: progress) != nil, "\(shown.output)")
             // What is left of each line.
-            let lines = shown.output.replacing("\r\n", with: "\n").split(separator: "\n").compactMap {
+            let whole = shown.output.replacing("\r\n", with: "\n")
+                // The bar, and the line below it.
+                .replacing(/[^\n]*\n[^\n]*\r\x1B\[1A\x1B\[J/, with: "")
+            let lines = whole.split(separator: "\n").compactMap {
                 $0.split(separator: erasing, omittingEmptySubsequences: false).last.map(String.init)
             }.filter { !$0.isEmpty }
             #expect(lines.allSatisfy { $0.wholeMatch(of: /\d{4}-\S+Z info .*/) != nil }, "\(lines)")

@@ -16,13 +16,29 @@ struct EvictionOutcomeTests {
     @Test(
         "the outcome of an eviction separates icons that were retired while it waited",
         arguments: [
-            (["a", "b"], [], ["2 icons evicted"]),
-            (["a", "b"], ["b"], ["1 icon evicted, 1 kept:", "EVICT  WHY     URL", "no     leased  https://a/b"]),
-            (["a"], ["c"], ["1 icon evicted", "1 icon was retired meanwhile."]),
-            ([], ["c", "d"], ["0 icons evicted", "2 icons were retired meanwhile."]),
+            (["a", "b"], [], ["2 icons evicted."]),
+            (["a", "b"], ["b"], ["EVICT  WHY     URL", "no     leased  https://a/b", "1 icon evicted, 1 kept."]),
+            (["a"], ["c"], ["1 icon evicted. 1 icon was retired meanwhile."]),
+            ([], ["c", "d"], ["0 icons evicted. 2 icons were retired meanwhile."]),
         ])
     func lines(before: [String], after: [String], expected: [String]) throws {
         let outcome = EvictCommand.Outcome(try Self.report(before), try Self.report(after))
-        #expect(outcome.lines(fitting: 80).map(\.plain) == expected)
+        #expect(outcome.lines(fitting: 80, more: nil).map(\.plain) == expected)
+    }
+
+    @Test("without --all, an eviction shows how many icons have the same cause, and the command for their URLs")
+    func causes() throws {
+        var report = try Self.report(["a", "b", "c", "d"])
+        for index in 0..<2 { report.icons[index].goes = true }
+        report.icons[1].path = "q"
+        let more = "syncagent evict --all"
+        #expect(
+            EvictCommand.table(of: report, more: more, width: 80).map(\.plain)
+                == ["EVICT  ICONS  WHY", "no         2  leased", "yes        2  leased"])
+        #expect(EvictCommand.verdict(on: report.icons) == "2 icons would be evicted (2 B), 2 would stay.")
+        let outcome = EvictCommand.Outcome(try Self.report(["a", "b", "c"]), try Self.report(["b", "c"]))
+        #expect(
+            outcome.lines(fitting: 80, more: more).map(\.plain)
+                == ["All 2 icons stay: leased.", "1 icon evicted, 2 kept. To see all URLs: syncagent evict --all"])
     }
 }

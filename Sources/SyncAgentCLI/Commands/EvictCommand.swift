@@ -33,6 +33,9 @@ struct EvictCommand: AsyncParsableCommand {
     @Flag(help: "Confirm a held eviction: its images are removed now. This cannot be undone.")
     var confirm = false
 
+    @Flag(help: "Show the URL of each image, not only how many have the same cause.")
+    var all = false
+
     @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
@@ -49,9 +52,12 @@ struct EvictCommand: AsyncParsableCommand {
             try await configuration.askAgent { try await $0.evict(isConfirmed: confirm) }
         }
         let outcome = Outcome(before, after)
-        try output.show(after.json, outcome.lines)
+        try output.show(after.json) { outcome.lines(fitting: $0, more: more) }
         if !outcome.kept.icons.isEmpty { throw Exit.with(.attention) }
     }
+
+    /// The command that shows all URLs; `nil` if this one does.
+    private var more: String? { all ? nil : configuration.agentCommand("syncagent evict --dry-run --all") }
 
     private func explainOnly() async throws {
         var report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
@@ -64,7 +70,24 @@ struct EvictCommand: AsyncParsableCommand {
             report = all
             report.icons = meant
         }
-        try output.show(report.json) { Self.table(of: report, width: $0) }
+        try output.show(report.json) { [report] width in
+            guard explain == nil, !report.icons.isEmpty else { return Self.table(of: report, width: width) }
+            let text = Self.verdict(on: report.icons)
+            return Self.table(of: report, more: more, width: width) + Self.ending(text, more, width)
+        }
+    }
+
+    /// What would be evicted and what would stay; an image that several icons have is counted once.
+    static func verdict(on icons: [EvictionReport.Icon]) -> String {
+        let gone = icons.filter(\.goes)
+        let images = Dictionary(gone.map { ($0.path, $0.bytes) }) { bytes, _ in bytes }
+        let size = images.isEmpty ? "" : " (\(ByteCount(images.values.reduce(0, +)).rounded))"
+        let kept = grouped(icons.count - gone.count)
+        return "\(counted(gone.count, "icon")) would be evicted\(size), \(kept) would stay."
+    }
+
+    private static func ending(_ verdict: String, _ more: String?, _ width: Int?) -> [StyledText] {
+        StyledText(verdict + (more.map { " To see all URLs: \($0)" } ?? "")).wrapped(to: width)
     }
 
     /// The result for the icons that were retired before the command.
@@ -85,24 +108,26 @@ struct EvictCommand: AsyncParsableCommand {
             renditions = max(0, (before.renditions ?? 0) - (after.renditions ?? 0))
         }
 
-        func lines(fitting width: Int?) -> [StyledText] {
+        /// Why icons stay, and last what was done.
+        func lines(fitting width: Int?, more: String?) -> [StyledText] {
             guard removed > 0 || !kept.icons.isEmpty || later > 0 || renditions > 0 else {
                 return EvictCommand.table(of: kept, width: width)
             }
             let others = renditions > 0 ? " and \(counted(renditions, "rendition"))" : ""
-            var lines = [StyledText("\(counted(removed, "icon"))\(others) evicted")]
-            if !kept.icons.isEmpty {
-                lines[0] += StyledText(", \(grouped(kept.icons.count)) kept:")
-                lines += EvictCommand.table(of: kept, width: width)
-            }
-            guard later > 0 else { return lines }
-            let verb = later == 1 ? "was" : "were"
-            return lines + StyledText("\(counted(later, "icon")) \(verb) retired meanwhile.").wrapped(to: width)
+            var verdict = "\(counted(removed, "icon"))\(others) evicted"
+            if !kept.icons.isEmpty { verdict += ", \(grouped(kept.icons.count)) kept" }
+            verdict += "."
+            if later > 0 { verdict += " \(counted(later, "icon")) \(later == 1 ? "was" : "were") retired meanwhile." }
+            guard !kept.icons.isEmpty else { return StyledText(verdict).wrapped(to: width) }
+            return EvictCommand.table(of: kept, more: more, width: width) + EvictCommand.ending(verdict, more, width)
         }
     }
 
-    /// A row for each icon, with the URL at the end of the line, to be copied.
-    static func table(of report: EvictionReport, width: Int?, now: Timestamp = AgentClock.wallTime) -> [StyledText] {
+    /// A row for each icon, with the URL at the end of the line, to be copied; or, if `more` is a command that shows
+    /// these, a row for each cause.
+    static func table(
+        of report: EvictionReport, more: String? = nil, width: Int?, now: Timestamp = AgentClock.wallTime
+    ) -> [StyledText] {
         guard !report.icons.isEmpty else {
             let renditions = report.renditions ?? 0
             guard renditions > 0 else { return ["No image is retired."] }
@@ -114,15 +139,28 @@ struct EvictCommand: AsyncParsableCommand {
             report.icons.allSatisfy({ !$0.goes && $0.reason == reason })
         {
             let text = "All \(counted(report.icons.count, "icon")) stay: \(RelativeTime.text(in: reason, now: now))."
-            return StyledText(text).wrapped(to: width) + report.icons.map { StyledText("  " + shown($0.url)) }
+            let urls = more == nil ? report.icons.map { StyledText("  " + shown($0.url)) } : []
+            return StyledText(text).wrapped(to: width) + urls
         }
-        var table = Table("EVICT", "WHY", "URL")
-        for icon in report.icons {
+        let rows = report.icons.map { icon -> [String] in
             let pids = report.leases.first { $0.generation == icon.generation }?.pids ?? []
             let holders = pids.isEmpty ? "" : " (process \(pids.map(String.init).joined(separator: ", ")))"
             let rest = icon.goes && icon.reason.starts(withBytes: "the grace period of") ? "now, although " : ""
             let reason = rest + RelativeTime.text(in: icon.reason, now: now)
-            table.add(StyledText(icon.goes ? "yes" : "no"), StyledText(reason + holders), StyledText(shown(icon.url)))
+            return [icon.goes ? "yes" : "no", reason + holders]
+        }
+        guard more != nil else {
+            var table = Table("EVICT", "WHY", "URL")
+            for (row, icon) in zip(rows, report.icons) {
+                table.add(StyledText(row[0]), StyledText(row[1]), StyledText(shown(icon.url)))
+            }
+            return table.lines(fitting: width)
+        }
+        var table = Table("EVICT", .init("ICONS", isNumber: true), "WHY")
+        let causes = Dictionary(rows.map { ($0, 1) }, uniquingKeysWith: +)
+        let sorted = causes.sorted { ($1.value, $0.key.joined()) < ($0.value, $1.key.joined()) }
+        for (row, count) in sorted.prefix(10) {
+            table.add(StyledText(row[0]), StyledText(grouped(count)), StyledText(row[1]))
         }
         return table.lines(fitting: width)
     }

@@ -11,6 +11,8 @@ struct SyncProgress {
         var bytes: Int
     }
 
+    private static let barWidth = 40
+
     private var start: Sample?
     private var newest: Sample?
     private var report = SyncReport()
@@ -24,35 +26,50 @@ struct SyncProgress {
         self.report = report
     }
 
+    private var total: Int { report.ready + report.failed + report.pending }
+
+    /// A bar in which failed icons are apart; `nil` as long as none is known.
+    var bar: StyledText? {
+        guard total > 0 else { return nil }
+        let done = Self.barWidth * (report.ready + report.failed) / total
+        let failed = report.failed > 0 ? max(Self.barWidth * report.failed / total, min(done, 1)) : 0
+        func cells(_ mark: String, _ count: Int, _ style: Style) -> StyledText {
+            StyledText(String(repeating: mark, count: count), style)
+        }
+        return "[" + cells("#", done - failed, .green) + cells("x", failed, .red)
+            + cells("-", Self.barWidth - done, .dim) + "]"
+    }
+
     /// A line of figures, and one on what the sync waits for; rates follow after the first second.
     var lines: [StyledText] {
         guard let lists = report.lists, lists > 0, let start, let newest else { return ["Reading the lists folder"] }
         let (icons, bytes) = (newest.icons - start.icons, newest.bytes - start.bytes)
         let seconds = (newest.time - start.time) / .seconds(1)
-        var parts: [String] = []
-        if let published = report.publishedLists { parts.append("\(grouped(published)) of \(counted(lists, "list"))") }
-        parts.append("\(grouped(newest.icons)) of \(counted(newest.icons + report.pending, "icon"))")
-        if bytes > 0 { parts.append(ByteCount(bytes).rounded) }
-        if bytes > 0, seconds >= 1 { parts.append("\(ByteCount(Int(Double(bytes) / seconds)).rounded)/s") }
+        var line = StyledText(total > 0 ? "\((report.ready + report.failed) * 100 / total) %: " : "")
+        if let published = report.publishedLists {
+            line += StyledText("\(grouped(published)) of \(counted(lists, "list")), ")
+        }
+        line += StyledText("\(grouped(report.ready)) of \(counted(total, "icon")) ready")
+        if report.failed > 0 { line += ", " + StyledText("\(grouped(report.failed)) failed", .red) }
+        if bytes > 0 { line += StyledText(", \(ByteCount(bytes).rounded)") }
+        if bytes > 0, seconds >= 1 { line += StyledText(", \(ByteCount(Int(Double(bytes) / seconds)).rounded)/s") }
         if icons > 0, seconds >= 1, report.pending > 0, report.hold == nil {
             let left = (Double(report.pending) * seconds / Double(icons)).rounded(.up)
-            parts.append("\(RelativeTime.length(Int64(left))) left")
+            line += StyledText(", \(RelativeTime.length(Int64(left))) left")
         }
-        var line = StyledText(parts.joined(separator: ", "))
-        if report.failed > 0 { line += ", " + StyledText("\(grouped(report.failed)) failed", .red) }
         return [line] + (report.hold.map { [StyledText("Waiting: \($0)", .yellow)] } ?? [])
     }
 }
 
-/// Shows a sync's progress: redrawn on a terminal, else a line every 10 s.
+/// Shows a sync's progress: redrawn on a terminal, else at most a line a second while something changes.
 final class SyncProgressDisplay: Sendable {
     private struct State {
         var progress = SyncProgress()
-        /// When lines were last written that cannot be redrawn.
-        var last = ContinuousClock.now
+        /// When lines were last written that cannot be redrawn; at first ahead, so that a quick sync writes none.
+        var last = ContinuousClock.now + .seconds(2)
     }
 
-    private static let pace: Duration = .seconds(10)
+    private static let pace: Duration = .seconds(1)
 
     let display: LiveDisplay
     private let state = Mutex(State())
@@ -62,18 +79,16 @@ final class SyncProgressDisplay: Sendable {
     }
 
     func show(_ report: SyncReport) {
-        let lines: [StyledText]? = state.withLock { state in
+        let progress: SyncProgress? = state.withLock { state in
             let now = ContinuousClock.now
             state.progress.record(report, at: now)
-            guard !report.isDone else { return nil }
-            guard !display.isLive else { return state.progress.lines }
-            guard now - state.last >= Self.pace else { return nil }
-            state.last = now
-            return state.progress.lines
+            guard !report.isDone, display.isLive || now - state.last >= Self.pace else { return nil }
+            if !display.isLive { state.last = now }
+            return state.progress
         }
-        guard let lines else { return }
-        if display.isLive { return display.show(lines) }
-        for line in lines { Message.error(line.plain) }
+        guard let progress else { return }
+        if display.isLive { return display.show([progress.bar].compactMap(\.self) + progress.lines) }
+        for line in progress.lines { Message.error(line.plain) }
     }
 
     func clear() { display.clear() }

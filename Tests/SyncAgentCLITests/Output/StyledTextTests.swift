@@ -106,7 +106,7 @@ struct StyledTextTests {
         #expect(StyledText("ignored: it is empty").item(fitting: nil).map(\.plain) == ["  ignored: it is empty"])
     }
 
-    @Test("progress tells lists, icons, bytes, the rate and the time left, and what it waits for")
+    @Test("progress tells per cent, lists, icons, failures, bytes, the rate and the time left, and what it waits for")
     func progress() {
         var progress = SyncProgress()
         var report = SyncReport()
@@ -114,15 +114,16 @@ struct StyledTextTests {
         report.downloadedBytes = 1 << 20
         let start = ContinuousClock.now
         progress.record(SyncReport(), at: start)
-        #expect(progress.lines.map(\.plain) == ["Reading the lists folder"])
+        #expect(progress.lines.map(\.plain) == ["Reading the lists folder"] && progress.bar == nil)
         progress.record(report, at: start)
-        #expect(progress.lines.map(\.plain) == ["3 of 5 lists, 200 of 1,200 icons"])
+        #expect(progress.lines.map(\.plain) == ["16 %: 3 of 5 lists, 200 of 1,200 icons ready"])
         (report.ready, report.pending, report.failed, report.downloadedBytes) = (690, 500, 10, 5 << 20)
         progress.record(report, at: start + .seconds(2))
         #expect(
             progress.lines.map(\.plain) == [
-                "3 of 5 lists, 700 of 1,200 icons, 4 MiB, 2 MiB/s, 2 s left, 10 failed"
+                "58 %: 3 of 5 lists, 690 of 1,200 icons ready, 10 failed, 4 MiB, 2 MiB/s, 2 s left"
             ])
+        #expect(progress.bar?.plain == "[\(String(repeating: "#", count: 22))x\(String(repeating: "-", count: 17))]")
         report.hold = "downloads are paused"
         progress.record(report, at: start + .seconds(2))
         #expect(progress.lines.last?.plain == "Waiting: downloads are paused")
