@@ -11,6 +11,7 @@ enum CommandLineText {
         let isHelp = arguments.first == "help"
         if let flaw = misplacedOptions(in: arguments) { return flaw }
         let words = isHelp ? arguments.dropFirst().filter { !$0.starts(withBytes: "-") } : arguments
+        if !isHelp, words.count > 1, words[0] == "config", ConfigCommand.Show.takes(words[1]) { return nil }
         return flaw(in: words[...], of: SyncAgentCommand.self, path: [])
     }
 

@@ -30,8 +30,8 @@ struct SyncAgentCommand: AsyncParsableCommand {
             ExplainCommand.self,
             CheckCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self,
             UnpinCommand.self, RetryCommand.self, RefreshCommand.self, EvictCommand.self, PurgeCommand.self,
-            VerifyCommand.self, EventsCommand.self, ConfigCommand.self, DashboardCommand.self, ExportCommand.self,
-            KeyCommand.self, DemoCommand.self,
+            VerifyCommand.self, EventsCommand.self, ConfigCommand.self, ReloadCommand.self, DashboardCommand.self,
+            ExportCommand.self, KeyCommand.self, DemoCommand.self,
         ])
 }
 

@@ -161,6 +161,45 @@ struct ConfigurationTests {
         return Dictionary(uniqueKeysWithValues: report.settings.map { ($0.key, $0) })
     }
 
+    @Test("reload does what SIGHUP does, and ends with the result; config shows one value, or what is not a default")
+    func reloadCommand() async throws {
+        try await World.with { plain in
+            let (world, file) = try Self.world(plain, "[fetch]\nperHost = 3\n")
+            #expect(try await world.agent.call("reload").code == 69)
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.pid != nil }
+                let same = try await world.agent.call("reload")
+                #expect(same.code == 0 && same.output == "Configuration reloaded: nothing changed.\n", "\(same)")
+                try write("[fetch]\nperHost = 5\n[cache]\nmode = \"0750\"\n", to: file)
+                let changed = try await world.agent.call("reload")
+                #expect(changed.code == 0 && changed.output == "Configuration reloaded. Changed: fetch.perHost.\n")
+                expectContains(changed.messages, "in force only after a restart: cache.mode")
+                #expect(try await world.agent.call("config", "fetch.perHost").output == "5\n")
+                let rows = try await world.agent.call("config", "--changed").output
+                expectContains(rows, "\nfetch.perHost ", "\ncache.mode ")
+                #expect(!rows.contains("\nfetch.maxBytes "))
+                let table = try await world.agent.call("config", "cache").output
+                #expect(table.hasPrefix("SETTING ") && !table.contains("fetch."), "\(table)")
+                let unknown = try await world.agent.call("config", "fetch.perhost")
+                #expect(unknown.code == 64)
+                expectContains(unknown.messages, "There is no setting fetch.perhost. Did you mean fetch.perHost?")
+
+                try write("[fetch]\nperHost = 0\nconcurency = 3\n", to: file)
+                let bad = try await world.agent.call("reload")
+                #expect(bad.code == 78 && bad.output.isEmpty)
+                expectContains(
+                    bad.messages, "\(file):2: “0” is not a value for fetch.perHost", "\(file):3: ",
+                    "Not reloaded: all settings stay as they were.")
+                let json = try await world.agent.call("reload", "--json")
+                #expect(json.code == 78)
+                expectContains(
+                    json.output, "{ \"format\": 1, \"changed\": [], \"needRestart\": [], \"errors\": [ \"\(file):2: ")
+                #expect(try await world.agent.status { $0.configuration.error != nil }.needsAttention)
+                #expect(try await world.agent.call("config", "fetch.perHost").output == "5\n")
+            }
+        }
+    }
+
     @Test("a bad configuration keeps the agent from starting; each error is named with its place")
     func badStart() async throws {
         try await World.with { plain in

@@ -139,6 +139,37 @@ struct EventTests {
         }
     }
 
+    @Test("events are chosen by kind and by list, with the icons of the list; --limit counts what is chosen")
+    func chosen() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            try world.drop(["Maps", "Music"], as: "other.plist")
+            try #require(try await world.agent.call("run", "--once").code == 0)
+            let kinds = try await Self.events(world, "--kind", "icon-ready", "--kind", "agent-started")
+            #expect(Set(kinds.map(\.kind)) == ["icon-ready", "agent-started"] && kinds.count == 4)
+            let list = try await Self.events(world, "--list", "other.plist")
+            #expect(list.map(\.kind).sorted() == ["icon-ready", "icon-ready", "list-accepted"])
+            let newest = try await Self.events(world, "--kind", "icon-ready", "--limit", "1")
+            #expect(newest.count == 1 && newest.last == kinds.last(where: { $0.kind == "icon-ready" }))
+            let first = try await Self.events(world, "--kind", "icon-ready", "--since", "0", "--limit", "1")
+            #expect(first.count == 1 && first.last == kinds.first(where: { $0.kind == "icon-ready" }))
+            let wrong = try await world.agent.call("events", "--kind", "icon-redy")
+            #expect(wrong.code == 64)
+            expectContains(wrong.messages, "icon-redy is not a kind of event. Did you mean icon-ready?")
+            try await world.agent.whileRunning { _ in
+                try await Self.following(world, "chosen", ["--json", "--since", "0", "--list", "other.plist"]) {
+                    file in
+                    try await waitUntil { try Self.events(in: file).contains { $0.list == "other.plist" } }
+                    try world.drop(["Mail", "Notes"])
+                    try await world.published(["Mail", "Notes"])
+                    try world.drop(["Maps"], as: "other.plist")
+                    try await waitUntil { try Self.events(in: file).contains { $0.kind == "icon-retired" } }
+                    #expect(try Self.events(in: file).allSatisfy { $0.url?.text.contains("Notes") != true })
+                }
+            }
+        }
+    }
+
     @Test(
         "the documented Python example follows the events over a restart of the agent",
         .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))

@@ -20,7 +20,8 @@ struct GuidanceTests {
                 let options = ["--socket", world.folder.appending("control.sock").string]
                 for (command, words) in [
                     (["status"], "in \(world.agent.cache)\n"), (["why", url], "\(world.agent.cache)/icons/"),
-                    (["list", "apps.plist"], url), (["path", url], "\(world.agent.cache)/icons/"),
+                    (["list", "apps.plist"], url), (["path", url], "\(world.agent.cache)/by-url/"),
+                    (["path", url, "--resolve"], "\(world.agent.cache)/icons/"),
                 ] {
                     let end = try await Program.run([program.string] + command + options)
                     expectContains(end.output, words)
@@ -30,6 +31,36 @@ struct GuidanceTests {
                 try await world.agent.status { $0.icons.failed == 1 }
                 let status = try await Program.run([program.string, "status"] + options)
                 expectContains(status.output, "$ syncagent list b.plist \(options.joined(separator: " "))\n")
+            }
+        }
+    }
+
+    @Test("why takes an app's name, which several lists can have, and list --failed is about all lists")
+    func names() async throws {
+        try await World.with { world in
+            let gone = world.origin.baseURL + "/gone.png"
+            world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
+            try world.drop(["Mail"])
+            try world.agent.drop(propertyList([("Mail", gone), ("A: B", gone)]), as: "other.plist")
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.inSync && $0.icons.failed == 1 && $0.icons.ready == 1 }
+                let why = try await world.agent.call("why", "Mail")
+                #expect(why.code == 0)
+                expectContains(why.output, world.origin.iconURL("Mail") + "\n", "\n\n\(gone)\n", "http-404")
+                let colon = try await world.agent.call("why", "A: B")
+                #expect(colon.code == 0 && colon.output.hasPrefix(gone + "\n"), "\(colon)")
+                let json = try await world.agent.call("why", "--json", "A: B")
+                #expect(json.output.hasPrefix("{ \"format\": 1, \"app\": \"A: B\", \"icons\": ["), "\(json)")
+                let unknown = try await world.agent.call("why", "Mial")
+                #expect(unknown.code == 1)
+                expectContains(unknown.messages, "No app in any list is named “Mial”. Did you mean Mail?")
+
+                let failed = try await world.agent.call("list", "--failed")
+                #expect(failed.code == 0 && !failed.output.contains("apps.plist"), "\(failed)")
+                expectContains(failed.output, "http-404  other.plist  Mail  \(gone)\n")
+                let documents = try await world.agent.call("list", "--failed", "--json")
+                #expect(documents.output.hasPrefix("{ \"format\": 1, \"lists\": [\n{ "), "\(documents)")
+                #expect(documents.output.matches(of: /"status": "failed"/).count == 2)
             }
         }
     }
@@ -64,7 +95,7 @@ struct GuidanceTests {
                 let fragments = try await world.agent.call("refresh", base + "/c.png")
                 #expect(fragments.code == 1)
                 expectContains(fragments.messages, "2 icons have the URL \(base)/c.png with different fragments.")
-                let path = try await world.agent.call("path", mail + "?…")
+                let path = try await world.agent.call("path", "--resolve", mail + "?…")
                 #expect(path.code == 0 && path.output.hasSuffix(".png\n"), "\(path)")
                 #expect(try await world.agent.call("path", mail).code == 1)
 

@@ -41,7 +41,7 @@ struct InlineIconTests {
     private func expectCommands(
         _ world: World, url: String, bad: String, longest: String, next: String
     ) async throws {
-        let path = try await world.agent.call("path", url)
+        let path = try await world.agent.call("path", "--resolve", url)
         #expect(path.code == 0 && path.output.hasSuffix(".png\n"), "\(path.messages)")
         let failed = try await world.agent.call("path", bad)
         #expect(failed.code == 1)

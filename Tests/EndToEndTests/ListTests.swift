@@ -19,7 +19,7 @@ struct ListTests {
                 try world.drop(["Mail", "Maps"])
                 try await world.published(["Mail", "Maps"])
                 #expect(try world.expectWholeCache() == 2)
-                let answer = try await world.agent.call("path", world.origin.iconURL("Mail"))
+                let answer = try await world.agent.call("path", "--resolve", world.origin.iconURL("Mail"))
                 #expect(answer.code == 0)
                 let path = FilePath(String(answer.output.dropLast()))
                 #expect(try FileBytes.read(path) == IconDrawing("Mail").png())
@@ -41,6 +41,28 @@ struct ListTests {
                 let manifest = try IconCache(at: world.agent.cache).manifest()
                 #expect(manifest.lists.keys.sorted() == ["renamed.plist"])
                 #expect(world.origin.requestCount == 3)
+            }
+        }
+    }
+
+    @Test("path prints a name that leads to each new image of an icon; with --resolve it is the file of each image")
+    func stablePath() async throws {
+        try await World.with { world in
+            try await world.agent.whileRunning { _ in
+                try world.drop(["Mail"])
+                try await world.published(["Mail"])
+                let url = world.origin.iconURL("Mail")
+                let stable = try await world.agent.call("path", url).output
+                let first = try await world.agent.call("path", "--resolve", url).output
+                #expect(stable == world.agent.cache.appending(CacheLayout.byURL(IconURL(url))).string + "\n")
+                world.origin.respond(to: DemoOrigin.iconPath("Mail"), with: .icon(IconDrawing("Other")))
+                try #require(try await world.agent.call("refresh", "--full", url).code == 0)
+                try await waitUntil { try await world.agent.call("path", "--resolve", url).output != first }
+                #expect(try await world.agent.call("path", url).output == stable)
+                let json = try await world.agent.call("path", "--json", url).output
+                expectContains(json, "\"stablePath\": \"\(stable.dropLast())\" }")
+                #expect(try FileBytes.read(FilePath(String(stable.dropLast()))) == IconDrawing("Other").png())
+                #expect(try FileBytes.read(FilePath(String(first.dropLast()))) == IconDrawing("Mail").png())
             }
         }
     }

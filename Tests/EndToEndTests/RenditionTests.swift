@@ -115,11 +115,14 @@ struct RenditionTests {
                 }
                 let url = app.icon.text
                 #expect(
-                    try await world.agent.call("path", url, "--size", "50").output
+                    try await world.agent.call("path", url, "--size", "50", "--resolve").output
                         == cache.path(of: app.renditions[1].image).string + "\n")
                 #expect(
-                    try await world.agent.call("path", "--app", name, "--size", "1000").output
+                    try await world.agent.call("path", "--app", name, "--size", "1000", "--resolve").output
                         == cache.path(of: try #require(app.ownImage)).string + "\n")
+                #expect(
+                    try await world.agent.call("path", url, "--size", "50").output
+                        == cache.folder.appending(CacheLayout.bySize(app.renditions[1].size, .of(url))).string + "\n")
             }
             #expect(try world.expectWholeCache() == 2)
             expectContains(try await world.agent.call("verify").output, "6 images")

@@ -19,7 +19,7 @@ class Renditions(MachineTest):
         self.install(debs[-1])
         self.machine.run("systemctl", "reload", "syncagent")
         until("the renditions", lambda: (self.status()["renditions"] or {}).get("ready") == 5)
-        path = self.syncagent("path", icons.url(3), "--size", "64").out.strip()
+        path = self.syncagent("path", icons.url(3), "--size", "64", "--resolve").out.strip()
         self.assertTrue(path.startswith(f"{CACHE}/icons/"), path)
         self.assertEqual(self.machine.path(path).read_bytes()[:8], b"\x89PNG\r\n\x1a\n")
         until("the icon theme", lambda: self.machine.path(f"{CACHE}/share/icons/hicolor/16x16/apps/App 3.png").exists())

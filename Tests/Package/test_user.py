@@ -32,7 +32,7 @@ class UserService(MachineTest):
         self.as_ada("cp", "/home/ada/apps.plist", lists)
         self.as_ada("syncagent", "sync", "--wait", "apps.plist")
         path = self.as_ada("syncagent", "path", icons.url(2)).out.strip()
-        self.assertTrue(path.startswith("/home/ada/.cache/syncagent/icons/"), path)
+        self.assertTrue(path.startswith("/home/ada/.cache/syncagent/by-url/"), path)
         self.assertEqual(self.machine.path(path).read_bytes(), icons.png(2))
         self.assertTrue(self.machine.path("/home/ada/.local/state/syncagent/state.sqlite").exists())
         self.assertTrue(self.machine.path(f"{self.runtime}/syncagent/control.sock").exists())

@@ -12,6 +12,8 @@ struct CommandLineTextTests {
             (["PIN"], "Did you mean pin?"),
             (["help", "bogus"], "There is no command “bogus”."), (["xyzzy", "--json"], "There is no command “xyzzy”."),
             (["config", "chek", "a.toml"], "“config chek”. Did you mean check?\nSee 'syncagent help config'"),
+            (["config", "bogus"], "There is no command “config bogus”."),
+            (["help", "config", "fetch.maxBytes"], "There is no command “config fetch.maxBytes”."),
             (["help", "config", "bogus"], "There is no command “config bogus”."),
             (["a\n\u{1B}[31m"], "“a\\u000a\\u001b[31m”"),
             (["--system", "status"], "Options follow the command: syncagent status --system\n"),
@@ -26,6 +28,7 @@ struct CommandLineTextTests {
         arguments: [
             [], ["--help"], ["status"], ["help"], ["help", "sync"], ["help", "--json"], ["config"],
             ["config", "--json"], ["config", "check", "x"], ["list", "statsu"],
+            ["config", "fetch.maxBytes"], ["config", "fetch"], ["config", "maxBytes"], ["config", "fetch.perhost"],
         ])
     func known(arguments: [String]) {
         #expect(CommandLineText.flaw(in: arguments) == nil)

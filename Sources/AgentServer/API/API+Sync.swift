@@ -5,7 +5,7 @@ import NIOCore
 import Reports
 import SyncAgent
 
-// Routes that rescan the lists folder, and streams: one JSON document a line, whenever it changes.
+// Routes that rescan the lists folder or reload the configuration, and streams: one JSON document a line, whenever it changes.
 extension API {
     /// The minimum time between two documents of a stream.
     private static let pace: Duration = .milliseconds(50)
@@ -16,6 +16,10 @@ extension API {
                 let lists = try await RequestDocument(request, [.lists]).lists ?? []
                 if lists.isEmpty { agent.lookAgain() } else { await agent.look(for: Set(lists).sorted()) }
                 return try Self.answer(await board.text())
+            },
+            .change("reload") { request, _ in
+                _ = try await RequestDocument(request, [])
+                return try Self.answer(await agent.reload()?.json)
             },
             .change("sync/stream") { request, _ in
                 let lists = Set(try await RequestDocument(request, [.lists]).lists ?? []).sorted()

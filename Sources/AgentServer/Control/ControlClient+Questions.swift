@@ -108,11 +108,17 @@ extension ControlClient {
         try await unlessItEnds { try await decoded(SettingsReport.self, from: "settings") }
     }
 
-    /// The icons of a list whose last refresh failed.
-    package func staleIcons(of list: ListName) async throws -> Set<IconURL>? {
+    /// Reads the configuration again, as SIGHUP does; an agent of an earlier version refuses that.
+    package func reload() async throws -> ReloadReport? {
+        try await unlessItEnds { try await decoded(ReloadReport.self, from: "reload", .POST) }
+    }
+
+    /// The icons of a list, or of any, whose last refresh failed.
+    package func staleIcons(of list: ListName?) async throws -> Set<IconURL>? {
         guard let status = try await status() else { return nil }
         var stale: Set<IconURL> = []
-        var path: String? = status.icons.stale > 0 ? "icons?list=\(PercentEncoding.encode(list.text))&limit=1000" : nil
+        let query = list.map { "list=\(PercentEncoding.encode($0.text))&" } ?? ""
+        var path: String? = status.icons.stale > 0 ? "icons?\(query)limit=1000" : nil
         let first = path
         while let next = path {
             guard let page = try await unlessItEnds({ try await decoded(IconPage.self, from: next) }) else {

@@ -51,8 +51,8 @@ extension Agent {
 
     /// Reads the configuration again and applies it, or reports why the old one stays; then rescans the lists folder.
     ///
-    /// Returns once the status shows the result.
-    func reload(_ agent: RunningAgent) async {
+    /// Returns the result once the status shows it.
+    func reload(_ agent: RunningAgent) async -> ReloadReport {
         let (loop, lists) = (agent.loop, agent.lists)
         switch readConfiguration() {
         case .accepted(let new):
@@ -69,6 +69,7 @@ extension Agent {
                     "some changed settings need a restart",
                     metadata: ["settings": "\(new.needRestart.joined(separator: ", "))"])
             }
+            return ReloadReport(changed: new.changed, needRestart: new.needRestart)
         case .rejected(let problems):
             // The event tells the first one.
             for problem in problems.dropFirst() {
@@ -79,6 +80,7 @@ extension Agent {
             await loop.hand(.misconfigured(reason: reason))
             loop.emit(.configurationRejected(reason: reason))
             lists.lookAgain()
+            return ReloadReport(errors: problems)
         }
     }
 }

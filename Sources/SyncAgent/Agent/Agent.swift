@@ -232,14 +232,18 @@ package struct Agent: Sendable {
                 }
             }
             group.addTask {
-                for await _ in wakeUps {
-                    if let service {
-                        await service.reload {
-                            await reload(agent)
-                            await agent.lookAgain(atMost: Self.patience)
-                        }
-                    } else {
-                        await reload(agent)
+                for await _ in wakeUps { agent.reloads.post() }
+                return nil
+            }
+            group.addTask {
+                for await request in agent.reloads.all {
+                    guard let service else {
+                        request.yield(await reload(agent))
+                        continue
+                    }
+                    await service.reload {
+                        request.yield(await reload(agent))
+                        await agent.lookAgain(atMost: Self.patience)
                     }
                 }
                 return nil

@@ -24,16 +24,19 @@ package struct RunningAgent: Sendable {
     /// Why readers' leases may be invisible; `nil` if all are visible.
     private let leaseDoubt: @Sendable () -> LeaseDoubt?
     package let listeners = Listeners()
+    let reloads: ReloadRequests
     private let listening = Milestone()
     private let probe: Probe
 
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
-        counts: AgentMetrics = AgentMetrics(), space: SpaceMetrics = SpaceMetrics(),
+        reloads: ReloadRequests = ReloadRequests(), counts: AgentMetrics = AgentMetrics(),
+        space: SpaceMetrics = SpaceMetrics(),
         damagedState: @escaping @Sendable () -> FilePath? = { nil },
         leaseDoubt: @escaping @Sendable () -> LeaseDoubt? = { nil }
     ) {
         latestSettings = settings
+        self.reloads = reloads
         self.counts = counts
         self.space = space
         self.damagedState = damagedState
@@ -185,6 +188,9 @@ package struct RunningAgent: Sendable {
         await loop.post(.purge, andWaitUntil: { !$0.isPurging }, atMost: Self.patience)
         return await loop.ask(\.purgeReport) ?? nil
     }
+
+    /// Reads the configuration again, and rescans the lists folder, as SIGHUP does.
+    package func reload() async -> ReloadReport? { await reloads.post().first { _ in true } }
 
     package func lookAgain() { lists.lookAgain() }
 

@@ -72,7 +72,7 @@ package struct DiskStatus: Sendable {
         return report
     }
 
-    package func staleIcons(of list: ListName) -> Set<IconURL> { restore().plan.staleIcons(of: list) }
+    package func staleIcons(of list: ListName?) -> Set<IconURL> { restore().plan.staleIcons(of: list) }
 
     private struct Restored {
         /// The plan that an agent would start with, except for older generations.

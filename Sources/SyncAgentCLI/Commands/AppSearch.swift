@@ -12,7 +12,16 @@ extension IconCache {
         return entry
     }
 
-    private func missing(_ name: String, in list: ListName?) throws -> ExitCode {
+    /// The icons of all apps with this name, in any list, by the lists' names; empty without a cache that can be read.
+    func icons(ofApp name: String) throws -> [IconURL] {
+        guard let snapshot = try? snapshot() else { return [] }
+        defer { snapshot.end() }
+        var seen: Set<IconURL> = []
+        return try snapshot.documents().flatMap { $0.apps.filter { $0.name == name }.map(\.icon) }
+            .filter { seen.insert($0).inserted }
+    }
+
+    func missing(_ name: String, in list: ListName?) throws -> ExitCode {
         let snapshot = try snapshot()
         defer { snapshot.end() }
         if let list, snapshot.manifest.lists[list] == nil {

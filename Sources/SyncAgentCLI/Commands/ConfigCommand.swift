@@ -2,6 +2,7 @@
 import AgentServer
 import AgentSettings
 import ArgumentParser
+import CacheFormat
 import Glibc
 import HTTPRules
 import SystemPackage
@@ -9,15 +10,15 @@ import SystemPackage
 struct ConfigCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Show the settings in force, check files, print all defaults.",
-        usage: "syncagent config [--json | check <file> ... | default] [options]",
+        usage: "syncagent config [<key> | check <file> ... | default] [options]",
         discussion: """
             Without a subcommand it prints each setting with its value and where that comes from: a line of the \
-            configuration file, a variable, an option, or the default. It asks the running agent; without one it shows what \
-            syncagent run would use.
+            configuration file, a variable, an option, or the default. With a key it prints only the value, for scripts. It \
+            asks the running agent; without one it shows what syncagent run would use.
 
             Examples:
-              syncagent config default > ~/.config/syncagent/syncagent.toml
-              syncagent config check && systemctl reload syncagent
+              syncagent config fetch.maxBytes
+              syncagent config check && syncagent reload
 
             Exit code 78: the configuration is wrong.
             """,
@@ -28,21 +29,51 @@ extension ConfigCommand {
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "show", abstract: "Show the settings in force, and where each one comes from.",
-            usage: "syncagent config [--json] [options]",
+            usage: "syncagent config [<key>] [--changed] [--json] [options]",
             discussion: """
                 Examples:
-                  syncagent config
-                  syncagent config --json
+                  syncagent config --changed
+                  syncagent config fetch.maxBytes
 
                 Exit code 78: the configuration is wrong.
                 """)
 
+        @Argument(
+            help: ArgumentHelp(
+                "Print only the value of this setting, such as fetch.maxBytes, or the settings of a table, such as fetch.",
+                valueName: "key"),
+            completion: .list(SettingKey.tables + SettingKey.all.map(\.name)))
+        var key: String?
+
+        @Flag(help: "Only show settings that differ from their defaults, or will after a restart.")
+        var changed = false
+
         @OptionGroup var output: ReportOptions
         @OptionGroup var configuration: Configuration
 
+        /// Whether a text is a setting or a table, or meant as one, rather than a subcommand.
+        static func takes(_ text: String) -> Bool {
+            text.contains(".") || SettingKey.tables.contains(text) || SettingKey.nearest(to: text) != nil
+        }
+
+        func validate() throws {
+            guard let key, SettingKey.named(key) == nil, !SettingKey.tables.contains(key) else { return }
+            let near = SettingKey.nearest(to: key)?.name ?? SettingKey.nearestTable(to: key)
+            throw ValidationError("There is no setting \(key).\(near.map { " Did you mean \($0)?" } ?? "")")
+        }
+
         func run() async throws {
-            let report = try await report()
-            try output.show(report.json) { Self.lines(of: report, width: $0) }
+            var report = try await report()
+            report.settings.removeAll { !shows($0) }
+            try output.show(report.json) { width in
+                if let key, SettingKey.named(key) != nil { return report.settings.map { StyledText($0.value) } }
+                return Self.lines(of: report, isPart: key != nil, width: width)
+            }
+        }
+
+        private func shows(_ setting: SettingsReport.Setting) -> Bool {
+            let isNamed = key.map { setting.key == $0 || setting.key.starts(withBytes: $0 + ".") } ?? true
+            return isNamed && (!changed || setting.value != setting.default || setting.needsRestart)
         }
 
         private func report() async throws -> SettingsReport {
@@ -61,7 +92,7 @@ extension ConfigCommand {
             return SettingsReport(place, effective.rows())
         }
 
-        private static func lines(of report: SettingsReport, width: Int?) -> [StyledText] {
+        private static func lines(of report: SettingsReport, isPart: Bool, width: Int?) -> [StyledText] {
             var table = Table("SETTING", .init("VALUE", least: 12), "FROM")
             for setting in report.settings {
                 let restart = setting.needsRestart ? "; the configured value needs a restart" : ""
@@ -72,13 +103,15 @@ extension ConfigCommand {
             let agent =
                 report.pid.map { "is running (process \($0))" }
                 ?? "not asked: these are the settings that syncagent run would use"
+            let rows = report.settings.isEmpty ? ["All settings have their defaults."] : table.lines(fitting: width)
+            if isPart { return rows }
             let folders = report.folders
             let head = [
                 "agent   \(agent)", "file    \(report.file)", "lists   \(folders.lists)", "cache   \(folders.cache)",
                 "state   \(folders.state)", "socket  \(folders.socket)", "",
             ]
             // Paths are not wrapped, so that they can be copied.
-            return head.flatMap { StyledText($0).wrapped(to: width) } + table.lines(fitting: width)
+            return head.flatMap { StyledText($0).wrapped(to: width) } + rows
         }
     }
 

@@ -4,6 +4,7 @@ import ArgumentParser
 import CacheFormat
 import FoundationEssentials
 import Glibc
+import IconCache
 import Reports
 import SyncAgent
 import SystemPackage
@@ -15,10 +16,11 @@ struct EventsCommand: AsyncParsableCommand {
         discussion: """
             Without --since, shows the newest events. Event numbers only grow. --follow prints events as \
             they happen, until Ctrl-C, and goes on after a restart of the agent; if events are missing, it prints a gap.
-            While the agent is stopped, the events are read from the state folder.
+            --list shows the events of a list, and of the icons that it names at present. While the agent is stopped, the \
+            events are read from the state folder.
 
             Examples:
-              syncagent events --limit 20
+              syncagent events --kind icon-failed --list apps.plist
               syncagent events --follow --json --since 4711
 
             Exit code 69: the agent is not running, and --follow is given or the state folder cannot be read.
@@ -39,6 +41,16 @@ struct EventsCommand: AsyncParsableCommand {
             valueName: "n"))
     var limit: Int?
 
+    @Option(
+        help: ArgumentHelp("Print only events of this kind, such as icon-failed; repeatable.", valueName: "kind"),
+        completion: .list(AgentEvent.Kind.allCases.map(\.rawValue)))
+    var kind: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Print only events of this list, and of its icons; repeatable.", valueName: "list"),
+        completion: .offered(.listsAndPins))
+    var list: [ListName] = []
+
     @Flag(help: "Print each event as a JSON object on one line.")
     var json = false
 
@@ -48,20 +60,32 @@ struct EventsCommand: AsyncParsableCommand {
     func validate() throws {
         if let since, since < 0 { throw ValidationError("--since is the number of an event, such as 4711.") }
         if let limit, limit < 0 { throw ValidationError("--limit is the number of events to print, such as 20.") }
+        let kinds = AgentEvent.Kind.allCases.map(\.rawValue)
+        if let other = kind.first(where: { !kinds.contains($0) }) {
+            throw ValidationError("\(other) is not a kind of event.\(Suggestion.text(for: other, among: kinds))")
+        }
         if follow, since != nil, limit != nil {
             throw ValidationError("--follow begins after --since or with the newest --limit events: use one of them.")
         }
     }
 
     func run() async throws {
-        let start = since.map(EventStart.after) ?? .last(limit ?? (follow ? 0 : Self.usual))
-        if follow { return try await follow(from: start) }
+        var filter: EventFilter?
+        if !kind.isEmpty || !list.isEmpty {
+            filter = EventFilter(kinds: kind, lists: list, cache: IconCache(at: try await configuration.cacheFolder()))
+        }
+        let most = limit ?? (follow ? 0 : Self.usual)
+        // The newest chosen events are known only once all are read.
+        let isTail = filter != nil && since == nil && most > 0
+        let start = since.map(EventStart.after) ?? (isTail ? .after(0) : .last(most))
+        if follow, !isTail { return try await follow(from: start, filter) }
         let client = EventClient(socket: try configuration.folders().socket)
         let (status, agent) = try await configuration.askIfPossible { try await $0.status() }
         let journal = status == nil ? try stoppedJournal(agent) : nil
-        var (next, rest) = (start, limit ?? (since == nil ? Self.usual : .max))
+        var (next, rest) = (start, since == nil ? most : limit ?? .max)
+        var newest: [String] = []
         while rest > 0 {
-            let limit = min(rest, EventPage.longest)
+            let limit = filter == nil ? min(rest, EventPage.longest) : EventPage.longest
             let (lines, last): ([String], Int)
             if let journal {
                 let page = await EventPage.read(from: next, limit: limit, of: journal)
@@ -71,11 +95,18 @@ struct EventsCommand: AsyncParsableCommand {
                     try await client.page(from: next, limit: limit)
                 }
             }
-            if lines.isEmpty { return }
-            try print(lines)
-            rest -= lines.count
+            if lines.isEmpty { break }
+            let chosen = filter?.chosen(of: lines) ?? lines
+            if isTail {
+                newest = (newest + chosen).suffix(most)
+            } else {
+                try print(chosen.prefix(rest))
+                rest -= chosen.count
+            }
             next = .after(last)
         }
+        try print(newest)
+        if follow { try await follow(from: next, filter) }
     }
 
     private func stoppedJournal(_ agent: LockState) throws -> EventJournal {
@@ -96,21 +127,23 @@ struct EventsCommand: AsyncParsableCommand {
         return EventJournal(reading: folder)
     }
 
-    private func follow(from start: EventStart) async throws {
+    private func follow(from start: EventStart, _ filter: EventFilter?) async throws {
         // A signal is the normal end of this command.
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
         let client = EventClient(socket: try configuration.folders().socket)
+        var filter = filter
         try await configuration.askAgent { agent -> Void? in
             guard try await agent.status() != nil else { return nil }
             return try await client.follow(from: start) {
                 Message.error("The agent stopped. Waiting until it runs again.")
             } _: {
-                try print($0)
+                try print(filter?.chosen(of: $0) ?? $0)
             }
         }
     }
 
-    private func print(_ lines: [String]) throws {
+    private func print(_ lines: some Collection<String>) throws {
+        if lines.isEmpty { return }
         if json { return try Message.output(lines: lines.joined(separator: "\n") + "\n") }
         let decoder = JSONDecoder()
         let (screen, now) = (output.screen, AgentClock.wallTime)

@@ -17,12 +17,12 @@ struct ListCommand: AsyncParsableCommand {
         usage: "syncagent list [<list>] [--failed] [--json] [options]",
         discussion: """
             The list “pins” has the pinned icons. An icon is stale if its last refresh failed: the old image stays. \
-            “previous” means that the app has a new URL, and shows its last image until the new one is on disk. Works \
-            without a running agent.
+            “previous” means that the app has a new URL, and shows its last image until the new one is on disk. Without \
+            a list, --failed shows the failed icons of all lists. Works without a running agent.
 
             Examples:
-              syncagent list
-              syncagent list apps.plist --failed
+              syncagent list apps.plist
+              syncagent list --failed
 
             Exit codes: 1 the list has no good version, there is no lists folder, or the manifest cannot be read; 78 no agent is running, and its \
             configuration is wrong.
@@ -39,12 +39,9 @@ struct ListCommand: AsyncParsableCommand {
     @OptionGroup var output: ReportOptions
     @OptionGroup var configuration: Configuration
 
-    func validate() throws {
-        guard !failed || list != nil else { throw ValidationError("--failed needs the name of a list.") }
-    }
-
     func run() async throws {
         if let list { return try await showIcons(of: list) }
+        if failed { return try await showFailedIcons() }
         let report = try await configuration.currentStatus()
         // Without agent and manifest, the lists are unknown.
         let obstacle = report.reachable == false ? report.publication.error : nil
@@ -70,12 +67,51 @@ struct ListCommand: AsyncParsableCommand {
     /// A row for each list, then the errors of lists.
     private static func lines(of report: StatusReport, width: Int?) -> [StyledText] {
         guard !report.lists.isEmpty else { return ["There are no app lists."] }
-        let notes = report.lists.flatMap { list -> [StyledText] in
+        return StatusView.table(of: report.lists).lines(fitting: width) + errors(of: report, width: width)
+    }
+
+    private static func errors(of report: StatusReport, width: Int?) -> [StyledText] {
+        report.lists.flatMap { list -> [StyledText] in
             guard let error = list.error else { return [] }
             let text = StyledText(list.name.text + ": ") + StyledText(error, .red)
             return text.wrapped(to: width)
         }
-        return StatusView.table(of: report.lists).lines(fitting: width) + notes
+    }
+
+    /// The icons of all lists that failed or are stale, and why lists are not accepted.
+    private func showFailedIcons() async throws {
+        let folders = try await configuration.agentFolders()
+        let snapshot = try IconCache(at: folders.cache).snapshot()
+        defer { snapshot.end() }
+        var documents = try snapshot.documents()
+        let stale = try await configuration.staleIcons(of: nil)
+        for index in documents.indices { Self.removeOthers(from: &documents[index], stale: stale) }
+        documents.removeAll(where: \.apps.isEmpty)
+        if output.json {
+            let texts = documents.map { $0.json.trimmed }.joined(separator: ",\n")
+            return try Message.output(lines: "{ \"format\": 1, \"lists\": [\n\(texts)\n] }\n")
+        }
+        let report = try await configuration.currentStatus()
+        try output.show { [documents] width in
+            var table = Table("STATUS", .init("LIST", rank: 1, least: 8), .init("NAME", rank: 2, least: 8), "ICON")
+            for document in documents {
+                for app in document.apps {
+                    table.add(
+                        Self.columns(of: app, stale: stale).status, StyledText(document.list.text),
+                        StyledText(app.name ?? ""), StyledText(shown(app.icon)))
+                }
+            }
+            return (documents.isEmpty ? ["No icon failed."] : table.lines(fitting: width))
+                + Self.errors(of: report, width: width)
+        }
+    }
+
+    /// Removes the entries whose icons neither failed nor are stale.
+    private static func removeOthers(from document: inout AppListDocument, stale: Set<IconURL>) {
+        document.apps.removeAll { app in
+            if case .failed = app.state { return false }
+            return app.previous?.error == nil && !stale.contains(app.icon)
+        }
     }
 
     private func showIcons(of list: ListName) async throws {
@@ -104,10 +140,7 @@ struct ListCommand: AsyncParsableCommand {
         guard var document = published else { throw Self.missing(list, verdict, folders) }
         let stale = try await configuration.staleIcons(of: list)
         if failed {
-            document.apps.removeAll { app in
-                if case .failed = app.state { return false }
-                return app.previous?.error == nil && !stale.contains(app.icon)
-            }
+            Self.removeOthers(from: &document, stale: stale)
             if output.json { return try Message.output(lines: document.json) }
         }
         try output.show { [document] width in
@@ -120,11 +153,7 @@ struct ListCommand: AsyncParsableCommand {
     static func table(of document: AppListDocument, stale: Set<IconURL> = []) -> Table {
         var table = Table("STATUS", .init("NAME", rank: 2, least: 8), .init("SIZE", rank: 1), "ICON")
         for app in document.apps {
-            var (status, size) = columns(of: app.state)
-            if let previous = app.previous {
-                status = StyledText(previous.error.map { "previous, \($0)" } ?? "previous", .yellow)
-            }
-            if stale.contains(app.icon) { status = StyledText("stale", .yellow) }
+            let (status, size) = columns(of: app, stale: stale)
             table.add(status, StyledText(app.name ?? ""), StyledText(size), StyledText(shown(app.icon)))
         }
         return table
@@ -162,18 +191,26 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func columns(of state: AppListDocument.State) -> (status: StyledText, size: String) {
-        switch state {
-        case .ready(let image): (StyledText("ready", .green), "\(image.width)x\(image.height)")
-        case .pending: (StyledText("pending", .yellow), "")
-        case .failed(let code): (StyledText(code, .red), "")
+    private static func columns(
+        of app: AppListDocument.App, stale: Set<IconURL>
+    ) -> (status: StyledText, size: String) {
+        var (status, size) =
+            switch app.state {
+            case .ready(let image): (StyledText("ready", .green), "\(image.width)x\(image.height)")
+            case .pending: (StyledText("pending", .yellow), "")
+            case .failed(let code): (StyledText(code, .red), "")
+            }
+        if let previous = app.previous {
+            status = StyledText(previous.error.map { "previous, \($0)" } ?? "previous", .yellow)
         }
+        if stale.contains(app.icon) { status = StyledText("stale", .yellow) }
+        return (status, size)
     }
 }
 
 extension Configuration {
-    /// The icons of a list whose last refresh failed, from the agent or the folders.
-    fileprivate func staleIcons(of list: ListName) async throws -> Set<IconURL> {
+    /// The icons of a list, or of any, whose last refresh failed, from the agent or the folders.
+    fileprivate func staleIcons(of list: ListName?) async throws -> Set<IconURL> {
         let folders = try folders()
         // Without an answer the list is shown as published.
         if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }

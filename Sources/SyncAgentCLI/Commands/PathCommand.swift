@@ -11,10 +11,11 @@ struct PathCommand: AsyncParsableCommand {
         commandName: "path", abstract: "Print the absolute path of an icon's image.",
         usage: "syncagent path (<url> | --app <name> [--list <list>]) [options]",
         discussion: """
-            Works without a running agent. After a refresh, an icon may have another image with another path. While its \
-            URL has no image yet, the previous one of its app is printed, and a note on stderr says so. If several apps have \
-            the name, one with an image comes first, and then the first list by name. With --size, it is the smallest \
-            rendition that is large enough, or else the image itself.
+            Works without a running agent. The path stays the same as long as a list names the URL, and leads to the \
+            newest image. With --resolve it is that of the present image, which never changes, and is gone some time \
+            after another one has taken its place. While the URL has no image yet, the previous one of its app is used, and \
+            a note on stderr says so. If several apps have the name, one with an image comes first, and then the first list \
+            by name. With --size, it is the smallest rendition that is large enough, or else the image itself.
 
             Examples:
               syncagent path https://example.com/mail.png
@@ -49,7 +50,10 @@ struct PathCommand: AsyncParsableCommand {
         }
     }
 
-    @Flag(help: "Print one JSON document: the image with its path, digest, type and size.")
+    @Flag(help: "Print the path of the present image, with a suffix such as .png.")
+    var resolve = false
+
+    @Flag(help: "Print one JSON document: the present image with its path, digest, type and size, and the stable path.")
     var json = false
 
     @OptionGroup var output: OutputOptions
@@ -72,7 +76,8 @@ struct PathCommand: AsyncParsableCommand {
                 "\(shown(url)) could not be downloaded (\(code)). See: "
                     + configuration.command("syncagent why \(Suggestion.word(for: url))"))
         case .ready(let original):
-            let image = size.flatMap { app.image(forPixels: $0.pixels) } ?? original
+            let rendition = size.flatMap { size in app.renditions.first { $0.size.pixels >= size.pixels } }
+            let image = rendition?.image ?? original
             let path = cache.path(of: image)
             guard access(path.string, F_OK) == 0 else {
                 throw Exit.because(
@@ -84,12 +89,18 @@ struct PathCommand: AsyncParsableCommand {
                     "The image of \(shown(url)) is not on disk yet: this is the app's previous one, from "
                         + "\(shown(previous.icon, beside: url)).")
             }
-            guard json else { return try Message.output(path: path.string) }
+            let digest = Digest.of(url.text)
+            let name = rendition.map { CacheLayout.bySize($0.size, digest) } ?? CacheLayout.byURL(digest)
+            // An export has no such names.
+            let stable = cache.folder.appending(name)
+            let hasStable = access(stable.string, F_OK) == 0
+            guard json else { return try Message.output(path: hasStable && !resolve ? stable.string : path.string) }
             try Message.output([
                 "format": 1, "name": .string(orNull: app.name), "url": .text(url), "path": .string(path.string),
                 "sha256": .string(image.sha256.hex),
                 "bytes": .number(image.bytes), "type": .string(image.type), "width": .number(image.width),
                 "height": .number(image.height), "previous": app.previous.map { .text($0.icon) } ?? .null,
+                "stablePath": hasStable ? .string(stable.string) : .null,
             ])
         }
     }

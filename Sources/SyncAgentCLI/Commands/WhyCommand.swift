@@ -2,6 +2,7 @@
 import AgentServer
 import ArgumentParser
 import CacheFormat
+import IconCache
 import Reports
 import SyncAgent
 import SystemPackage
@@ -9,22 +10,25 @@ import SystemPackage
 struct WhyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "why",
-        abstract: "Explain the state of an icon URL: which lists name it, what the server said, what comes next.",
-        usage: "syncagent why [--json] <url> [options]",
+        abstract: "Explain the state of an icon: which lists name it, what the server said, what comes next.",
+        usage: "syncagent why [--json] <url or app> [options]",
         discussion: """
             Shows why an icon waits: a pause, a full disk, a server that failed or asked to wait, refresh.minimum. For \
             a retired image, shows when it is evicted, or why it stays. For an image that is current by what its server \
-            said, shows how to download it anyway. Works without a running agent.
+            said, shows how to download it anyway. If apps with a name have several icons, shows each. Works without a \
+            running agent.
 
             Examples:
               syncagent why https://example.com/mail.png
-              syncagent why https://example.com/mail.png --json
+              syncagent why Mail
 
-            Exit code 1: the URL is unknown.
+            Exit code 1: the URL or app is unknown.
             """)
 
     @Argument(
-        help: "The URL, spelled as in the app list; without its query, if only one icon fits.",
+        help: ArgumentHelp(
+            "The URL, spelled as in the app list; without its query, if only one icon fits. Or the name of an app.",
+            valueName: "url or app"),
         completion: .offered(.icons))
     var url: IconURL
 
@@ -32,30 +36,52 @@ struct WhyCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
+        // A name may have a colon, but most texts with one are URLs.
+        let isName = !url.text.contains(":")
+        if isName, try await explainApp(try await configuration.agentPlace()) { return }
         var known = try await report(on: url)
-        let (folders, file) = try await configuration.agentPlace(isAnswered: known?.isFromDisk != true)
-        if known == nil, let whole = try Suggestion.whole(url, in: folders.cache) {
+        let place = try await configuration.agentPlace(isAnswered: known?.isFromDisk != true)
+        if known == nil, let whole = try Suggestion.whole(url, in: place.folders.cache) {
             known = try await report(on: whole)
         }
-        guard case (var report, let isFromDisk)? = known else {
-            throw Exit.because(
-                "No app list names \(shown(url)), and no image of it is on disk."
-                    + Suggestion.icon(for: url, in: folders.cache))
-        }
-        let json = report.json
-        if let message = report.failure?.message {
-            report.failure?.message = CommandContext(file: file).explained(message)
-        }
-        try output.show(json) { [report] width in
-            IconView(
-                report: report, cache: folders.cache.string, now: AgentClock.wallTime, width: width,
-                isFromDisk: isFromDisk,
-                fullRefresh: configuration.agentCommand("syncagent refresh --full \(Suggestion.word(for: report.url))")
-            ).lines
-        }
+        if let known { return try output.show(known.report.json) { lines(on: known, place, width: $0) } }
+        if !isName, try await explainApp(place) { return }
+        if isName, let error = try? IconCache(at: place.folders.cache).missing(url.text, in: nil) { throw error }
+        throw Exit.because(
+            "No app list names \(shown(url)), and no image of it is on disk."
+                + Suggestion.icon(for: url, in: place.folders.cache))
     }
 
-    private func report(on url: IconURL) async throws -> (report: IconReport, isFromDisk: Bool)? {
+    /// Explains each icon of the apps with the name on the command line; returns whether there is one.
+    private func explainApp(_ place: (folders: AgentFolders, file: String)) async throws -> Bool {
+        var reports: [Known] = []
+        for icon in try IconCache(at: place.folders.cache).icons(ofApp: url.text) {
+            if let known = try await report(on: icon) { reports.append(known) }
+        }
+        guard !reports.isEmpty else { return false }
+        let icons = JSON.array(reports.map(\.report.json))
+        try output.show(["format": 1, "app": .text(url), "icons": .lines(icons)]) { [reports] width in
+            let texts = reports.map { lines(on: $0, place, width: width) }
+            return texts[0] + texts.dropFirst().flatMap { [""] + $0 }
+        }
+        return true
+    }
+
+    private func lines(on known: Known, _ place: (folders: AgentFolders, file: String), width: Int?) -> [StyledText] {
+        var report = known.report
+        if let message = report.failure?.message {
+            report.failure?.message = CommandContext(file: place.file).explained(message)
+        }
+        return IconView(
+            report: report, cache: place.folders.cache.string, now: AgentClock.wallTime, width: width,
+            isFromDisk: known.isFromDisk,
+            fullRefresh: configuration.agentCommand("syncagent refresh --full \(Suggestion.word(for: report.url))")
+        ).lines
+    }
+
+    private typealias Known = (report: IconReport, isFromDisk: Bool)
+
+    private func report(on url: IconURL) async throws -> Known? {
         let (answer, _) = try await configuration.askIfPossible { client -> IconReport?? in
             guard let known = try await client.report(on: url) else { return nil }
             guard var report = known, report.state == .retired else { return known }

@@ -2,10 +2,13 @@
 package import CacheFormat
 
 extension Reconciler {
-    /// The icons of a list whose last refresh failed; O(*n*) in the number of icons while any refresh fails, else O(1).
-    package func staleIcons(of list: ListName) -> Set<IconURL> {
+    /// The icons of a list, or of any, whose last refresh failed; O(*n*) in the number of icons while one fails, else O(1).
+    package func staleIcons(of list: ListName?) -> Set<IconURL> {
         guard book.catalog.tally.stale > 0 else { return [] }
-        return Set(book.catalog.icons.lazy.filter { $0.icon.isStale && $0.icon.lists.contains(list) }.map(\.url))
+        let icons = book.catalog.icons.lazy.filter { element in
+            element.icon.isStale && list.map { element.icon.lists.contains($0) } ?? true
+        }
+        return Set(icons.map(\.url))
     }
 
     /// When the icon became stale that has been stale for longest because of failed refreshes; `nil` if no refresh

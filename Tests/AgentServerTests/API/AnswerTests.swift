@@ -21,6 +21,7 @@ struct AnswerTests {
         case pins = "Pins"
         case selection = "Selection"
         case eviction = "Eviction"
+        case reload = "Reload"
         case settings = "Settings"
 
         /// The members that are derived from the others when it is written, or added to it.
@@ -36,6 +37,7 @@ struct AnswerTests {
             case .pins: try Self.read(PinReport.self, json).json
             case .selection: try Self.read(SelectionReport.self, json).json
             case .eviction: try Self.read(EvictionReport.self, json).json
+            case .reload: try Self.read(ReloadReport.self, json).json
             case .settings: try Self.read(SettingsReport.self, json).json
             }
         }

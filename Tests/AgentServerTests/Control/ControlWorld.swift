@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import Glibc
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -14,9 +15,13 @@ struct ControlWorld {
     let loop: AgentLoop
     let lists: ListService
     let scrubber: Scrubber
+    private let reloads = ReloadRequests()
 
     var socket: FilePath { folder.appending("control.sock") }
     var client: ControlClient { ControlClient(socket: socket) }
+
+    /// What each reload ends with.
+    static let reload = ReloadReport(changed: ["lists.settle"], needRestart: ["cache.mode"])
 
     /// The agent, with one setting from a file.
     var agent: RunningAgent {
@@ -29,7 +34,8 @@ struct ControlWorld {
                 lists: folder.appending("lists.d").string, cache: folder.appending("cache").string,
                 state: folder.appending("state").string, socket: socket.string),
             settings: [setting])
-        return RunningAgent(loop: loop, lists: lists, scrubber: scrubber, settings: LatestSettings(settings))
+        return RunningAgent(
+            loop: loop, lists: lists, scrubber: scrubber, settings: LatestSettings(settings), reloads: reloads)
     }
 
     var api: API { API(agent: agent, logger: .silent) }
@@ -87,6 +93,9 @@ struct ControlWorld {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { _ = await loop.run(plan, untilSettled: false) }
             group.addTask { try? await lists.run { loop.post(.scanned($0)) } }
+            group.addTask {
+                for await request in reloads.all { request.yield(Self.reload) }
+            }
             defer { group.cancelAll() }
             try await body()
         }

@@ -23,6 +23,7 @@ struct ContractTests {
         ("verify", "--repair --json"), ("events", "--follow --since= --limit= --json"), ("config", "--json"),
         ("config check", ""), ("config default", ""), ("dashboard", "--read-only --no-open"),
         ("export", "--rclone= --sign= --keep= --verify"), ("key generate", "--output="), ("demo", ""),
+        ("reload", "--json"),
     ]
 
     /// What all take that work with an agent or its folders.
@@ -207,7 +208,7 @@ struct ContractTests {
             (
                 "post",
                 """
-                why sync sync/stream pause resume retry refresh pin unpin eviction evict purge repair dashboard
+                why sync sync/stream pause resume retry refresh pin unpin eviction evict purge reload repair dashboard
                 """
             ),
         ])
