@@ -29,9 +29,9 @@ struct SyncAgentCommand: AsyncParsableCommand {
             RunCommand.self, StatusCommand.self, PathCommand.self, ListCommand.self, WhyCommand.self,
             ExplainCommand.self,
             CheckCommand.self, SyncCommand.self, PauseCommand.self, ResumeCommand.self, PinCommand.self,
-            UnpinCommand.self, RetryCommand.self, RefreshCommand.self, EvictCommand.self, PurgeCommand.self,
-            VerifyCommand.self, EventsCommand.self, ConfigCommand.self, ReloadCommand.self, DashboardCommand.self,
-            ExportCommand.self, KeyCommand.self, DemoCommand.self,
+            UnpinCommand.self, MuteCommand.self, UnmuteCommand.self, RetryCommand.self, RefreshCommand.self,
+            EvictCommand.self, PurgeCommand.self, VerifyCommand.self, EventsCommand.self, ConfigCommand.self,
+            ReloadCommand.self, DashboardCommand.self, ExportCommand.self, KeyCommand.self, DemoCommand.self,
         ])
 }
 

@@ -31,13 +31,7 @@ extension API {
 
     @concurrent private func pause(_ request: Request) async throws -> Response {
         let document = try await RequestDocument(request, [.for, .reason])
-        let duration = try document.for.map { text throws(APIError) in
-            guard let duration = DurationText.parse(text), duration > .zero else {
-                throw .badRequest("The request's “for” is not a time: use 8h, for example.")
-            }
-            return duration
-        }
-        await agent.pause(for: duration, reason: try Self.reason(of: document))
+        await agent.pause(for: try document.duration(), reason: try Self.reason(of: document))
         return try Self.answer(await board.text())
     }
 
@@ -54,5 +48,15 @@ extension API {
                 "The request's “reason” is not 1 to \(Pause.maxReasonLength) characters without control characters.")
         }
         return reason
+    }
+}
+
+extension RequestDocument {
+    func duration() throws(APIError) -> Duration? {
+        guard let text = self.for else { return nil }
+        guard let duration = DurationText.parse(text), duration > .zero else {
+            throw .badRequest("The request's “for” is not a time: use 8h, for example.")
+        }
+        return duration
     }
 }

@@ -4,6 +4,7 @@ import Reports
 import SyncAgent
 import SyncPlan
 
+// Routes for what users decide about single icons and lists.
 extension API {
     var pinRoutes: [APIRoute] {
         [
@@ -21,6 +22,32 @@ extension API {
             .change("unpin") { request, _ in
                 try Self.answer(await agent.pin(try await request.iconURL(), false)?.json)
             },
+            .read("mutes") { request, _ in
+                _ = try request.query([])
+                return try Self.answer(await agent.muteReport()?.json)
+            },
+            .change("mute") { request, _ in
+                let document = try await RequestDocument(request, [.url, .list, .for])
+                let (target, duration) = (try document.muteTarget(), try document.duration())
+                if let flaw = await agent.flaw(inMute: target) {
+                    throw APIError.badRequest("This cannot be muted: \(flaw).")
+                }
+                return try Self.answer(await agent.mute(target, true, for: duration)?.json)
+            },
+            .change("unmute") { request, _ in
+                let target = try await RequestDocument(request, [.url, .list]).muteTarget()
+                return try Self.answer(await agent.mute(target, false)?.json)
+            },
         ]
+    }
+}
+
+extension RequestDocument {
+    fileprivate func muteTarget() throws(APIError) -> MuteTarget {
+        switch (url, list) {
+        case (let url?, nil): return .icon(url)
+        case (nil, let list?): return .list(list)
+        default: throw .badRequest("The request must name either a URL or a list: send {\"url\": \"https://…\"}.")
+        }
     }
 }

@@ -10,6 +10,7 @@ import NIOCore
 /// Each route accepts certain members only: ignoring a misspelt one would do something that was not meant.
 package struct RequestDocument: Codable, Equatable, Sendable {
     package var url: IconURL?
+    package var list: ListName?
     package var urls: [IconURL]?
     package var lists: [ListName]?
     package var images: [String]?
@@ -17,7 +18,7 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     /// Whether a refresh downloads without conditions.
     package var full: Bool?
     package var confirm: Bool?
-    /// How long a pause lasts, such as `8h`.
+    /// How long a pause or a mute lasts, such as `8h`.
     package var `for`: String?
     package var reason: String?
 
@@ -68,7 +69,7 @@ package struct RequestDocument: Codable, Equatable, Sendable {
         }
     }
 
-    enum Member: String, Sendable { case url, urls, lists, images, failed, full, confirm, `for`, reason }
+    enum Member: String, Sendable { case url, list, urls, lists, images, failed, full, confirm, `for`, reason }
 
     /// The member names of an object; fails if a member is `null`.
     private struct Names: Decodable {

@@ -78,6 +78,21 @@ extension ControlClient {
         }
     }
 
+    package func mutes() async throws -> MuteReport? {
+        try await unlessItEnds { try await decoded(MuteReport.self, from: "mutes") }
+    }
+
+    /// Mutes or unmutes a URL or list; returns all that is muted.
+    package func mute(_ target: MuteTarget, _ isMuted: Bool, for time: String? = nil) async throws -> MuteReport? {
+        var body = RequestDocument()
+        if case .icon(let url) = target { body.url = url }
+        if case .list(let name) = target { body.list = name }
+        body.for = time
+        return try await unlessItEnds {
+            try await decoded(MuteReport.self, from: isMuted ? "mute" : "unmute", .POST, body: body)
+        }
+    }
+
     package func retry(_ selection: IconSelection) async throws -> SelectionReport? {
         try await unlessItEnds {
             try await decoded(SelectionReport.self, from: "retry", .POST, body: .of(selection, withFailed: true))

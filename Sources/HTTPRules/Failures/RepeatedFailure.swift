@@ -23,4 +23,10 @@ package struct RepeatedFailure: Equatable, Sendable {
         // One code for both cases: only the message tells them apart.
         code.dependsOnLength && message.hasSuffix(ImageRejection.atSource) ? .lasting : code.persistence
     }
+
+    /// Whether its cause is likely to last for hours or for good.
+    package var isLasting: Bool {
+        if persistence == .momentary { return attempts > Backoff.momentaryAttempts }
+        return ![.passing, .throttled].contains(persistence)
+    }
 }

@@ -41,6 +41,8 @@ extension AgentEvent {
         case .resumed: "Downloads are resumed."
         case .pinned: "Pinned."
         case .unpinned: "Unpinned."
+        case .muted: "Muted: its failures do not count for the status and alerts."
+        case .unmuted: "Unmuted: its failures count."
         case .evictionHeld(let reason): "Eviction is held: \(reason)."
         case .evictionSuspended(let reason): "Eviction is suspended: \(reason)."
         case .evictionActive: "Eviction is active again."

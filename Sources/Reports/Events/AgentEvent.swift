@@ -44,6 +44,9 @@ package enum AgentEvent: Equatable, Sendable {
     case resumed
     case pinned(IconURL)
     case unpinned(IconURL)
+    case muted(MuteTarget)
+    /// A user unmuted it, or its time is over.
+    case unmuted(MuteTarget)
     case evictionHeld(reason: String)
     case evictionSuspended(reason: String)
     case evictionActive
@@ -94,6 +97,8 @@ extension AgentEvent {
         case resumed
         case pinned
         case unpinned
+        case muted
+        case unmuted
         case evictionHeld = "eviction-held"
         case evictionSuspended = "eviction-suspended"
         case evictionActive = "eviction-active"
@@ -148,6 +153,8 @@ extension AgentEvent {
         case .resumed: .resumed
         case .pinned: .pinned
         case .unpinned: .unpinned
+        case .muted: .muted
+        case .unmuted: .unmuted
         case .evictionHeld: .evictionHeld
         case .evictionSuspended: .evictionSuspended
         case .evictionActive: .evictionActive
@@ -171,7 +178,8 @@ extension AgentEvent {
 
     package var list: ListName? {
         switch self {
-        case .listAccepted(let name, _, _), .listRejected(let name, _), .listKept(let name, _), .listRemoved(let name):
+        case .listAccepted(let name, _, _), .listRejected(let name, _), .listKept(let name, _), .listRemoved(let name),
+            .muted(.list(let name)), .unmuted(.list(let name)):
             name
         default: nil
         }
@@ -181,7 +189,8 @@ extension AgentEvent {
         switch self {
         case .iconReady(let url, _, _), .iconChanged(let url, _, _), .iconFailed(let url, _), .iconStale(let url, _),
             .iconFresh(let url), .iconKept(let url, _), .iconRetired(let url), .iconEvicted(let url),
-            .iconNotRendered(let url, _), .pinned(let url), .unpinned(let url):
+            .iconNotRendered(let url, _), .pinned(let url), .unpinned(let url), .muted(.icon(let url)),
+            .unmuted(.icon(let url)):
             url
         default: nil
         }

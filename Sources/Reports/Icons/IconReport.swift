@@ -123,6 +123,8 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var renderFailure: RenderFailure?
     /// Whether its image waits to be rendered; `nil` from an agent of an older version.
     package var isRenderPending: Bool?
+    /// Why its failures do not count; `nil` from an agent of an older version.
+    package var mutes: [MuteReport.Mute]?
     package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
 
     package init(url: IconURL, state: IconSummary.State, lists: [ListName], next: String) {

@@ -7,7 +7,7 @@ extension StatusReport {
     /// `1,204 icons ready, 3 failed, 12 queued; downloads paused`
     package var serviceLine: String {
         var counts = ["\(counted(icons.ready, "icon")) ready"]
-        if icons.failed > 0 { counts.append("\(grouped(icons.failed)) failed") }
+        if unmutedFailures > 0 { counts.append("\(grouped(unmutedFailures)) failed") }
         // While downloads are paused, queued icons count as blocked too.
         let waiting = (downloads.queued, downloads.blocked)
         let queued = downloads.active + (state == .paused ? max(waiting.0, waiting.1) : waiting.0 + waiting.1)
@@ -22,7 +22,7 @@ extension StatusReport {
         if let reason = downloads.reason { return "downloads wait: \(reason)" }
         if let reason = eviction.reason { return "eviction \(eviction.state): \(reason)" }
         if let error = storage?.error { return "cannot store the state: \(error)" }
-        let bad = lists.count { $0.state != .ok }
+        let bad = lists.count(where: \.isProblem)
         if bad > 0 { return "\(counted(bad, "list")) not accepted" }
         return state == .paused ? "downloads paused" : nil
     }

@@ -35,6 +35,7 @@ extension StatusProblem {
         case conflictCopy = "conflict-copy"
         case watchPolling = "watch-polling"
         case leasesUnseen = "leases-unseen"
+        case muted
     }
 
     /// `nil` for other codes of failed icons, and for those of lists.

@@ -203,14 +203,14 @@ extension StatusReport {
 
     /// The icons behind the login page of a network: one cause for all of them, which is not theirs.
     private var loginProblem: StatusProblem? {
-        guard let failure = failures?.first(where: { $0.code == StatusProblem.Code.networkLogin.rawValue }) else {
-            return nil
-        }
+        guard let failure = failures?.first(where: { $0.code == StatusProblem.Code.networkLogin.rawValue }),
+            case let icons = failure.unmuted, icons > 0
+        else { return nil }
         let isRetried = state == .running && reachable != false
         return StatusProblem(
-            .networkLogin, count: failure.icons,
+            .networkLogin, count: icons,
             sentence: "all servers answer alike, as the login page of a network does: "
-                + "\(counted(failure.icons, "icon")) \(failure.icons == 1 ? "waits" : "wait") for a login",
+                + "\(counted(icons, "icon")) \(icons == 1 ? "waits" : "wait") for a login",
             detail: "log in to the network with a browser"
                 + (isRetried ? ": the icons follow then; a few are requested again each minute, for an hour" : ""),
             example: failure.example.text,
@@ -219,7 +219,7 @@ extension StatusReport {
 
     private var listProblems: [StatusProblem] {
         [List.State.rejected, .lastGood].flatMap { state -> [StatusProblem] in
-            let lists = lists.filter { $0.state == state }
+            let lists = lists.filter { $0.state == state && $0.isProblem }
             let codes = Set(lists.map(\.code)).sorted { $0 ?? "" < $1 ?? "" }
             return codes.compactMap { code in
                 let same = lists.filter { $0.code == code }
@@ -239,13 +239,13 @@ extension StatusReport {
     }
 
     private var iconProblems: [StatusProblem] {
-        let own = (failures ?? []).filter { $0.code != StatusProblem.Code.networkLogin.rawValue }
+        let own = (failures ?? []).filter { $0.code != StatusProblem.Code.networkLogin.rawValue && $0.unmuted > 0 }
         var problems: [StatusProblem] = own.map { failure in
             let explanations = CodeExplanation.explanations(of: failure.code)
             // The advice on an address is more than the code can tell.
             let isAdvised = AddressAdvice.find(in: failure.message) != nil
             return StatusProblem(
-                code: failure.code, count: failure.icons, sentence: "\(counted(failure.icons, "icon")) failed",
+                code: failure.code, count: failure.unmuted, sentence: "\(counted(failure.unmuted, "icon")) failed",
                 detail: failure.message, example: failure.example.text,
                 commands: [Self.command(for: failure.example, in: failure.list)], subject: .icon,
                 remedy: isAdvised ? nil : explanations.first { $0.subject == .icon }?.remedy)
@@ -306,13 +306,13 @@ extension StatusReport {
                     example: icons.previousExample?.text,
                     commands: icons.previousExample.map { [Self.command(for: $0, in: icons.previousList)] } ?? []))
         }
-        if icons.stale > 0 {
-            let causes = refreshFailures ?? []
+        if unmutedStale > 0 {
+            let causes = (refreshFailures ?? []).filter { $0.unmuted > 0 }
             let others = causes.dropFirst().map(\.code).joined(separator: ", ")
             notices.append(
                 StatusProblem(
-                    .stale, severity: .notice, count: icons.stale,
-                    sentence: "\(counted(icons.stale, "icon")) could not be refreshed; the old image stays",
+                    .stale, severity: .notice, count: unmutedStale,
+                    sentence: "\(counted(unmutedStale, "icon")) could not be refreshed; the old image stays",
                     detail: causes.first.map {
                         "\($0.message) [\($0.code)]" + (others.isEmpty ? "" : "; others failed with \(others)")
                     }, example: causes.first?.example.text,
@@ -355,6 +355,16 @@ extension StatusReport {
                     sentence: "reader leases may go undetected: only the grace period protects images in use",
                     detail: reason))
         }
-        return notices
+        return notices + [mutedNotice].compactMap(\.self)
+    }
+
+    private var mutedNotice: StatusProblem? {
+        guard let muted, muted > 0 else { return nil }
+        let rejected = lists.count { $0.state != .ok && !$0.isProblem }
+        let failures = Self.muted(in: failures) + Self.muted(in: refreshFailures) + rejected
+        return StatusProblem(
+            .muted, severity: .notice, count: muted,
+            sentence: "\(counted(muted, "URL or list", plural: "URLs and lists")) \(muted == 1 ? "is" : "are") muted: "
+                + "\(counted(failures, "failure")) \(failures == 1 ? "does" : "do") not count")
     }
 }

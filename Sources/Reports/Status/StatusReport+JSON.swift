@@ -12,7 +12,8 @@ extension StatusReport {
         report.downloads.awaitingUpstream = downloads.awaitingUpstream ?? 0
         report.downloads.pauses = downloads.pauses ?? []
         report.storage = storage ?? Storage()
-        for index in lists.indices { report.lists[index].previous = lists[index].previous ?? 0 }
+        report.muted = muted ?? 0
+        report.lists = lists.map(\.whole)
         let derived: [(key: String, value: JSON)] = [
             ("verdict", JSON(verdict(for: context))), ("problems", .lines(JSON(problems(for: context)))),
         ]
@@ -25,9 +26,12 @@ extension StatusReport {
 }
 
 extension StatusReport.List {
-    package var json: JSON {
+    package var json: JSON { JSON(whole) }
+
+    /// The row with what an agent of an older version does not report.
+    fileprivate var whole: Self {
         var list = self
-        list.previous = previous ?? 0
-        return JSON(list)
+        (list.previous, list.muted) = (previous ?? 0, muted ?? false)
+        return list
     }
 }

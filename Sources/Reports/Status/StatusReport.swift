@@ -33,6 +33,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var previous: Int?
         /// The apps whose entry is ignored and that keep their last icon; `nil` if there are none.
         package var kept: Kept?
+        /// Whether its rejection, and the failures of its icons, do not count; `nil` from an agent of an older version.
+        package var muted: Bool?
 
         /// Apps that keep their last icon, because their entry became unusable.
         package struct Kept: Codable, Equatable, Sendable {
@@ -62,6 +64,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var example: IconURL
         package var list: ListName?
         package var message: String
+        /// How many of them are muted; `nil` if none are.
+        package var muted: Int?
+
+        var unmuted: Int { icons - (muted ?? 0) }
 
         package init(code: String, icons: Int, example: IconURL, list: ListName?, message: String) {
             (self.code, self.icons, self.example, self.list, self.message) = (code, icons, example, list, message)
@@ -274,6 +280,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var upstreams: [Upstream]?
     /// `nil` if nothing is to be rendered.
     package var renditions: Renditions?
+    /// How many URLs and lists are muted, whether they fail or not; `nil` from an agent of an older version.
+    package var muted: Int?
 
     package init(state: State) {
         self.state = state
@@ -296,15 +304,26 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// Whether renditions may still come from an upstream, so that a renderer is not needed.
     var mayTakeRenditions: Bool { upstreams?.isEmpty == false }
 
+    var unmutedFailures: Int { icons.failed - Self.muted(in: failures) }
+
+    package var unmutedStale: Int { icons.stale - Self.muted(in: refreshFailures) }
+
+    static func muted(in rows: [Failure]?) -> Int { (rows ?? []).reduce(0) { $0 + ($1.muted ?? 0) } }
+
     /// Whether something that the lists ask for was not done: failed or blocked icons, bad lists, a full disk.
+    ///
+    /// What is muted does not count.
     package var hasFailures: Bool {
-        icons.failed > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains { $0.state != .ok }
+        unmutedFailures > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains(where: \.isProblem)
             || renditions?.error != nil && !mayTakeRenditions || publication.error != nil || storage?.error != nil
             || listeners?.contains { $0.error != nil } == true
     }
 }
 
 extension StatusReport.List {
+    /// Whether its file is not accepted, and that counts.
+    var isProblem: Bool { state != .ok && muted != true }
+
     package mutating func count(_ entries: IconCounts) {
         (apps, ready, pending, failed) = (entries.total, entries.ready, entries.pending, entries.failed)
     }

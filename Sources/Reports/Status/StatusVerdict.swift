@@ -139,13 +139,15 @@ extension StatusReport {
             return "There are no app lists: drop one into \(context.lists ?? "the lists folder")."
         }
         guard icons.referenced > 0 else { return "The app lists name no icons." }
-        return icons.stale > 0 ? "\(allIcons) on disk\(notRefreshed)." : "\(allIcons) up to date."
+        return unmutedStale > 0 ? "\(allIcons) on disk\(notRefreshed)." : "\(allIcons) up to date."
     }
 
-    private var notRefreshed: String { icons.stale > 0 ? "; \(grouped(icons.stale)) could not be refreshed" : "" }
+    private var notRefreshed: String { unmutedStale > 0 ? "; \(grouped(unmutedStale)) could not be refreshed" : "" }
 
     private var allIcons: String {
-        icons.referenced == 1 ? "The only icon is" : "All \(counted(icons.referenced, "icon")) are"
+        // Without a problem, all failed icons are muted.
+        if icons.failed > 0 { return "\(grouped(icons.ready)) of \(counted(icons.referenced, "icon")) are" }
+        return icons.referenced == 1 ? "The only icon is" : "All \(counted(icons.referenced, "icon")) are"
     }
 }
 

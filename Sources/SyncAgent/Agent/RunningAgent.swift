@@ -121,11 +121,18 @@ package struct RunningAgent: Sendable {
 
     package func pinReport() async -> PinReport? { await loop.ask(\.pinReport) }
 
-    /// Since when the icon that has been stale for longest is stale, and the current time, both by the agent's clock.
-    ///
-    /// It is `.some(nil)` if no refresh fails.
-    func staleTime() async -> (since: Timestamp, now: Timestamp)?? {
-        await loop.ask { [now = loop.now] in $0.oldestStaleTime(now: now).map { ($0, now) } }
+    /// Why a URL or list cannot be muted, as a clause; `nil` if it can.
+    package func flaw(inMute target: MuteTarget) async -> String? {
+        await loop.ask { $0.flaw(inMute: target) } ?? nil
+    }
+
+    package func muteReport() async -> MuteReport? {
+        await loop.ask { [loop] in $0.muteReport(error: loop.storageTrouble.withLock(\.self)) }
+    }
+
+    /// The icons that failed, or whose last refresh did, with their times and the current one by the agent's clock.
+    func failedIcons() async -> (icons: [Outlook: FailedIcons], now: Timestamp)? {
+        await loop.ask { [now = loop.now] in ($0.failedIcons(now: now), now) }
     }
 
     /// Events of the journal, without waiting for new ones; `nil` if there is no journal.
@@ -235,6 +242,12 @@ package struct RunningAgent: Sendable {
             andWaitUntil: { $0.arePinsPublished && !(isPinned && $0.isComing(url)) || $0.pinReport.error != nil },
             atMost: Self.patience)
         return await loop.ask(\.pinReport)
+    }
+
+    /// Mutes a URL or list, for a time or until it is unmuted, and returns all that is muted once that is stored.
+    package func mute(_ target: MuteTarget, _ isMuted: Bool, for duration: Duration? = nil) async -> MuteReport? {
+        await change(.mute(target, isMuted: isMuted, until: duration.map { loop.now + $0 }))
+        return await muteReport()
     }
 
     /// Rereads images reported as damaged, and refetches those that are: the report may be wrong.

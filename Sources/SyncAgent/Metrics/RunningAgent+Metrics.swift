@@ -6,13 +6,13 @@ import SyncPlan
 extension RunningAgent {
     /// All current metrics, sorted by name; `nil` if the agent is about to end.
     func metrics() async -> [MetricReading]? {
-        guard let status = await status(), let stale = await staleTime(),
+        guard let status = await status(), let failed = await failedIcons(),
             let reserve = await loop.ask(\.spaceReserve)
         else { return nil }
         // On its own thread: the file system of the cache may block.
         let outside = await onOwnThread("metrics") { [space] in space.readings(reserve: reserve) + ProcessUsage.read() }
-        let age = stale.map { max(0, ($0.now - $0.since) / .seconds(1)) } ?? 0
-        let readings = counts.read() + status.metrics + outside + [.oldestStaleIcon(age: age), .collected]
+        let icons = MetricReading.failedIcons(failed.icons, now: failed.now)
+        let readings = counts.read() + status.metrics + outside + icons + [.collected]
         return readings.sorted { $0.family.name < $1.family.name }
     }
 

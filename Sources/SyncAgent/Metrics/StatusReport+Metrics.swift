@@ -22,11 +22,26 @@ extension MetricReading {
             isVolatile: true)
     }
 
-    static func oldestStaleIcon(age: Double) -> MetricReading {
-        gauge(
-            "syncagent_oldest_stale_icon_age_seconds",
-            "Seconds since the oldest stale icon was last fresh; 0 if no refresh fails.", age,
-            isVolatile: true)
+    static func failedIcons(_ icons: [Outlook: FailedIcons], now: Timestamp) -> [MetricReading] {
+        func reading(_ name: String, _ help: String, isVolatile: Bool, _ values: [Outlook: Double]) -> MetricReading {
+            MetricReading(
+                .gauge(name, help, .init("persistence", Outlook.self), isVolatile: isVolatile),
+                Outlook.allCases.map { .init(labels: [$0.rawValue], value: .number(values[$0] ?? 0)) })
+        }
+        let ages = icons.compactMapValues { $0.staleSince.map { max(0, (now - $0) / .seconds(1)) } }
+        return [
+            reading(
+                "syncagent_failed_icons", "Icons that failed, by how long that is likely to last, or muted.",
+                isVolatile: false, icons.mapValues { Double($0.failed) }),
+            reading(
+                "syncagent_stale_icon_age_seconds",
+                "As syncagent_oldest_stale_icon_age_seconds, by how long the failure is likely to last, or muted.",
+                isVolatile: true, ages),
+            gauge(
+                "syncagent_oldest_stale_icon_age_seconds",
+                "Seconds since the oldest stale icon was last fresh; 0 if no refresh fails.", ages.values.max() ?? 0,
+                isVolatile: true),
+        ]
     }
 }
 

@@ -40,7 +40,7 @@ package struct DiskStatus: Sendable {
         let known = restored.plan.status
         (report.generation, report.published) = (known.generation, known.published)
         (report.lists, report.icons) = (known.lists, known.icons)
-        (report.failures, report.refreshFailures) = (known.failures, known.refreshFailures)
+        (report.failures, report.refreshFailures, report.muted) = (known.failures, known.refreshFailures, known.muted)
         countFiles(in: &report, showing: restored.plan.shownImages)
         report.eviction =
             if agent != .free {
@@ -71,6 +71,8 @@ package struct DiskStatus: Sendable {
         }
         return report
     }
+
+    package var mutes: MuteReport { restore().plan.muteReport() }
 
     package func staleIcons(of list: ListName?) -> Set<IconURL> { restore().plan.staleIcons(of: list) }
 

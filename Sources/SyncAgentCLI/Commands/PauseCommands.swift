@@ -35,11 +35,14 @@ struct PauseCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
-        if let duration, DurationText.parse(duration).map({ $0 > .zero }) != true {
-            throw ValidationError(
-                "\(duration) is not a time: write a whole number with ms, s, m, h or d, such as --for 8h.")
-        }
+        try Self.validate(duration)
         try Pause.validate(reason)
+    }
+
+    static func validate(_ duration: String?) throws {
+        guard let duration, DurationText.parse(duration).map({ $0 > .zero }) != true else { return }
+        throw ValidationError(
+            "\(duration) is not a time: write a whole number with ms, s, m, h or d, such as --for 8h.")
     }
 
     func run() async throws {
@@ -122,8 +125,12 @@ extension Configuration {
         } else {
             try Message.output(sentence: sentence(report.downloads))
         }
-        if let error = report.storage?.error {
-            throw Exit.because("The agent cannot store this change (\(error)): it is lost at the next restart.")
-        }
+        if let error = report.storage?.error { throw Exit.unstored(error) }
+    }
+}
+
+extension Exit {
+    static func unstored(_ error: String) -> ExitCode {
+        because("The agent cannot store this change (\(error)): it is lost at the next restart.")
     }
 }

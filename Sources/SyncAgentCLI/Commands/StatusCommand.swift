@@ -10,11 +10,11 @@ import UnixSignals
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show whether all is well, and what to do if not.",
-        usage: "syncagent status [--json] [--watch | --health] [options]",
+        usage: "syncagent status [--json] [--watch | --health | --quiet] [options]",
         discussion: """
             It begins with a verdict in one sentence. Then come the problems, the lists, and figures. At most three \
             problems are shown in full, with what to do and the command to type next; syncagent explain tells it of the \
-            others. Works without a running agent.
+            others. Works without a running agent. Muted failures do not count (syncagent mute).
 
             Examples:
               syncagent status
@@ -35,12 +35,18 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Print one line: whether the agent responds and can publish. For container health checks.")
     var health = false
 
+    @Flag(help: "Print only problems, and nothing if there are none. For cron.")
+    var quiet = false
+
     @OptionGroup var output: OutputOptions
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
         guard !health || !(watch || json) else {
             throw ValidationError("--health cannot be combined with --watch or --json.")
+        }
+        guard !quiet || !(watch || json || health) else {
+            throw ValidationError("--quiet cannot be combined with --watch, --json or --health.")
         }
     }
 
@@ -55,6 +61,12 @@ struct StatusCommand: AsyncParsableCommand {
         let context = try await configuration.context(for: report)
         if json {
             try Message.output(report.json(for: context), isOneOfSeveral: watch)
+        } else if quiet {
+            let problems = report.problems(for: context).filter { $0.severity == .problem }
+            try output.show { width in
+                (report.state == .stopped ? ["The agent is stopped."] : [])
+                    + problems.flatMap { StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) }
+            }
         } else {
             // The prompt takes a row.
             let height = Screen.size(of: .standardOutput).map { max($0.rows, 24) - 1 }

@@ -70,6 +70,7 @@ struct IconView {
             add("failed", "\(times)\(failure.code): \(failure.message)", .red)
         }
         add("stale", report.stale)
+        for mute in report.mutes ?? [] { add("muted", mute.text) }
         if let response = report.response {
             add("received", RelativeTime.past(response.received, now: now))
             add("ETag", response.etag)

@@ -87,7 +87,7 @@ struct StatusView {
         let verdict = report.verdict(for: context)
         let style: Style =
             switch verdict.level {
-            case .ok where report.icons.stale > 0: .boldYellow
+            case .ok where report.unmutedStale > 0: .boldYellow
             case .ok: .boldGreen
             case .busy, .stopped: .boldYellow
             case .problem: .boldRed
@@ -138,7 +138,8 @@ struct StatusView {
             .init("FAILED", isNumber: true, rank: failed))
         for list in lists.sorted(by: { NaturalName($0.name.text) < NaturalName($1.name.text) }) {
             table.add(
-                StyledText(list.name.text), state(of: list), StyledText(grouped(list.apps)),
+                StyledText(list.name.text), state(of: list) + (list.muted == true ? ", muted" : ""),
+                StyledText(grouped(list.apps)),
                 StyledText(grouped(list.ready)), StyledText(grouped(list.pending)),
                 StyledText(grouped(list.failed), list.failed > 0 ? .red : nil))
         }

@@ -162,7 +162,7 @@ package struct CatalogTally: Equatable, Sendable {
 
 /// Icons that have something in common, such as a failure code.
 package struct IconGroup: Equatable, Sendable {
-    private var urls: Set<IconURL>
+    private(set) var urls: Set<IconURL>
     /// The first of them; `nil` if it is not known, because the one that was left.
     private var first: IconURL?
 

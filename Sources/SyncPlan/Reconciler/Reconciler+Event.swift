@@ -33,6 +33,8 @@ extension Reconciler {
         /// Images on disk are damaged.
         case damaged(Set<Digest>)
         case pin(url: IconURL, isPinned: Bool)
+        /// Mute a URL or list, until this time if one is given; or unmute it.
+        case mute(MuteTarget, isMuted: Bool, until: Timestamp? = nil)
         /// Evict retired images now, without waiting for the grace period; if confirmed, also held ones.
         case evict(isConfirmed: Bool)
         /// A user waits for icons: queued ones go before all others.
@@ -84,6 +86,7 @@ extension Reconciler {
                 turn.emit(.cacheHealed(.damagedImages, summary: counted(images.count, "image")))
             }
         case .pin(let url, let isPinned): pin(url, isPinned)
+        case .mute(let target, let isMuted, let until): mute(target, isMuted, until: until)
         case .evict(let isConfirmed): book.retention.waiveGrace(isConfirmed: isConfirmed, in: book.catalog)
         case .space(let found): book.applySpace(found, in: &turn)
         case .stopping:
@@ -92,7 +95,7 @@ extension Reconciler {
             if !isStopping { turn.emit(.agentStopping) }
             for url in book.downloads.stop() { book.cancel(url, in: &turn) }
         case .pause(let pause): changePauses { [now = turn.now] in $0.begin(pause, at: now) }
-        case .resume(let reason): changePauses { $0.end(reason) }
+        case .resume(let reason): changePauses { $0.end(reason.map { Pause.Reason($0) }) }
         case .awaited(let urls):
             for url in urls { book.downloads.raise(url) }
             if book.sources.hasWaiting { book.sources.pollNow(at: turn.now) }

@@ -15,7 +15,7 @@ extension Reconciler {
     /// Whether a purge is in progress; no download starts meanwhile.
     package var isPurging: Bool { purge != nil }
 
-    /// Forgets images, validators, failures, pins and the pause; refused while eviction is suspended.
+    /// Forgets images, validators, failures, pins, mutes and the pause; refused while eviction is suspended.
     ///
     /// What the newest manifest names stays on disk until the next one is durable.
     mutating func beginPurge() {
@@ -28,6 +28,7 @@ extension Reconciler {
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.pauses = Pauses()
+        mutes = Mutes()
         privateOrigins = book.settings.privateOrigins(after: [])
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()

@@ -27,6 +27,8 @@ package struct Reconciler: Sendable {
     /// The rules by which the renditions on disk were made.
     private var rulesOfRenditions: Renditions.Rules?
     var told = ToldConditions()
+    /// The URLs and lists whose failures do not count.
+    var mutes = Mutes()
     /// Rejections of lists that events reported, also before a restart.
     var rejections: [ListName: RejectionMemo] = [:]
 
@@ -63,9 +65,14 @@ package struct Reconciler: Sendable {
         book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
         rulesOfRenditions = values.rendering
         if values.isPaused { book.downloads.pauses = Pauses(restoring: values.pauses ?? [Pause()], at: turn.now) }
+        mutes = Mutes(restoring: values.mutes ?? [], at: turn.now)
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
+        // Times that a wrong clock stored must not begin anew with each start.
+        if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all {
+            turn.memos.renewValues()
+        }
         told = conditions
         publishPrivacy()
     }
@@ -100,6 +107,7 @@ package struct Reconciler: Sendable {
     private mutating func advance() {
         let now = turn.now
         changePauses { $0.end(at: now) }
+        emitEnd(of: mutes.end(at: now))
         book.advance(in: &turn)
         book.retention.advance(to: turn.now)
         if looksForSpace, let trial = book.space.beginTrial(at: turn.now) { turn.start(.measureSpace(trial: trial)) }
@@ -127,6 +135,7 @@ package struct Reconciler: Sendable {
     /// When `.tick` is due, if no other event comes first; `nil` if nothing waits for time to pass.
     package var nextWake: Timestamp? {
         var times = [book.downloads.nextWake, turn.memos.due]
+        if !book.triesOnce { times.append(mutes.nextEnd) }
         if looksForSpace { times.append(book.space.nextLook) }
         if book.renditions.isOn { times.append(book.renditions.laggingDue) }
         if let wake = book.renditions.nextWake, mayRender, book.space.isOpen { times.append(wake) }
@@ -211,6 +220,7 @@ package struct Reconciler: Sendable {
             hold: book.retention.brake.hold, folder: folder.identity,
             newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
         values.rendering = rulesOfRenditions
+        if !mutes.isEmpty { values.mutes = mutes.moved(by: turn.wallClock.offset) }
         return values
     }
 

@@ -36,6 +36,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var upstreams: [SourceMemo]
     /// The rules by which renditions were made; `nil` if none were.
     var rendering: Renditions.Rules?
+    /// `nil` if nothing is muted.
+    package var mutes: [Mute]?
 
     package init(
         isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,

@@ -45,6 +45,7 @@ extension Reconciler {
         }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
         if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL of the same key" }
+        report.mutes = reportedMutes(of: url, in: icon.lists)
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report
     }

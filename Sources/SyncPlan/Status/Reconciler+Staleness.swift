@@ -10,20 +10,4 @@ extension Reconciler {
         }
         return Set(icons.map(\.url))
     }
-
-    /// When the icon became stale that has been stale for longest because of failed refreshes; `nil` if no refresh
-    /// fails.
-    ///
-    /// O(*n*) in the number of icons while a refresh fails, else O(1).
-    package func oldestStaleTime(now: Timestamp) -> Timestamp? {
-        guard book.catalog.tally.stale > 0 else { return nil }
-        var oldest: Timestamp?
-        for element in book.catalog.icons {
-            guard element.icon.isStale, element.icon.isReferenced,
-                case let end = element.icon.freshUntil, end > .distantPast, end <= oldest ?? now
-            else { continue }
-            oldest = end
-        }
-        return oldest
-    }
 }

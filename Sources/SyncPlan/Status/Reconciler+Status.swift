@@ -16,7 +16,7 @@ extension Reconciler {
 
     /// O(*n* log *n*) in the number of lists, and O(*n*) in the number of origins that failed recently.
     package var status: StatusReport {
-        let (queue, clock) = (book.downloads.queue, turn.wallClock)
+        let (queue, clock, muted) = (book.downloads.queue, turn.wallClock, mutedTargets)
         var report = StatusReport(state: book.downloads.isPaused ? .paused : .running)
         report.generation = book.publishing.manifest?.generation
         report.published = book.publishing.manifest?.published.description
@@ -33,6 +33,7 @@ extension Reconciler {
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
             row.kept = list.kept
+            if muted.contains(.list(name)) { row.muted = true }
             return row
         }
         let tally = book.catalog.tally
@@ -45,8 +46,9 @@ extension Reconciler {
             report.icons.previousExample = IconURL("\(LogURL(example))")
             report.icons.previousList = book.catalog.previous.lists(for: example).first
         }
-        report.failures = rows(of: tally.failures)
-        report.refreshFailures = rows(of: tally.refreshFailures)
+        report.failures = rows(of: tally.failures, muted)
+        report.refreshFailures = rows(of: tally.refreshFailures, muted)
+        report.muted = mutes.all.count
         report.downloads.waiting = queue.heldCount + tally.retried
         let held = heldOrigins
         report.downloads.blocked =
@@ -132,13 +134,21 @@ extension Reconciler {
         }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
     }
 
-    private func rows(of failures: [FetchFailure.Code: IconGroup]) -> [StatusReport.Failure] {
+    /// The examples are icons that are not muted, as far as there are some.
+    private func rows(
+        of failures: [FetchFailure.Code: IconGroup], _ muted: Set<MuteTarget>
+    ) -> [StatusReport.Failure] {
         failures.compactMap { code, failed in
-            let icon = book.catalog.icons[failed.example]
-            return StatusReport.Failure(
-                code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(failed.example))"),
-                list: list(naming: failed.example),
-                message: icon?.failure?.message ?? code.rawValue)
+            func isMuted(_ url: IconURL) -> Bool { muted.include(url, in: book.catalog.icons[url]?.lists ?? []) }
+            let known = muted.isEmpty ? 0 : failed.urls.count(where: isMuted)
+            let other = known > 0 && isMuted(failed.example) ? failed.urls.lazy.filter { !isMuted($0) }.min() : nil
+            let example = other ?? failed.example
+            var row = StatusReport.Failure(
+                code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(example))"),
+                list: list(naming: example),
+                message: book.catalog.icons[example]?.failure?.message ?? code.rawValue)
+            if known > 0 { row.muted = known }
+            return row
         }.sorted { ($1.icons, $0.code) < ($0.icons, $1.code) }
     }
 

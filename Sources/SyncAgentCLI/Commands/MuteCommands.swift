@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentServer
+import ArgumentParser
+import CacheFormat
+import Reports
+import SyncAgent
+import SyncPlan
+
+struct MuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mute", abstract: "Mute a URL or list whose failures are known: status and alerts ignore them.",
+        usage: "syncagent mute [--for <time>] [--json] [<url> | --list <list>] [options]",
+        discussion: """
+            A muted URL stays muted until it is unmuted, even if its download succeeds in between. A muted list mutes its \
+            rejection, and the failures of icons that no other list names. Mutes survive restarts; downloads go on as \
+            before. Without a URL or list, shows what is muted; that works without a running agent.
+
+            Examples:
+              syncagent mute https://example.com/gone.png
+              syncagent mute --list old.plist --for 30d
+
+            Exit codes: 1 the URL is unknown, or the change cannot be stored and is lost at the next restart; 69 the agent \
+            is not running.
+            """)
+
+    @OptionGroup var subject: MuteOptions
+
+    @Option(name: .customLong("for"), help: ArgumentHelp("Unmute after this time, such as 30d.", valueName: "time"))
+    var duration: String?
+
+    @OptionGroup var output: ReportOptions
+    @OptionGroup var configuration: Configuration
+
+    func validate() throws {
+        try PauseCommand.validate(duration)
+        if duration != nil, subject.target == nil { throw ValidationError("--for needs a URL or --list.") }
+    }
+
+    func run() async throws {
+        guard let target = subject.target else { return try await showAll() }
+        try await configuration.mute(target, true, for: duration, output)
+    }
+
+    private func showAll() async throws {
+        let answer = try await configuration.askIfPossible { try await $0.mutes() }.answer
+        let report = try answer ?? configuration.diskStatus(try configuration.settingsOrWarning()).mutes
+        try output.show(report.json) { _ in
+            report.mutes.isEmpty
+                ? ["Nothing is muted."]
+                : report.mutes.map { StyledText(RelativeTime.text(in: $0.text, now: AgentClock.wallTime)) }
+        }
+    }
+}
+
+struct UnmuteCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "unmute", abstract: "Unmute a URL or list; its failures count again.",
+        usage: "syncagent unmute [--json] (<url> | --list <list>) [options]",
+        discussion: """
+            Examples:
+              syncagent unmute https://example.com/gone.png
+              syncagent unmute --list old.plist
+
+            Exit codes: 1 it is not muted, or the change cannot be stored and is lost at the next restart; 69 the agent is \
+            not running.
+            """)
+
+    @OptionGroup var subject: MuteOptions
+    @OptionGroup var output: ReportOptions
+    @OptionGroup var configuration: Configuration
+
+    func run() async throws {
+        guard let target = subject.target else { throw ValidationError("unmute needs a URL or --list.") }
+        try await configuration.mute(target, false, output)
+    }
+}
+
+struct MuteOptions: ParsableArguments {
+    @Argument(help: "The URL, spelled as in an app list; no list has to name it yet.", completion: .offered(.icons))
+    var url: IconURL?
+
+    @Option(
+        help: ArgumentHelp("The file name of a list, in place of a URL.", valueName: "list"),
+        completion: .offered(.listsAndPins))
+    var list: ListName?
+
+    var target: MuteTarget? { url.map(MuteTarget.icon) ?? list.map(MuteTarget.list) }
+
+    func validate() throws {
+        if url != nil, list != nil { throw ValidationError("Give either a URL or --list.") }
+    }
+}
+
+extension Configuration {
+    fileprivate func mute(
+        _ given: MuteTarget, _ isMuted: Bool, for duration: String? = nil, _ output: ReportOptions
+    ) async throws {
+        var target = given
+        if case .icon(let url) = given, Suggestion.isShown(url) {
+            guard let whole = try Suggestion.whole(url, in: try await agentFolders().cache) else {
+                throw Exit.because("No app list names \(shown(url)).")
+            }
+            target = .icon(whole)
+        }
+        let name = MuteReport.Mute(target, until: nil).text
+        let isKnown = try await askAgent { try await $0.mutes() }.mutes.contains {
+            $0 == MuteReport.Mute(target, until: $0.until)
+        }
+        guard isMuted || isKnown else {
+            throw Exit.because("\(name) is not muted. See: " + command("syncagent mute"))
+        }
+        let report = try await askAgent { [target] in try await $0.mute(target, isMuted, for: duration) }
+        let time = duration.map { " for \($0)" } ?? ""
+        let sentence = "\(isMuted ? "Muted" : "Unmuted") \(name)\(time)."
+        if output.json { try Message.output(report.json) } else { try Message.output(sentence: sentence) }
+        if let error = report.error { throw Exit.unstored(error) }
+    }
+}
+
+extension MuteReport.Mute {
+    /// What it is, and when it ends.
+    var text: String {
+        (list.map { "the list \($0)" } ?? url.map { shown($0) } ?? "") + (until.map { ", until \($0)" } ?? "")
+    }
+}

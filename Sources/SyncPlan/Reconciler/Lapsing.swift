@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+/// What a user sets for a time, or until it is taken back; a restart keeps it.
+protocol Lapsing: Equatable, Sendable {
+    associatedtype Key: Comparable & Hashable
+
+    /// There is one for each key.
+    var key: Key { get }
+    /// When it ends by itself; `nil` if it does not.
+    var until: Timestamp? { get set }
+    /// When one that ends by itself began; `nil` if an agent of an older version stored it.
+    var since: Timestamp? { get set }
+}
+
+extension Lapsing {
+    fileprivate func beginning(at now: Timestamp) -> Self {
+        var entry = self
+        entry.since = until.map { _ in now }
+        return entry
+    }
+
+    /// The same by a clock that is ahead.
+    fileprivate func moved(by offset: Duration) -> Self {
+        var entry = self
+        entry.until = until.map { $0 + offset }
+        entry.since = since.map { $0 + offset }
+        return entry
+    }
+
+    /// What an earlier run stored; if its begin is later than now, the clock was wrong, and it begins now.
+    fileprivate func restored(at now: Timestamp) -> Self {
+        guard let since, let until, since > now else { return self }
+        var entry = self
+        entry.until = now + (until - since)
+        return entry.beginning(at: now)
+    }
+}
+
+/// All that are in force, one for each key.
+struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
+    /// Sorted by key.
+    private(set) var all: [Entry] = []
+
+    init() {}
+
+    /// What an earlier run stored.
+    init(restoring entries: [Entry], at now: Timestamp) {
+        let last = Dictionary(entries.map { ($0.key, $0.restored(at: now)) }) { $1 }
+        all = last.values.sorted { $0.key < $1.key }
+    }
+
+    var isEmpty: Bool { all.isEmpty }
+
+    /// All by a clock that is ahead by this.
+    func moved(by offset: Duration) -> [Entry] { offset == .zero ? all : all.map { $0.moved(by: offset) } }
+
+    /// When the next one ends by itself.
+    var nextEnd: Timestamp? { all.compactMap(\.until).min() }
+
+    /// Begins one; it replaces that with the same key.
+    mutating func begin(_ entry: Entry, at now: Timestamp) {
+        end(entry.key)
+        all.append(entry.beginning(at: now))
+        all.sort { $0.key < $1.key }
+    }
+
+    /// Ends the one with this key, or all for `nil`; returns what has ended.
+    @discardableResult
+    mutating func end(_ key: Entry.Key?) -> [Entry] { end { entry in key.map { $0 == entry.key } ?? true } }
+
+    /// Ends those whose time is over, and returns them.
+    @discardableResult
+    mutating func end(at now: Timestamp) -> [Entry] { end { entry in entry.until.map { $0 <= now } ?? false } }
+
+    private mutating func end(where isOver: (Entry) -> Bool) -> [Entry] {
+        let over = all.filter(isOver)
+        if !over.isEmpty { all.removeAll(where: isOver) }
+        return over
+    }
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+import HTTPRules
+package import Reports
+
+/// A URL or list whose failures do not count.
+package struct Mute: Codable, Equatable, Sendable {
+    package var target: MuteTarget
+    /// When it ends by itself; `nil` if it does not.
+    package var until: Timestamp?
+    package internal(set) var since: Timestamp?
+
+    package init(_ target: MuteTarget, until: Timestamp? = nil) { (self.target, self.until) = (target, until) }
+}
+
+typealias Mutes = LapsingTable<Mute>
+
+extension Mute: Lapsing {
+    var key: MuteTarget { target }
+}
+
+// Mutes change what is reported, never what is downloaded.
+extension Reconciler {
+    /// The most mutes: all of them are stored whenever a single value changes.
+    package static let mostMutes = 1000
+
+    /// Why a URL or list cannot be muted, as a clause; `nil` if it can.
+    package func flaw(inMute target: MuteTarget) -> String? {
+        guard target.text.utf8.count <= AgentEvent.longestURL else {
+            return "longer than \(AgentEvent.longestURL) bytes: mute its list"
+        }
+        guard mutes.all.count >= Self.mostMutes, !mutedTargets.contains(target) else { return nil }
+        return "\(Self.mostMutes) URLs and lists are muted, which is the limit: mute whole lists"
+    }
+
+    mutating func mute(_ target: MuteTarget, _ isMuted: Bool, until: Timestamp?) {
+        guard isMuted else { return emitEnd(of: mutes.end(target)) }
+        mutes.begin(Mute(target, until: until), at: turn.now)
+        turn.emit(.muted(target))
+    }
+
+    mutating func emitEnd(of ended: [Mute]) { for mute in ended { turn.emit(.unmuted(mute.target)) } }
+
+    /// All that is muted; `error` is why the last change is not stored.
+    package func muteReport(error: String? = nil) -> MuteReport {
+        MuteReport(mutes: reportedMutes { _ in true }, error: error)
+    }
+
+    /// The mutes that apply to an icon that these lists name; none if only some of its lists are muted.
+    func reportedMutes(of url: IconURL, in lists: [ListName]) -> [MuteReport.Mute] {
+        let own = reportedMutes { $0 == .icon(url) }
+        let others = lists.isEmpty ? [] : reportedMutes { target in lists.contains { target == .list($0) } }
+        return others.count == lists.count ? others + own : own
+    }
+
+    private func reportedMutes(_ isIncluded: (MuteTarget) -> Bool) -> [MuteReport.Mute] {
+        mutes.moved(by: turn.wallClock.offset).filter { isIncluded($0.target) }.map {
+            MuteReport.Mute($0.target, until: $0.until?.description)
+        }
+    }
+
+    var mutedTargets: Set<MuteTarget> { Set(mutes.all.lazy.map(\.target)) }
+
+    /// The icons without an image that failed, and since when the oldest stale one is stale, by the outlook of their
+    /// failures; O(*n*) in the number of failed icons and refreshes.
+    package func failedIcons(now: Timestamp) -> [Outlook: FailedIcons] {
+        let (tally, muted) = (book.catalog.tally, mutedTargets)
+        var found: [Outlook: FailedIcons] = [:]
+        for url in [tally.failures, tally.refreshFailures].lazy.flatMap(\.values).flatMap(\.urls) {
+            guard let icon = book.catalog.icons[url], let failure = icon.failure else { continue }
+            let outlook: Outlook =
+                muted.include(url, in: icon.lists) ? .muted : failure.isLasting ? .lasting : .temporary
+            var icons = found[outlook] ?? (0, nil)
+            if !icon.isStale {
+                icons.failed += 1
+            } else if case let end = icon.freshUntil, end > .distantPast, end <= icons.staleSince ?? now {
+                icons.staleSince = end
+            }
+            found[outlook] = icons
+        }
+        return found
+    }
+}
+
+extension Set<MuteTarget> {
+    /// Whether an icon's failures do not count: its URL is muted, or each list that names it.
+    func include(_ url: IconURL, in lists: [ListName]) -> Bool {
+        contains(.icon(url)) || !lists.isEmpty && lists.allSatisfy { contains(.list($0)) }
+    }
+}
+
+/// How a failure goes on, as far as it is known.
+package enum Outlook: String, CaseIterable, Sendable {
+    case temporary
+    /// It is likely to last until somebody changes the list, the settings or the server.
+    case lasting
+    case muted
+}
+
+package typealias FailedIcons = (failed: Int, staleSince: Timestamp?)
