@@ -188,8 +188,8 @@ def doors(agent):
         expect("its own origin", agent.ask(path, Origin=f"http://127.0.0.1:{agent.dashboard}")[0] == 200)
         expect("a wrong token", agent.ask(path, X_Syncagent_Token="0" * 64)[0] == 403)
         expect("no permission for other sites", agent.ask(path, method="OPTIONS", Origin="http://evil.example")[0] == 403)
-    for path in ("sync", "pause", "resume", "pin", "unpin", "evict", "repair", "retry", "refresh", "purge", "reload",
-                 "dashboard"):
+    for path in ("sync", "pause", "resume", "pin", "unpin", "mute", "unmute", "evict", "repair", "retry", "refresh", "purge",
+                 "reload", "dashboard"):
         status = agent.ask(f"/v1/{path}", method="POST", body=b"{}")[0]
         expect(f"{path} takes a token: {status}", status in (403, 404))
 

@@ -322,7 +322,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
 extension StatusReport.List {
     /// Whether its file is not accepted, and that counts.
-    var isProblem: Bool { state != .ok && muted != true }
+    package var isProblem: Bool { state != .ok && muted != true }
 
     package mutating func count(_ entries: IconCounts) {
         (apps, ready, pending, failed) = (entries.total, entries.ready, entries.pending, entries.failed)

@@ -63,6 +63,9 @@ extension StatusReport {
                     "ok": states["ok"] ?? 0, "last-good": states["last-good"] ?? 0, "rejected": states["rejected"] ?? 0,
                 ]),
             .gauge(
+                "syncagent_problem_lists", "App lists that are not accepted, without muted ones.",
+                lists.count(where: \.isProblem)),
+            .gauge(
                 "syncagent_icons", "Icons that app lists name, by state.", by: "state",
                 ["ready": icons.ready, "pending": icons.pending, "failed": icons.failed]),
             .gauge("syncagent_stale_icons", "Ready icons whose last refresh failed.", icons.stale),

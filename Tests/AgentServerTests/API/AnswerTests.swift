@@ -19,6 +19,7 @@ struct AnswerTests {
         case why = "Why"
         case sync = "Sync"
         case pins = "Pins"
+        case mutes = "Mutes"
         case selection = "Selection"
         case eviction = "Eviction"
         case reload = "Reload"
@@ -35,6 +36,7 @@ struct AnswerTests {
             case .why: try Self.read(IconReport.self, json).json
             case .sync: try Self.read(SyncReport.self, json).json
             case .pins: try Self.read(PinReport.self, json).json
+            case .mutes: try Self.read(MuteReport.self, json).json
             case .selection: try Self.read(SelectionReport.self, json).json
             case .eviction: try Self.read(EvictionReport.self, json).json
             case .reload: try Self.read(ReloadReport.self, json).json

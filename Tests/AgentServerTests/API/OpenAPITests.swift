@@ -153,7 +153,10 @@ struct OpenAPITests {
             _ = try await world.client.pause()
             try await waitUntil { try await world.client.status()?.lists.isEmpty == false }
             let url = "{\"url\": \"https://h.example/a.png\"}"
-            let bodies = ["pin": url, "unpin": url, "whyLong": url, "evictionLong": url, "repair": "{\"images\": []}"]
+            let bodies = [
+                "pin": url, "unpin": url, "mute": url, "unmute": url, "whyLong": url, "evictionLong": url,
+                "repair": "{\"images\": []}",
+            ]
             // Nothing here ends a purge.
             let endless: Set = ["streamStatus", "dashboard", "purge"]
             // Others ask for the icon that is pinned.

@@ -15,10 +15,11 @@ import Testing
 struct ContractTests {
     /// Each command with its own options; those that take a value end in `=`.
     private static let commands: [(String, String)] = [
-        ("run", "--once --allow-network= --log-level= --allow-root"), ("status", "--json --watch --health"),
+        ("run", "--once --allow-network= --log-level= --allow-root"), ("status", "--json --watch --health --quiet"),
         ("path", "--app= --list= --size= --json"), ("list", "--failed --json"), ("why", "--json"),
         ("check", "--fetch --strict --all --json"), ("sync", "--wait --json"), ("pause", "--for= --reason= --json"),
         ("resume", "--reason= --json"), ("pin", "--wait --json"), ("unpin", "--json"), ("retry", "--failed --json"),
+        ("mute", "--list= --for= --json"), ("unmute", "--list= --json"),
         ("refresh", "--json"), ("evict", "--dry-run --explain= --confirm --json"), ("purge", "--yes -y"),
         ("verify", "--repair --json"), ("events", "--follow --since= --limit= --json"), ("config", "--json"),
         ("config check", ""), ("config default", ""), ("dashboard", "--read-only --no-open"),
@@ -147,7 +148,7 @@ struct ContractTests {
             agent-started agent-stopping list-accepted list-rejected list-kept list-removed icon-ready icon-changed
             icon-failed icon-stale icon-fresh icon-kept icon-retired icon-evicted icon-not-rendered
             generation-published publication-failed downloads-blocked downloads-unblocked rendering-blocked
-            rendering-unblocked paused resumed pinned unpinned eviction-held eviction-suspended eviction-active
+            rendering-unblocked paused resumed pinned unpinned muted unmuted eviction-held eviction-suspended eviction-active
             cache-healed state-replaced configuration-reloaded configuration-rejected upstream-fresh upstream-stale
             upstream-broken upstream-refused purged purge-failed gap
             """
@@ -166,6 +167,7 @@ struct ContractTests {
             syncagent_upstream_requests_total syncagent_upstream_state syncagent_icons
             syncagent_last_scan_timestamp_seconds syncagent_list_reads_total syncagent_lists
             syncagent_oldest_stale_icon_age_seconds syncagent_parser_failures_total syncagent_previous_images
+            syncagent_failed_icons syncagent_problem_lists syncagent_stale_icon_age_seconds
             syncagent_retired_icons syncagent_stale_icons syncagent_watch_overflows_total syncagent_watch_polling
             syncagent_watcher_failures_total syncagent_cache_bytes syncagent_cache_images syncagent_disk_free_bytes
             syncagent_disk_reserve_bytes syncagent_disk_size_bytes syncagent_evicted_generations_total
@@ -201,14 +203,15 @@ struct ContractTests {
             (
                 "get",
                 """
-                health status status/stream metrics settings openapi.json lists lists/{name} icons why pins eviction
-                events
+                health status status/stream metrics settings openapi.json lists lists/{name} icons why pins mutes
+                eviction events
                 """
             ),
             (
                 "post",
                 """
-                why sync sync/stream pause resume retry refresh pin unpin eviction evict purge reload repair dashboard
+                why sync sync/stream pause resume retry refresh pin unpin mute unmute eviction evict purge
+                reload repair dashboard
                 """
             ),
         ])

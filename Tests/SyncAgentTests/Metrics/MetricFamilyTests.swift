@@ -9,7 +9,7 @@ import Testing
 struct MetricFamilyTests {
     private static let all: [MetricFamily] = {
         let outside = SpaceMetrics().readings(reserve: Settings().cache.minFree) + ProcessUsage.read()
-        let others = [MetricReading.oldestStaleIcon(age: 0), .collected]
+        let others = MetricReading.failedIcons([:], now: .distantPast) + [.collected]
         return (AgentMetrics().read() + StatusReport(state: .running).metrics + outside + others).map(\.family)
     }()
 

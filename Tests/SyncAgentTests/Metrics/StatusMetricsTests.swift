@@ -18,6 +18,7 @@ struct StatusMetricsTests {
         ("syncagent_eviction_state{state=\"suspended\"} 1", { $0.eviction = .suspended("not mounted") }),
         ("syncagent_eviction_state{state=\"held\"} 1", { $0.eviction = .held("most images") }),
         ("syncagent_lists{state=\"last-good\"} 1", { $0.lists = [.init(name: "a", state: .lastGood)] }),
+        ("syncagent_problem_lists 1", { $0.lists = [.init(name: "a", state: .lastGood)] }),
         ("syncagent_icons{state=\"pending\"} 5", { $0.icons.pending = 5 }),
         ("syncagent_stale_icons 2", { $0.icons.stale = 2 }),
         ("syncagent_previous_images 3", { $0.icons.previous = 3 }),

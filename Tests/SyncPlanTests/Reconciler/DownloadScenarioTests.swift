@@ -306,9 +306,9 @@ struct DownloadScenarioTests {
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "x"]])
         try agent.pass(.seconds(2 * 86_400))
-        #expect(agent.plan.oldestStaleTime(now: agent.now) == nil)
+        #expect(agent.oldestStaleTime == nil)
         try agent.finish(Self.a, .failed(.status(503)))
-        let since = try #require(agent.plan.oldestStaleTime(now: agent.now))
+        let since = try #require(agent.oldestStaleTime)
         #expect(since > Sample.start && since < agent.now)
         #expect(agent.publication == nil)
         #expect(try agent.published("1.plist") == [Self.ready("x")])
@@ -316,10 +316,10 @@ struct DownloadScenarioTests {
         while agent.downloads.isEmpty { try agent.passToNextWake() }
         #expect(agent.requests.last?.condition?.validators == Validators(etag: "x"))
         try agent.finish(Self.a, .failed(.status(503)))
-        #expect(agent.plan.oldestStaleTime(now: agent.now) == since)
+        #expect(agent.oldestStaleTime == since)
         while agent.downloads.isEmpty { try agent.passToNextWake() }
         try agent.finish(Self.a, with: "x")
-        #expect(agent.plan.oldestStaleTime(now: agent.now) == nil)
+        #expect(agent.oldestStaleTime == nil)
     }
 
     @Test("a URL that may not be asked for fails at once, and is never asked for")
