@@ -30,6 +30,22 @@ struct StatusVerdictTests {
 
     static let wells: [Row] = [
         Row(name: "all is well", sentence: "All 1,204 icons are up to date."),
+        Row(
+            name: "muted failures", sentence: "1,202 of 1,204 icons are up to date.", codes: ["muted"]
+        ) {
+            ($0.icons.ready, $0.icons.failed, $0.muted) = (1202, 2, 1)
+            fail(&$0, "http-404", icons: 2, example: "https://example.com/a.png", list: "apps.plist", message: "x")
+            $0.failures?[0].muted = 2
+        },
+        Row(name: "a muted list", sentence: "All 1,204 icons are up to date.", codes: ["muted"]) {
+            ($0.lists[0].state, $0.lists[0].muted, $0.muted) = ("rejected", true, 1)
+        },
+        Row(name: "a muted stale icon", sentence: "All 1,204 icons are up to date.", codes: ["muted"]) {
+            ($0.icons.stale, $0.muted) = (1, 1)
+            var row = StatusReport.Failure(code: "dns", icons: 1, example: "https://a.b/c", list: nil, message: "x")
+            row.muted = 1
+            $0.refreshFailures = [row]
+        },
         Row(name: "one icon", sentence: "The only icon is up to date.") { $0.icons.referenced = 1 },
         Row(name: "no lists", sentence: "There are no app lists: drop one into the lists folder.") {
             ($0.lists, $0.icons) = ([], StatusReport.Icons())
@@ -109,6 +125,14 @@ struct StatusVerdictTests {
             fail(
                 &$0, "http-404", icons: 1, example: "https://example.com/a.png", list: "apps.plist",
                 message: "the server answered 404")
+        },
+        Row(
+            name: "a failure of which some are muted", sentence: "1 icon failed [http-404].",
+            codes: ["http-404", "muted"], commands: ["syncagent why https://example.com/a.png"]
+        ) {
+            fail(&$0, "http-404", icons: 3, example: "https://example.com/a.png", list: "apps.plist", message: "x")
+            $0.failures?[0].muted = 2
+            $0.muted = 2
         },
         Row(
             name: "a failure with a secret", sentence: "2 icons failed [dns].", codes: ["dns"],

@@ -89,6 +89,20 @@ struct ControlServerTests {
         }
     }
 
+    @Test("a mute shows in the status and in all that is muted, and unmuting takes it back")
+    func mutes() async throws {
+        try await ControlWorld.with { world in
+            let url: IconURL = "https://h.example/a.png"
+            let muted = try #require(try await world.client.mute(.icon(url), true, for: "30d"))
+            #expect(muted.mutes.map(\.url) == [url] && muted.mutes[0].until != nil && muted.error == nil)
+            let both = try #require(try await world.client.mute(.list("a.plist"), true))
+            #expect(both.mutes == [MuteReport.Mute(.list("a.plist"), until: nil)] + muted.mutes)
+            #expect(try await world.client.mutes() == both)
+            #expect(try await world.client.status()?.muted == 2)
+            #expect(try await world.client.mute(.icon(url), false)?.mutes.map(\.list) == ["a.plist"])
+        }
+    }
+
     @Test("each malformed request is refused with its status and a reason, and the next one is answered")
     func refusals() async throws {
         let rows: [(method: HTTPMethod, route: String, body: String?, status: UInt, reason: String)] = [
@@ -102,6 +116,10 @@ struct ControlServerTests {
             (.POST, "pause", "[]", 400, "not a JSON object with the members “for”, “reason” in their types."),
             (.POST, "pin", "", 400, "names no URL"), (.POST, "pin", "{\"url\":\"\"}", 400, "cannot be pinned"),
             (.POST, "pin", "{\"url\":\"ftp://h.example/\"}", 400, "cannot be pinned"),
+            (.POST, "mute", "", 400, "either a URL or a list"),
+            (.POST, "mute", "{\"url\":\"a\",\"list\":\"a.plist\"}", 400, "either a URL or a list"),
+            (.POST, "mute", "{\"url\":\"a\",\"for\":\"soon\"}", 400, "is not a time"),
+            (.POST, "unmute", "{\"url\":\"a\",\"for\":\"1h\"}", 400, "unknown member “for”"),
             (.POST, "why", "{\"url\":\"https://h.example/a.png\"}", 404, "\"code\": \"no-such-icon\""),
             (.GET, "why?url=https%3A%2F%2Fh.example%2Fa.png", nil, 404, "\"code\": \"no-such-icon\""),
             (.GET, "why", nil, 400, "names no URL"), (.GET, "why?url=%zz", nil, 400, "not percent-encoded"),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import CacheFormat
 import Reports
 import Testing
 

@@ -147,6 +147,27 @@ struct StateStoreTests {
         }
     }
 
+    @Test("what is muted comes back; a database of a version that did not mute has nothing muted")
+    func mutes() async throws {
+        try await withTemporaryFolder { folder in
+            let mutes = [Mute(.list("a.plist")), Mute(.icon("https://a"), until: Timestamp(sinceEpoch: .seconds(9)))]
+            var changes = MemoChanges()
+            changes.values = RememberedValues(isPaused: true)
+            changes.values?.mutes = mutes
+            let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            try await first.apply(changes)
+            try await first.close()
+            let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            #expect(store.remembered.values.mutes == mutes)
+            try await store.close()
+            let database = try Database(folder.appending(StateStore.files[0]))
+            try database.execute("UPDATE memos SET json = json_remove(json, '$.values.mutes') WHERE kind = 'values'")
+            try database.close()
+            let earlier = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
+            #expect(earlier.lossAtStart == nil && earlier.remembered.values == RememberedValues(isPaused: true))
+        }
+    }
+
     @Test("the lists folder comes back as the last one that was stored")
     func listsFolder() async throws {
         try await withTemporaryFolder { folder in

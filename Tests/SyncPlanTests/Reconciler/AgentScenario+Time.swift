@@ -17,6 +17,9 @@ extension AgentScenario {
 
     var elapsed: Duration { now - Sample.start }
 
+    /// Since when the icon that has been stale for longest is stale; `nil` if none is.
+    var oldestStaleTime: Timestamp? { plan.failedIcons(now: now).values.compactMap(\.staleSince).min() }
+
     /// Lets servers answer and work on disk end until nothing more can be done now, or until a time has passed.
     mutating func run(for limit: Duration? = nil) throws {
         let end = limit.map { now + $0 }
