@@ -147,7 +147,7 @@ struct StateStoreTests {
         }
     }
 
-    @Test("what is muted comes back; a database of a version that did not mute has nothing muted")
+    @Test("muted URLs and lists come back; a database of a version that did not mute has none")
     func mutes() async throws {
         try await withTemporaryFolder { folder in
             let mutes = [Mute(.list("a.plist")), Mute(.icon("https://a"), until: Timestamp(sinceEpoch: .seconds(9)))]
