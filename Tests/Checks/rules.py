@@ -12,15 +12,16 @@ PURE = ("CacheFormat", "AppLists", "ImageChecks", "HTTPRules", "Fleet", "AgentSe
 
 # What depends on files besides modules by their imports: the beginning of their path, test targets, end-to-end suites, steps.
 OTHER_DEPENDENTS = (
+    ("README.md", "", "", "Documentation"),
     ("Sources/CacheFormat/", "", "", "Readers"),
     ("Sources/DashboardPage/", "", "DashboardTests", ""),
     ("Sources/Fleet/", "", "", "Simulation|Fleet"),
     ("Sources/IconCache/", "", "", "Readers|Documentation"),
     ("Sources/IconCache/IconCache.docc/", "IconCacheTests|CacheFormatTests", "CopyTests|ChurnTests", ""),
-    ("Sources/LibIconCache/", "IconCacheTests", "", "Readers"),
+    ("Sources/LibIconCache/", "IconCacheTests", "", "Readers|Documentation"),
     ("Sources/Launcher/", "SyncAgentCLITests", "", "Launcher"),
     ("Sources/ListParse/", "", "", "Programs of a release"),
-    ("Sources/PythonIconCache/", "IconCacheTests", "", "Readers|Launcher"),
+    ("Sources/PythonIconCache/", "IconCacheTests", "", "Readers|Launcher|Documentation"),
     ("Sources/Renderer/", "", "", "Renderer"),
     ("Sources/SyncAgent/SyncAgent.docc/",
      "SyncAgentTests|SyncAgentCLITests|AgentSettingsTests|AgentServerTests|ReportsTests",
