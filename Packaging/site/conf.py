@@ -106,11 +106,14 @@ def note_beginning(app, doctree):
         excerpts(app.env).setdefault(page, shortened(plain))
 
 
-def accessible(app, pagename, templatename, context, doctree):
-    """What may be too wide scrolls by keyboard, too."""
+def adapt(app, pagename, templatename, context, doctree):
+    """Has what may be too wide scroll by keyboard, too, and leaves out marks that the style sheet has no use for."""
     body = context.get("body", "")
-    body = body.replace("<pre>", '<pre tabindex="0">')
-    body = re.sub(r'<table class="docutils', '<div class="table" tabindex="0"><table class="docutils', body)
+    body = re.sub(r'<code class="docutils literal notranslate">((?:(?!</code>).)*)</code>',
+                  lambda found: f"<code>{re.sub('</?span[^>]*>', '', found[1])}</code>", body, flags=re.S)
+    body = re.sub(r'<span class="(?:n|o|p|w)">([^<]*)</span>', r"\1", body)
+    body = body.replace(' class="reference internal"', "").replace("<pre>", '<pre tabindex="0">')
+    body = body.replace('<table class="docutils', '<div class="table" tabindex="0"><table class="docutils')
     context["body"] = re.sub(r'(<div class="table"(?:(?!</table>).)*</table>)', r"\1</div>", body, flags=re.S)
 
 
@@ -119,7 +122,7 @@ def add_to_templates(app):
     environment.tests["in_use"] = lambda name: str(name).rsplit("/", 1)[-1] in SCRIPTS
     # Every page has these links: without their classes, all pages together take a fifth less.
     environment.filters["plain"] = lambda links: re.sub(
-        r' class="(?:reference internal|toctree-l\d)"|(?<=class="current) [^"]*|(?<=>)\s+(?=<)', "",
+        r' class="(?:reference internal|toctree-l\d)"|(?<=class="current) [^"]*|(?<=>)\s+(?=<)|<ul>\s*</ul>', "",
         links).replace(' role="heading"', "").replace(' aria-level="2"', "")
 
 
@@ -128,6 +131,8 @@ def finish(app, exception):
         return
     # Pictures of the README, which are where the README says.
     shutil.copytree(pathlib.Path(app.srcdir, "extra"), app.outdir, dirs_exist_ok=True)
+    # Nobody else links to these pages by their names.
+    pathlib.Path(app.outdir, "objects.inv").unlink()
     static = pathlib.Path(app.outdir, "_static")
     text = json.dumps(excerpts(app.env), ensure_ascii=False, indent=0, sort_keys=True)
     (static / "excerpts.js").write_text(f"const excerpts = {text};\n")
@@ -141,6 +146,6 @@ def finish(app, exception):
 def setup(app):
     app.add_transform(Entries)
     app.connect("doctree-read", note_beginning)
-    app.connect("html-page-context", accessible)
+    app.connect("html-page-context", adapt)
     app.connect("build-finished", finish)
     app.connect("builder-inited", add_to_templates)

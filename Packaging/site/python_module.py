@@ -20,9 +20,13 @@ class PythonModule:
             for node in tree.body:
                 if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
                     self.nodes.setdefault(node.name, node)
-                elif isinstance(node, (ast.Assign, ast.AnnAssign)):
-                    for target in getattr(node, "targets", None) or [node.target]:
-                        self.nodes.setdefault(ast.unparse(target), node)
+                elif isinstance(node, ast.Assign):
+                    for target in node.targets:
+                        pairs = [(target, node.value)]
+                        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                            pairs = zip(target.elts, node.value.elts)
+                        for name, value in pairs:
+                            self.nodes.setdefault(ast.unparse(name), value)
         self.names = [name for name in names if not name.startswith("__")]
 
     @staticmethod
@@ -55,8 +59,10 @@ class PythonModule:
         node = self.nodes.get(name)
         if node is None:
             sys.exit(f"The Python module has no {name}.")
-        if isinstance(node, (ast.Assign, ast.AnnAssign)):
-            return f"````{{py:data}} {name}\n:value: {ast.unparse(node.value)}\n````\n\n"
+        if isinstance(node, ast.Name):
+            return f"````{{py:data}} {name}\n\nAnother name of {{py:obj}}`~iconcache.{node.id}`.\n````\n\n"
+        if isinstance(node, ast.expr):
+            return f"````{{py:data}} {name}\n:value: {ast.unparse(node)}\n````\n\n"
         if not isinstance(node, ast.ClassDef):
             return f"````{{py:function}} {name}{self.signature(node, False)}\n\n{self.documented(node)}\n````\n\n"
         functions = {part.name: part for part in node.body if isinstance(part, (ast.FunctionDef, ast.AsyncFunctionDef))}
