@@ -74,7 +74,8 @@ class Entries(SphinxTransform):
                     continue
                 place = nodes.target("", "", ids=[target])
                 self.document.note_explicit_target(place)
-                entry = addnodes.index(entries=[("single", name, target, "", None)])
+                # Later versions of Sphinx show what is not the main entry of a name last.
+                entry = addnodes.index(entries=[("single", name, target, "main", None)])
                 row[0].insert(0, [entry, place])
                 text = " ".join(cell.astext() for cell in row[1:])
                 excerpts(self.env)[f"{self.env.docname}.html#{target}"] = f"{name}: {shortened(text)}"
