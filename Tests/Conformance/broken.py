@@ -1,68 +1,83 @@
 # SPDX-License-Identifier: Apache-2.0
 """Readers that are broken on purpose, one for each row: `Tests/Conformance/run --broken` shows that the row finds it.
 
-Each is the Python reader with one text replaced by another.
+Each is the Python reader, or the library below it, with one text replaced by another.
 """
+import glob
 import os
 import shutil
+import subprocess
+
+from library import PROJECT, SOURCES, library
 
 BROKEN = {
-    "by-url": ("_cache", "hashlib.sha256(url.encode(", "hashlib.sha256(url.lower().encode("),
-    "lists": ("_documents", "for name in sorted(lists)}", "for name in sorted(lists, key=str.lower)}"),
-    "states": ("_documents", 'elif word == "pending":', 'elif word == "waiting":'),
-    "previous": ("_documents", 'error = get("error")\n                previous_since', "previous_since"),
-    "entry": ("_cache", "found.rank > best.rank", "found.rank >= best.rank"),
-    "images": ("_entries", 'f"icons/{self.sha256[:2]}', 'f"icons/{self.sha256[-2:]}'),
-    "renditions": ("_entries", "_order(text)[0] >= size", "image.width >= size"),
-    "by-size": ("_cache", "for order, name in sizes if order)", "for order, name in sizes if order)[::-1]"),
-    "large": ("_documents", "while start < stop:", "while start < min(stop, 30 << 19):"),
-    "lease": ("_lease", "return file, leased\n", "fcntl.flock(file, fcntl.LOCK_UN); return file, leased\n"),
-    "locked": ("_lease", "fcntl.LOCK_SH | fcntl.LOCK_NB", "fcntl.LOCK_SH"),
+    "by-url": ("_cache.py", "text.encode(", "text.lower().encode("),
+    "lists": ("manifest.c", "int order = strcmp(one->name, other->name);", "int order = strcasecmp(one->name, other->name);"),
+    "states": ("document.c", '"pending", 7)', '"waiting", 7)'),
+    "previous": ("apps.c", "if (has_previous || entry->state == ICONCACHE_FAILED)", "if (entry->state == ICONCACHE_FAILED)"),
+    "entry": ("apps.c", "entry_rank(&entry) > found->rank", "entry_rank(&entry) >= found->rank"),
+    "images": ("_entries.py", 'f"icons/{self.sha256[:2]}', 'f"icons/{self.sha256[-2:]}'),
+    "renditions": ("_entries.py", "size_order(text)[0] >= size", "image.width >= size"),
+    "by-size": ("names.c", "size_compare(size, next) < 0", "size_compare(size, next) > 0"),
+    "large": ("_values.py", "while address := following(apps):", "while (address := following(apps)) and len(found) < 10000:"),
+    "lease": (
+        "snapshot.c", "if (is_still_at(path, snapshot->file, &error)) return 0;",
+        "flock(snapshot->file, LOCK_UN); if (is_still_at(path, snapshot->file, &error)) return 0;"),
+    "locked": ("snapshot.c", "LOCK_SH | LOCK_NB", "LOCK_SH"),
     "replaced": (
-        "_lease", "if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):",
-        "fcntl.flock(file, fcntl.LOCK_UN); __import__('time').sleep(0.2)\n            if True:"),
+        "snapshot.c", "if (is_still_at(path, snapshot->file, &error)) return 0;",
+        "flock(snapshot->file, LOCK_UN); usleep(200000); (void)is_still_at; return 0;"),
     "held": (
-        "_lease", "if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):",
-        "fcntl.flock(file, fcntl.LOCK_UN)\n            if True:"),
-    "changes": ("_known", "if before == image.sha256:", "if before:"),
-    "two-images": ("_known", "key=lambda name: (-self._lists[name].ready[url][0], name)", "key=str"),
-    "vanished": ("_cache", "return os.path.join(self._folder, name)", "return _kept(self._folder, name)"),
-    "watched-absence": ("_watch", "            self._inotify.renew()\n        self._hinted.set()\n", "            pass\n"),
-    "descriptors": ("_cache", "with _files.open_file(path) as file:",
-        "os.open(path, os.O_RDONLY)\n            with _files.open_file(path) as file:"),
-    "default-folder": ("_cache", 'if not os.path.isabs(base):\n        home', "if not base:\n        home"),
-    "relative-folder": ("_cache", "path = os.path.join(os.getcwd(), path)", "pass"),
-    "no-cache": ("_cache", "os.listdir(self._at(\"generations\"))", "[]"),
-    "copy": ("_cache", "        self._expect_manifest()\n        return None\n\n    def open_image", "        os.stat(self._at('by-url'))\n        return None\n\n    def open_image"),
-    "read-only": ("_files", "flags = os.O_RDONLY | os.O_CLOEXEC", "flags = os.O_RDWR | os.O_CLOEXEC"),
-    "later-format": ("_documents", "if version != FORMAT:", "if version < FORMAT:"),
-    "unknown-keys": ("_documents", "kind = _KINDS.get(key)", "kind = _KINDS[key]"),
-    "any-layout": ("_documents", "    root = _root(json, path)\n    _check_head", "    raise Damaged(path, '')\n    _check_head"),
-    "damaged": ("_documents", "if size < 0 or width < 0 or height < 0:", "if width < 0 or height < 0:"),
-    "damaged-renditions": ("_documents", '= natural(get("bytes")),', '= integer(get("bytes")),'),
-    "damaged-manifests": ("_documents", "if apps is None or", "if False and apps is None or"),
-    "paths": ("_documents", "or not _SUFFIX.fullmatch(suffix)", "or not suffix"),
-    "links": ("_files", "_RESOLVE_BENEATH | _RESOLVE_NO_MAGICLINKS)", "0)"),
-    "special-files": ("_files", "open_with(flags | os.O_NONBLOCK)", "open_with(flags)"),
+        "snapshot.c", "if (is_still_at(path, snapshot->file, &error)) return 0;",
+        "flock(snapshot->file, LOCK_UN); (void)is_still_at; return 0;"),
+    "changes": ("known.c", "if (is_same) return true;", "if (claim != NULL && icon->has_image) return true; (void)is_same;"),
+    "two-images": ("known.c", "strcmp(claim->list->name, best->list->name) < 0", "strcmp(claim->list->name, best->list->name) > 0"),
+    "vanished": (
+        "snapshot.c", "int error = file_open(path, &snapshot->file);",
+        "static int root = -1; if (root < 0) root = open(snapshot->cache->folder, O_PATH);\n"
+        'snapshot->file = openat(root, "manifest.json", O_RDONLY); int error = snapshot->file < 0 ? errno : 0;'),
+    "watched-absence": ("signals.c", " || start(signals->timer) != 0", ""),
+    "descriptors": ("file.c", "error = file_read(file, bytes, size);\n    close(file);", "error = file_read(file, bytes, size);"),
+    "default-folder": ("iconcache.c", "value != NULL && value[0] == '/'", "value != NULL && value[0] != '\\0'"),
+    "relative-folder": ("iconcache.c", "joined(here, folder)", "joined(folder, NULL)"),
+    "no-cache": ("iconcache.c", "int64_t newest = newest_generation(cache);", "int64_t newest = -1; (void)newest_generation;"),
+    "copy": (
+        "_cache.py", "            return None if code == _library.ABSENT",
+        "            os.stat(self.folder / 'by-url')\n            return None if code == _library.ABSENT"),
+    "read-only": ("file.c", "FLAGS = O_RDONLY", "FLAGS = O_RDWR"),
+    "later-format": ("document.c", "seen == 15 && format == 1", "seen == 15 && format >= 1"),
+    "unknown-keys": ("document.c", "    default: return json_skip(parser);", "    default: return false;"),
+    "any-layout": ("json.c", "*p == '\\r' || *p == '\\t')", "*p == '\\r')"),
+    "damaged": ("document.c", "entry->bytes < 0 || entry->width < 0", "entry->width < 0"),
+    "damaged-renditions": ("rendition.c", "rendition->bytes < 0 || ", ""),
+    "damaged-manifests": ("manifest.c", "|| number < 0) return false;", ") return false;"),
+    "paths": ("format.c", "if (!is_allowed) return false;", "(void)is_allowed;"),
+    "links": ("file.c", ".resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS", ".resolve = 0"),
+    "special-files": ("file.c", "FLAGS | O_NONBLOCK | flags", "FLAGS | flags"),
 }
 
 
 def breaking(row, work):
-    """Makes the broken reader of a row; returns the folder that has its module."""
-    module = os.path.join(work, "module")
-    source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../Sources/PythonIconCache/iconcache")
-    shutil.copytree(source, os.path.join(module, "iconcache"), ignore=shutil.ignore_patterns("__pycache__"))
+    """Makes the broken reader of a row; returns the variables of its environment."""
     name, before, after = BROKEN[row]
-    path = os.path.join(module, "iconcache", f"{name}.py")
-    with open(path) as file:
+    package = os.path.join(work, "module/iconcache")
+    shutil.copytree(
+        os.path.join(PROJECT, "Sources/PythonIconCache/iconcache"), package, ignore=shutil.ignore_patterns("__pycache__"))
+    if name.endswith(".py"):
+        replace(row, os.path.join(package, name), os.path.join(package, name), before, after)
+        return [f"PYTHONPATH={work}/module", f"ICONCACHE_LIBRARY={library()}"]
+    replace(row, os.path.join(SOURCES, name), os.path.join(work, name), before, after)
+    others = [path for path in glob.glob(f"{SOURCES}/*.c") if os.path.basename(path) != name]
+    subprocess.run(
+        [os.environ.get("CC", "cc"), "-std=c11", "-D_GNU_SOURCE", "-w", "-shared", "-fPIC", "-I", SOURCES,
+         os.path.join(work, name), *others, "-o", f"{work}/libiconcache.so.0"], check=True)
+    return [f"PYTHONPATH={work}/module", f"ICONCACHE_LIBRARY={work}/libiconcache.so.0"]
+
+
+def replace(row, source, target, before, after):
+    with open(source) as file:
         text = file.read()
     if before not in text:
-        raise SystemExit(f"broken.py, {row}: {name}.py has no “{before}” any more")
-    text = text.replace(before, after, 1)
-    if "_kept(" in after:
-        text += "\n_first = {}\n\n\ndef _kept(folder, name):\n    try:\n        root = _first.setdefault(folder, None)" \
-                " or os.open(folder, os.O_PATH)\n    except OSError:\n        return os.path.join(folder, name)\n" \
-                "    _first[folder] = root\n    return f'/proc/self/fd/{root}/{name}'\n"
-    with open(path, "w") as file:
-        file.write(text)
-    return module
+        raise SystemExit(f"broken.py, {row}: {os.path.basename(source)} has no “{before}” any more")
+    with open(target, "w") as file:
+        file.write(text.replace(before, after, 1))

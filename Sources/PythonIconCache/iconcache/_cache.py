@@ -1,90 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cache, images by URL, and snapshots of one generation."""
+"""The cache, images by URL, snapshots of one generation, and changes."""
 
 from __future__ import annotations
 
-import errno
-import hashlib
 import os
-import re
+import select
+import time
 from collections.abc import Iterator, Mapping
+from ctypes import byref, c_char, c_void_p
+from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, TypeVar, Union
 
-from . import _documents, _files, _lease
-from ._entries import BEST_RANK, App, AppList, Image, ListSummary, expect_size, expect_text, size_order
-from ._errors import ABSENCE, Damaged, IconCacheError, NoCache, Unreadable, reading_error
+from . import _library
+from ._entries import App, AppList, Change, Image, expect_size
+from ._errors import IconCacheError, call, fail
+from ._library import library, quick
+from ._values import Handle, read_apps, read_change, read_list
 
 if TYPE_CHECKING:
-    from ._changes import Changes
+    from ._asyncio import Changes
 
 Folder = Union[str, "os.PathLike[str]"]
 Result = TypeVar("Result")
 
-_SYSTEM_FOLDER = "/var/cache/syncagent"
-_GENERATION = re.compile(r"(0|[1-9][0-9]{0,15})\.json")
 
-
+@dataclass(init=False, unsafe_hash=True)
 class IconCache:
     """A cache folder: each call reads it as it is at that moment. Nothing is opened yet, and it need not exist.
 
     The default is the user's own cache, $XDG_CACHE_HOME/syncagent or else ~/.cache/syncagent. If that does not exist,
     but the system's /var/cache/syncagent does, it is that one. A relative folder is resolved now; an empty one is a
-    ValueError.
+    ValueError. `folder` is the absolute path. Different threads may use one cache at once.
     """
 
-    __slots__ = ("_folder",)
+    folder: Path
 
     def __init__(self, folder: Optional[Folder] = None) -> None:
-        path = _default_folder() if folder is None else os.fspath(folder)
-        expect_text("folder", path)
-        if not path:
-            raise ValueError("the cache folder has no name")
-        try:
-            path = os.path.join(os.getcwd(), path)
-        except FileNotFoundError:
-            # The current directory was removed: the relative path stays, and every call fails.
-            pass
-        self._folder = str(Path(path))
+        name = None if folder is None else os.fsencode(Path(folder))
+        if folder is not None and not os.fspath(folder) or b"\0" in (name or b""):
+            raise ValueError("the cache folder has no name, or one with a null character")
+        self._handle = Handle(os.fsdecode(name or b""), "", name)
+        self._pointer = self._handle._pointer
+        self._folder = os.fsdecode(quick.iconcache_folder(self._pointer))
+        self._buffer = c_char * quick.iconcache_path_size(self._pointer)
+        self.folder = Path(self._folder)
 
     @classmethod
     def open(cls, folder: Optional[Folder] = None) -> Snapshot:
         """Takes a snapshot of a cache: `with IconCache.open() as cache: …`"""
         return cls(folder).snapshot()
 
-    @property
-    def folder(self) -> Path:
-        """The cache folder, as an absolute path."""
-        return Path(self._folder)
-
     def path(self, url: str, size: Optional[int] = None) -> Optional[Path]:
         """The absolute path of a URL's image; None if it has no image yet, or no list names it.
 
         `url` is spelled exactly as in the app list. The path stays the same over every refresh, and always leads to a
-        complete image. To read several images of one state, take a snapshot.
-
-        With a size in pixels, it is the smallest rendition that was made for at least as many on its longer side, or
-        if there is none, the image itself. When an image was replaced, the renditions of the one before can stay for
-        some seconds. The path of a rendition does not stay the same: the agent may render other sizes later.
+        complete image. To read several images of one state, take a snapshot. With a size in pixels, it is the smallest
+        rendition that was made for at least as many on its longer side, or if there is none, the image itself. The path
+        of a rendition does not stay the same, and renditions can be older than the image by some seconds.
         """
-        for name in self._names(url, size):
-            path = self._at(name)
-            if self._status(path) is not None:
-                return Path(path)
-        self._expect_manifest()
-        return None
+        # Without call(), for it takes longer than the library does.
+        buffer, error = self._buffer(), _library.Error()
+        code = library.iconcache_path_for_pixels(
+            self._pointer, _encoded("url", url), _pixels(size), buffer, len(buffer), error)  # fmt: skip
+        if code:
+            return None if code == _library.ABSENT else fail(error, self._folder)
+        return Path(os.fsdecode(buffer.value))
 
     def open_image(self, url: str, size: Optional[int] = None) -> Optional[BinaryIO]:
         """Opens a URL's image for reading, below the cache folder; None if there is none. See path() for `size`."""
-        for name in self._names(url, size):
-            try:
-                return self._open_beneath(name)
-            except Unreadable as error:
-                if error.errno not in ABSENCE:
-                    raise
-        self._expect_manifest()
-        return None
+        function, encoded = library.iconcache_open_for_pixels, _encoded("url", url)
+        file = call(self._folder, function, self._pointer, encoded, _pixels(size))
+        return None if file == _library.ABSENT else os.fdopen(file, "rb")
 
     def snapshot(self) -> Snapshot:
         """Reads the newest manifest, and takes a lease on it."""
@@ -92,175 +79,74 @@ class IconCache:
 
     def apps(self, name: str) -> Optional[AppList]:
         """Reads the newest entries of an app list, under a lease; None if there is no such list."""
-        expect_text("name", name)
         return self._with_newest(lambda snapshot: snapshot.get(name))
 
     def entry(self, url: str) -> Optional[App]:
         """The entry of a URL in the newest generation: see Snapshot.entry(). None if no list names it."""
-        expect_text("url", url)
         return self._with_newest(lambda snapshot: snapshot.entry(url))
 
-    def changes(self) -> Changes:
-        """The current state as if everything had just been added, then every change, in asyncio.
+    def watch(self, timeout: Optional[float] = None) -> Watch:
+        """The current state as if everything had just been added, then every change: `for change in cache.watch(): …`
 
-            async with contextlib.aclosing(cache.changes()) as changes:
-                async for change in changes:
-                    ...
+        The loop ends when nothing changes for `timeout` seconds, and another one goes on from there; by default it
+        waits for ever. With 0 it never waits: poll fileno() in an event loop of your own. An IconCacheError loses
+        nothing: another loop tries again.
 
         A publication yields at most one change for each list and each URL: removed lists, then other lists by name,
         then images in the order of their lists, then icons that are gone. If lists give one icon different images, its
         image is that of the entry that counts: see entry(). States that are superseded before they are read are
-        skipped. While there is no cache nothing changes.
+        skipped. A watch holds no lease: an image stays for the grace period after it was superseded.
+        """
+        return Watch(self, timeout)
+
+    def changes(self) -> Changes:
+        """The same changes in asyncio: `async for change in cache.changes(): …`
 
         An IconCacheError ends the iteration; a new one begins with the whole current state again. A wait that is
-        cancelled does not end it, and loses nothing: `await asyncio.wait_for(anext(changes), 5)`. The iteration holds
-        no lease: the image of a change stays for the grace period after the last generation that names it was
-        superseded, 10 minutes by default. There are no changes without asyncio: other programs compare
-        `snapshot().generation` from time to time.
+        cancelled does not end it, and loses nothing: `await asyncio.wait_for(anext(changes), 5)`. aclose() ends it.
         """
         # Here, because asyncio takes longer to import than all else together.
-        from ._changes import Changes
+        from ._asyncio import Changes
 
         return Changes(self)
 
-    def __eq__(self, other: object) -> bool:
-        return self._folder == other._folder if isinstance(other, IconCache) else NotImplemented
-
-    def __hash__(self) -> int:
-        return hash(self._folder)
-
-    def __repr__(self) -> str:
-        return f"IconCache({self._folder!r})"
-
-    def _at(self, name: str) -> str:
-        return os.path.join(self._folder, name)
-
-    def _names(self, url: str, size: Optional[int]) -> Iterator[str]:
-        """The names of a URL's image: those of renditions with enough pixels, the smallest first, then its own."""
-        expect_text("url", url)
-        digest = hashlib.sha256(url.encode("utf-8", "surrogatepass")).hexdigest()
-        end = f"{digest[:2]}/{digest}"
-        if size is not None:
-            expect_size(size)
-            for text in self._sizes(size):
-                yield f"by-size/{text}/{end}"
-        yield f"by-url/{end}"
-
-    def _sizes(self, least: int) -> list[str]:
-        """The names of by-size/ that are sizes of at least so many pixels, in ascending order."""
-        try:
-            names = os.listdir(self._at("by-size"))
-        except OSError:
-            return []
-        sizes = ((size_order(name), name) for name in names)
-        return [name for order, name in sorted((order, name) for order, name in sizes if order) if order[0] >= least]
-
-    def _status(self, path: str) -> Optional[os.stat_result]:
-        """The status of a file; None if there is none."""
-        try:
-            return os.stat(path)
-        except OSError as error:
-            if error.errno in ABSENCE:
-                return None
-            raise reading_error(path, error) from None
-
-    def _manifest_status(self) -> Optional[os.stat_result]:
-        return self._status(self._at("manifest.json"))
-
-    def _expect_manifest(self) -> None:
-        if self._manifest_status() is None:
-            raise self._absence()
-
-    def _absence(self) -> IconCacheError:
-        """The error for a missing manifest: nothing was ever published here, or it was removed."""
-        try:
-            names = os.listdir(self._at("generations"))
-        except OSError:
-            names = []
-        numbers = [int(found[1]) for found in map(_GENERATION.fullmatch, names) if found]
-        if not numbers:
-            return NoCache(self._folder)
-        return Damaged(
-            self._at("manifest.json"), f"it is missing, although generation {max(numbers)} is there"
-        )
-
-    def _open_beneath(self, name: str) -> BinaryIO:
-        path = self._at(name)
-        try:
-            return os.fdopen(_files.reopening(lambda: _files.open_beneath(self._folder, name)), "rb")
-        except OSError as error:
-            if error.errno in (errno.EXDEV, errno.ELOOP):
-                raise Damaged(path, "it is a link that leads out of the cache folder") from None
-            raise reading_error(path, error) from None
+    def __reduce__(self) -> tuple[type[IconCache], tuple[str]]:
+        return IconCache, (self._folder,)
 
     def _with_newest(self, body: Callable[[Snapshot], Result]) -> Result:
-        """Reads from the newest generation, under a lease.
-
-        Where no lease holds, as on some network file systems, a file can be removed while it is read, because newer
-        generations do not name it. Then the body runs once more, on the newest generation, if that is another one.
-        """
+        """Reads from the newest generation, and once more if a file was removed: where no lease holds, as on NFS."""
         with self.snapshot() as first:
             try:
                 return body(first)
             except IconCacheError as error:
                 if not error.may_mean_replaced:
                     raise
-                try:
-                    newest = self.snapshot()
-                except IconCacheError:
-                    raise error from None
-                with newest:
-                    if newest.generation == first.generation:
-                        raise
-                    return body(newest)
+        with self.snapshot() as newest:
+            return body(newest)
 
 
-class Snapshot(Mapping[str, AppList]):
-    """One generation of a cache under a lease: what its manifest names stays until it is closed.
+class Snapshot(Handle, Mapping[str, AppList]):
+    """One generation of a `cache` under a lease: what its manifest names stays until it is closed.
 
-    It maps the names of app lists to their entries, and reads a list anew each time. It keeps one file open, and
-    superseded files on disk: for a day at most, then the agent removes them anyway.
+    It maps the names of app lists to their entries, and reads a list anew each time. `lists` has the summaries of all,
+    sorted by the bytes of their names. The number `generation` grows with each publication. A snapshot keeps one file
+    open, and superseded files on disk: for a day at most, then the agent removes them anyway.
     """
 
-    __slots__ = ("_cache", "_file", "_generation", "_leased", "_lists")
-
     def __init__(self, cache: IconCache) -> None:
-        path = cache._at("manifest.json")
-        try:
-            file, leased, json = _files.reopening(lambda: _lease.read_leased(path))
-        except OSError as error:
-            raise (cache._absence() if error.errno in ABSENCE else reading_error(path, error)) from None
-        try:
-            self._generation, self._lists = _documents.read_manifest(json, path)
-        except BaseException:
-            file.close()
-            raise
-        self._cache = cache
-        self._file = file
-        self._leased = leased
-
-    @property
-    def cache(self) -> IconCache:
-        return self._cache
-
-    @property
-    def generation(self) -> int:
-        """The number of the generation, which grows with each publication."""
-        return self._generation
+        super().__init__(cache._folder, "_snapshot", cache._pointer, cache._handle)
+        self.cache = cache
+        self.generation: int = quick.iconcache_snapshot_generation(self._pointer)
+        self._leased: bool = quick.iconcache_snapshot_is_leased(self._pointer)
+        indices = range(quick.iconcache_snapshot_lists(self._pointer))
+        self.lists = tuple(read_list(quick.iconcache_snapshot_list(self._pointer, index)) for index in indices)
+        self._names = dict.fromkeys(summary.name for summary in self.lists)
 
     @property
     def leased(self) -> bool:
-        """Whether the lease is held.
-
-        It is not on the few file systems without locks, or if another program has an exclusive lock on the manifest.
-        Then the files stay for the grace period after the generation is superseded: 10 minutes by default.
-        """
-        return self._leased and not self._file.closed
-
-    @property
-    def lists(self) -> tuple[ListSummary, ...]:
-        """The app lists, sorted by the bytes of their names."""
-        return tuple(self._lists.values())
+        """Whether the lease is held. Without, as on the few file systems that have no locks, or beside an exclusive
+        lock of another program, files stay for the grace period after the generation is superseded."""
+        return self._leased and not self._is_closed
 
     def entry(self, url: str) -> Optional[App]:
         """The entry of a URL in all lists; None if none names it.
@@ -268,16 +154,7 @@ class Snapshot(Mapping[str, AppList]):
         Entries with the icon's own image come first, then those with a previous one, then those without an image; among
         equals, the first list by name counts.
         """
-        expect_text("url", url)
-        best: Optional[App] = None
-        for summary in self._lists.values():
-            path, json = self._read(summary)
-            found = _documents.find_entry(json, path, summary.name, self._cache._folder, url)
-            if found is not None and (best is None or found.rank > best.rank):
-                best = found
-                if found.rank == BEST_RANK:
-                    break
-        return best
+        return next(iter(self._apps(library.iconcache_apps_of_url, _encoded("url", url))), None)
 
     def open_image(self, of: Union[App, Image]) -> BinaryIO:
         """Opens an image for reading, below the cache folder. It is a ValueError if the app has none."""
@@ -286,75 +163,110 @@ class Snapshot(Mapping[str, AppList]):
         image = of.image if isinstance(of, App) else of
         if image is None:
             raise ValueError("the app has no image")
-        self._expect_open()
-        return self._cache._open_beneath(image.name)
+        # An image of another folder, such as a copy, is the same as that of this one.
+        path = os.fsencode(os.path.join(self._folder, image.name)).replace(b"\0", b"\xff")
+        found = _library.Image(path=path)
+        function = library.iconcache_snapshot_open
+        return os.fdopen(self._use(lambda snapshot: call(self._folder, function, snapshot, byref(found))), "rb")
 
     def changes(self) -> Changes:
         """The changes of the cache: see IconCache.changes()."""
-        return self._cache.changes()
-
-    def close(self) -> None:
-        """Ends the lease; a second call does nothing."""
-        self._file.close()
-
-    def __enter__(self) -> Snapshot:
-        return self
-
-    def __exit__(
-        self,
-        kind: Optional[type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        self.close()
+        return self.cache.changes()
 
     def __getitem__(self, name: str) -> AppList:
         """Reads the document of a list, and checks it against its digest."""
-        expect_text("name", name)
-        summary = self._lists[name]
-        path, json = self._read(summary)
-        return AppList(name, _documents.read_document(json, path, name, self._cache._folder))
+        encoded = _encoded("name", name)
+        if name not in self._names:
+            raise KeyError(name)
+        return AppList(name, self._apps(library.iconcache_apps_new, encoded))
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._lists)
+        return iter(self._names)
 
     def __len__(self) -> int:
-        return len(self._lists)
+        return len(self._names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._lists
+        return name in self._names
 
     # A comparison by contents would read every list.
     __eq__ = object.__eq__
     __hash__ = object.__hash__
 
     def __repr__(self) -> str:
-        return f"<Snapshot of {self._cache._folder!r}, generation {self._generation}>"
+        return f"<Snapshot of {self._folder!r}, generation {self.generation}>"
 
-    def _read(self, summary: ListSummary) -> tuple[str, bytes]:
-        self._expect_open()
-        path = self._cache._at(f"lists/{summary.sha256}.json")
+    def _apps(self, read: Callable[..., int], key: bytes) -> list[App]:
+        """The entries that a function of the library gives for a key."""
+        found = c_void_p()
+
+        def body(snapshot: c_void_p) -> list[App]:
+            try:
+                call(self._folder, read, snapshot, key, byref(found))
+                return read_apps(found, self._folder)
+            finally:
+                library.iconcache_apps_free(found)
+
+        return self._use(body)
+
+
+class Watch(Handle, Iterator[Change]):
+    """The changes of a cache, for one thread at a time: see IconCache.watch()."""
+
+    def __init__(self, cache: IconCache, timeout: Optional[float] = None) -> None:
+        super().__init__(cache._folder, "_watch", cache._pointer, cache._handle)
+        self.timeout = timeout
+        self._has_more = False
+
+    def fileno(self) -> int:
+        """A descriptor to be polled for input. Take all changes before you first poll, and when there is input."""
+        return int(self._use(quick.iconcache_watch_descriptor))
+
+    def __next__(self) -> Change:
+        end = None if self.timeout is None else time.monotonic() + self.timeout
+        while (change := self._use(self._take)) is None:
+            left = None if end is None else end - time.monotonic()
+            if left is not None and left <= 0:
+                raise StopIteration
+            poll = select.poll()
+            poll.register(self, select.POLLIN)
+            poll.poll(None if left is None else left * 1000)
+        return change
+
+    def pending(self) -> tuple[list[Change], Optional[IconCacheError]]:
+        """All changes there are by now, without waiting, and the error after them."""
+        changes: list[Change] = []
         try:
-            with _files.open_file(path) as file:
-                json = _files.read_file(file.fileno())
-        except OSError as error:
-            raise reading_error(path, error) from None
-        if hashlib.sha256(json).hexdigest() != summary.sha256:
-            raise Damaged(path, "its digest differs from the one in the manifest")
-        return path, json
+            while change := self._use(self._take):
+                changes.append(change)
+        except IconCacheError as error:
+            return changes, error
+        return changes, None
 
-    def _expect_open(self) -> None:
-        if self._file.closed:
-            raise ValueError("the snapshot is closed")
+    def _take(self, watch: c_void_p) -> Optional[Change]:
+        """The next change; None if there is none for now."""
+        found, change = c_void_p(), None
+        while change is None:
+            # Only the first call after a wait is likely to read files.
+            following = (quick if self._has_more else library).iconcache_watch_next
+            self._has_more = False
+            if call(self._folder, following, watch, byref(found)) == _library.ABSENT:
+                return None
+            self._has_more = True
+            change = read_change(found.value, self._folder)
+        return change
 
 
-def _default_folder() -> str:
-    # The XDG Base Directory Specification says to ignore relative paths in these variables.
-    base = os.environ.get("XDG_CACHE_HOME", "")
-    if not os.path.isabs(base):
-        home = os.environ.get("HOME", "")
-        if not os.path.isabs(home):
-            return _SYSTEM_FOLDER
-        base = os.path.join(home, ".cache")
-    own = os.path.join(base, "syncagent")
-    return _SYSTEM_FOLDER if not os.path.exists(own) and os.path.exists(_SYSTEM_FOLDER) else own
+def _encoded(what: str, text: str) -> bytes:
+    """A text for the library. One with U+0000 is nowhere, and nor is one that is not UTF-8."""
+    if not isinstance(text, str):
+        raise TypeError(f"{what} must be str, not {type(text).__name__}")
+    return text.encode("utf-8", "surrogatepass").replace(b"\0", b"\xff")
+
+
+def _pixels(size: Optional[int]) -> int:
+    """A number of pixels for the library: 0 stands for the image itself, and the largest one for more."""
+    if size is None:
+        return 0
+    expect_size(size)
+    return min(size, _library.MOST_PIXELS)

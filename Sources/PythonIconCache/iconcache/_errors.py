@@ -5,99 +5,101 @@ from __future__ import annotations
 
 import errno as codes
 import os
+import re
+from typing import Any, Callable, NoReturn
 
-# The format version of manifests and list documents that this package reads.
-FORMAT = 1
-
-# Errors of files that another host may have replaced or removed, even while they are open.
-MAY_MEAN_REPLACED = frozenset({codes.ESTALE, codes.ENOENT, codes.EIO})
-# Errors that mean that there is nothing at a path.
-ABSENCE = frozenset({codes.ENOENT, codes.ENOTDIR})
+from . import _library
 
 
 class IconCacheError(Exception):
     """A cache cannot be read. `path` is the file or folder, and the text is a sentence that says what to do."""
 
     path: str
+    _sentence = "{0.path}"
+
+    def __str__(self) -> str:
+        return self._sentence.format(self)
 
     @property
     def may_mean_replaced(self) -> bool:
-        """Whether a file may be gone because there is a newer generation."""
-        return False
+        """Whether a file may be gone because there is a newer generation, perhaps of another host."""
+        return isinstance(self, UnreadableError) and self.errno in (codes.ESTALE, codes.ENOENT, codes.EIO)
 
 
-class NoCache(IconCacheError):
+class NoCacheError(IconCacheError, FileNotFoundError):
     """Nothing was ever published in the folder."""
 
+    _sentence = "There is no icon cache at {0.path}: start syncagent, or name the cache folder it uses."
+
     def __init__(self, path: str) -> None:
-        super().__init__(path)
+        super().__init__(codes.ENOENT, os.strerror(codes.ENOENT), path)
         self.path = path
 
-    def __str__(self) -> str:
-        return f"There is no icon cache at {self.path}: start syncagent, or name the cache folder it uses."
+    def __reduce__(self) -> tuple[Any, ...]:
+        return NoCacheError, (self.path,)
 
 
-class Unreadable(IconCacheError):
+class UnreadableError(IconCacheError, OSError):
     """A file cannot be opened or read; `errno` says why."""
 
+    errno: int
+    _sentence = "Cannot read {0.path}: {0.strerror}."
+
     def __init__(self, path: str, errno: int) -> None:
-        super().__init__(path, errno)
+        super().__init__(errno, os.strerror(errno), path)
         self.path = path
-        self.errno = errno
 
-    def __str__(self) -> str:
-        return f"Cannot read {self.path}: {os.strerror(self.errno)}."
-
-    @property
-    def may_mean_replaced(self) -> bool:
-        return self.errno in MAY_MEAN_REPLACED
+    def __reduce__(self) -> tuple[Any, ...]:
+        return UnreadableError, (self.path, self.errno)
 
 
-class Damaged(IconCacheError):
+class DamagedError(IconCacheError):
     """A file is missing, or its contents are not what they should be; `reason` is a clause."""
+
+    _sentence = "{0.path} is damaged: {0.reason}. Restart syncagent: it goes back to the newest good generation."
 
     def __init__(self, path: str, reason: str) -> None:
         super().__init__(path, reason)
-        self.path = path
-        self.reason = reason
-
-    def __str__(self) -> str:
-        reason = _printable(self.reason)
-        return f"{self.path} is damaged: {reason}. Restart syncagent: it goes back to the newest good generation."
+        self.path, self.reason = path, reason
 
 
-class UnknownFormat(IconCacheError):
-    """A file has a later format than this package reads."""
+class UnknownFormatError(IconCacheError):
+    """A file has a later format than the library reads."""
+
+    _sentence = "{0.path} has format {0.format}, and libiconcache reads format 1: install a newer version of it."
 
     def __init__(self, path: str, format: int) -> None:
         super().__init__(path, format)
-        self.path = path
-        self.format = format
-
-    def __str__(self) -> str:
-        return (
-            f"{self.path} has format {self.format}, and this program reads format {FORMAT}: "
-            "install a newer version of it."
-        )
+        self.path, self.format = path, format
 
 
-def reading_error(path: str, error: OSError) -> IconCacheError:
-    """The error for a file that cannot be opened or read."""
-    if error.errno == codes.ESPIPE:
-        return Damaged(path, "it is not a regular file")
-    return Unreadable(path, error.errno or codes.EIO)
+# The library's messages. A path can hold anything, but what follows it does not hold what is between the two.
+_PATTERNS = {
+    _library.UNREADABLE: r"Cannot read (.*): .*",
+    _library.DAMAGED: r"(.*) is damaged: (.*?)(?:\. Restart syncagent.*)?",
+    _library.UNKNOWN_FORMAT: r"(.*) has format (-?[0-9]+),.*",
+}
 
 
-def _printable(text: str) -> str:
-    """Escapes control and format characters, which can move a cursor or hide their neighbors."""
-    if text.isascii() and text.isprintable():
-        return text
-    import unicodedata
+def call(folder: str, function: Callable[..., int], *arguments: object) -> int:
+    """The result of a function of the library: not below 0, or ABSENT. Any other is raised; `folder` is the cache's."""
+    error = _library.Error()
+    result = function(*arguments, error)
+    return result if result >= _library.ABSENT else fail(error, folder)
 
-    def shown(character: str) -> str:
-        if unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
-            return character
-        units = character.encode("utf-16-be", "surrogatepass").hex()
-        return "".join("\\u" + units[start : start + 4] for start in range(0, len(units), 4))
 
-    return "".join(map(shown, text))
+def fail(error: _library.Error, folder: str) -> NoReturn:
+    """Raises the exception of an error of the library."""
+    message, code = os.fsdecode(error.message), error.code
+    if code == _library.NO_CACHE:
+        raise NoCacheError(folder)
+    if code not in _PATTERNS:
+        raise (MemoryError if code == _library.NO_MEMORY else ValueError)(message)
+    found = re.fullmatch(_PATTERNS[code], message, re.DOTALL)
+    # Its path has “?” in place of control characters, and is below the folder, or no path at all.
+    path = folder + found[1][len(folder) :] if found and found[1].startswith("/") else folder
+    if code == _library.UNREADABLE:
+        raise UnreadableError(path, error.system_error)
+    if code == _library.DAMAGED:
+        raise DamagedError(path, found[2] if found else message)
+    raise UnknownFormatError(path, int(found[2]) if found else 0)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Prints what is in a cache, one line for each thing, with tabs between its fields."""
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from . import IconCache, IconCacheError, __version__
+
+
+def rows(options: argparse.Namespace) -> Iterator[tuple[object, ...]]:
+    cache, of = IconCache(options.cache), options.of or ""
+    if options.command == "path":
+        yield from ((path,) for path in [cache.path(of, options.size)] if path)
+    elif options.command == "apps":
+        yield from ((app.status, app.name, app.icon, app.path or app.error) for app in cache.apps(of) or [])
+    elif options.command == "lists":
+        yield from ((found.name, found.apps, found.ready, found.failed) for found in cache.snapshot().lists)
+    else:
+        for change in cache.watch(options.timeout):
+            yield change.kind, change.list or change.url, change.image and change.image.path
+
+
+def shown(field: object) -> str:
+    """Texts of others may hold what moves a cursor."""
+    return "".join(char if char.isprintable() else "?" for char in str("" if field is None else field))
+
+
+def main() -> int:
+    """The exit code: 0, or 1 if there was nothing to print, or an error."""
+    parser = argparse.ArgumentParser(prog="python -m iconcache", description=__doc__)
+    parser.add_argument("--version", action="version", version=f"iconcache {__version__}")
+    parser.add_argument("--cache", metavar="FOLDER", help="the cache folder (default: your own, or the system's)")
+    parser.add_argument("--size", type=int, metavar="PIXELS", help="those in which the image of a path is shown")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a watch when nothing changes for so long")
+    parser.add_argument("command", choices=("path", "apps", "lists", "watch"))
+    parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path, or the list whose apps to print")
+    code = 1
+    try:
+        for row in rows(parser.parse_args()):
+            print(*map(shown, row), sep="\t", flush=True)
+            code = 0
+    except (IconCacheError, ValueError) as error:
+        print(f"iconcache: {error}", file=sys.stderr)
+        return 1
+    except (BrokenPipeError, KeyboardInterrupt):
+        return 1
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""libiconcache by ctypes: its structures and functions, each declared once, as in iconcache.h.
+
+Pointers to structures are addresses here: reading them makes no objects.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
+from typing import Any
+
+OK, ABSENT, NO_CACHE, UNREADABLE, DAMAGED, UNKNOWN_FORMAT, NO_MEMORY, INVALID = range(0, -8, -1)
+# A number of pixels that also stands for more.
+MOST_PIXELS = (1 << 32) - 1
+
+
+class Error(Structure):
+    _fields_ = [("code", c_int), ("system_error", c_int), ("message", c_char * 1016)]
+
+
+def _structure(**members: type[Any]) -> type[Structure]:
+    return type("Structure", (Structure,), {"_fields_": [*members.items()]})
+
+
+List = _structure(name=c_char_p, sha256=c_char_p, apps=c_uint64, ready=c_uint64, pending=c_uint64, failed=c_uint64)
+Image = _structure(path=c_char_p, sha256=c_char_p, type=c_char_p, bytes=c_uint64, width=c_uint32, height=c_uint32)
+Rendition = _structure(size=c_char_p, pixels=c_uint32, image=c_void_p)
+App = _structure(
+    name=c_char_p, id=c_char_p, download=c_char_p, icon=c_char_p, expected=c_char_p, status=c_int, image=c_void_p,
+    previous=c_char_p, previous_since=c_char_p, error=c_char_p, renditions_count=c_size_t, renditions=c_void_p,
+)  # fmt: skip
+Change = _structure(kind=c_int, list=c_char_p, url=c_char_p, image=c_void_p)
+
+_ERROR, _RESULT = POINTER(Error), POINTER(c_void_p)
+# The type of the result, and those of the arguments.
+FUNCTIONS = {
+    "iconcache_new": (c_int, c_char_p, _RESULT, _ERROR),
+    "iconcache_free": (None, c_void_p),
+    "iconcache_folder": (c_char_p, c_void_p),
+    "iconcache_path_for_pixels": (c_int, c_void_p, c_char_p, c_uint32, c_char_p, c_size_t, _ERROR),
+    "iconcache_path_size": (c_size_t, c_void_p),
+    "iconcache_open_for_pixels": (c_int, c_void_p, c_char_p, c_uint32, _ERROR),
+    "iconcache_snapshot_new": (c_int, c_void_p, _RESULT, _ERROR),
+    "iconcache_snapshot_free": (None, c_void_p),
+    "iconcache_snapshot_generation": (c_int64, c_void_p),
+    "iconcache_snapshot_is_leased": (c_bool, c_void_p),
+    "iconcache_snapshot_lists": (c_size_t, c_void_p),
+    "iconcache_snapshot_list": (c_void_p, c_void_p, c_size_t),
+    "iconcache_apps_new": (c_int, c_void_p, c_char_p, _RESULT, _ERROR),
+    "iconcache_apps_of_url": (c_int, c_void_p, c_char_p, _RESULT, _ERROR),
+    "iconcache_apps_free": (None, c_void_p),
+    "iconcache_apps_next": (c_void_p, c_void_p),
+    "iconcache_snapshot_open": (c_int, c_void_p, POINTER(Image), _ERROR),
+    "iconcache_watch_new": (c_int, c_void_p, _RESULT, _ERROR),
+    "iconcache_watch_free": (None, c_void_p),
+    "iconcache_watch_descriptor": (c_int, c_void_p),
+    "iconcache_watch_next": (c_int, c_void_p, _RESULT, _ERROR),
+}
+
+
+def _load(name: str) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
+    try:
+        loaded = ctypes.CDLL(name), ctypes.PyDLL(name)
+        for library in loaded:
+            for function, (result, *arguments) in FUNCTIONS.items():
+                declared = getattr(library, function)
+                declared.restype, declared.argtypes = result, arguments
+    except (OSError, AttributeError) as error:
+        raise ImportError(
+            f"iconcache cannot load libiconcache: {error}. Install the package libiconcache0, or set ICONCACHE_LIBRARY "
+            "to the path of libiconcache.so.0."
+        ) from None
+    return loaded
+
+
+# The first lets other threads run during a call, which may read files. The second does not: 100,000 calls for what is in
+# memory would take minutes if each let a busy thread run, for 5 ms.
+library, quick = _load(os.environ.get("ICONCACHE_LIBRARY") or "libiconcache.so.0")
