@@ -80,14 +80,19 @@ struct OtherLanguagesTests {
 
     @Test(
         "an example reads a list with the Python module",
-        .enabled(if: Tool.areInstalled("python3"), "python3 is not installed"))
+        .enabled(if: Tool.areInstalled("python3", "cc"), "python3 or cc is not installed"))
     func libraryForPython() async throws {
         let example = try #require(try Article("OtherLanguages").examples(in: "python").first)
         try await withExampleCache { cache, home in
-            let module = "\(Self.sources)/PythonIconCache"
+            let (module, library) = ("\(Self.sources)/PythonIconCache", home.appending("libiconcache.so.0").string)
+            let command = """
+                cc -std=c11 -D_GNU_SOURCE -shared -fPIC '\(Self.sources)'/LibIconCache/*.c -o '\(library)'
+                """
+            let build = try await Program.run("sh", "-c", command)
+            #expect(build.code == 0, "\(build.messages)")
             let list = try await Program.run(
                 "python3", "-B", "-c", example,
-                environment: ["XDG_CACHE_HOME": home.string, "PYTHONPATH": module])
+                environment: ["XDG_CACHE_HOME": home.string, "PYTHONPATH": module, "ICONCACHE_LIBRARY": library])
             #expect(list.output == paths(in: cache) && list.code == 0, "\(list.messages)")
         }
     }

@@ -5,6 +5,7 @@ import contextlib, os, pathlib, shutil, struct, subprocess, sys, zlib
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(PROJECT / "Tests/Conformance"))
 from cache import Cache, failed, pending, ready, rendered  # noqa: E402
+from library import environment as reader_environment  # noqa: E402
 
 NAMES = (
     "Mail Maps Music Notes Photos Radio Reader Recorder Weather Clock Books Camera Chess Files Games Globe Herbarium Ideas "
@@ -61,11 +62,10 @@ def install(data, numbers):
 
 def environment(home, **more):
     """That of a user whose files are all below a folder."""
-    kept = {key: value for key, value in os.environ.items() if not key.startswith(("XDG_", "DBUS_"))}
+    kept = {key: value for key, value in reader_environment().items() if not key.startswith(("XDG_", "DBUS_"))}
     return {
         **kept, "HOME": str(home), "XDG_DATA_HOME": f"{home}/data", "XDG_CONFIG_HOME": f"{home}/config",
-        "XDG_RUNTIME_DIR": str(home), "PYTHONPATH": str(PROJECT / "Sources/PythonIconCache"),
-        "PYTHONDONTWRITEBYTECODE": "1", "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "LANG": "C.UTF-8",
+        "XDG_RUNTIME_DIR": str(home), "PYTHONDONTWRITEBYTECODE": "1", "GDK_BACKEND": "x11", "GSK_RENDERER": "cairo", "LANG": "C.UTF-8",
         # No bus: nothing of the session of who runs this counts.
         "DBUS_SESSION_BUS_ADDRESS": "disabled:", "GTK_A11Y": "none", "GSETTINGS_BACKEND": "memory", **more}
 

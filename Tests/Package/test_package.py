@@ -74,6 +74,21 @@ class Package(PackageTest):
             "lintian", "--allow-root", "--fail-on=error,warning", self.deb, *others, check=False, limit=180)
         self.assertEqual((result.code, result.out + result.err), (0, ""))
 
+    def test_the_python_module_finds_its_library_and_has_metadata(self):
+        folder = self.scratch / "python"
+        for name in ("libiconcache0", "python3-iconcache"):
+            [file] = self.deb.parent.glob(f"{name}_*.deb")
+            execute("dpkg-deb", "--extract", file, folder)
+        self.addCleanup(shutil.rmtree, folder)
+        needed = execute("dpkg-deb", "--field", file, "Depends").out
+        self.assertRegex(needed, r"(^|, )libiconcache0 \(>= ")
+        [library] = folder.glob("usr/lib/*/libiconcache.so.0")
+        code = "import importlib.metadata, iconcache; print(importlib.metadata.version('iconcache') == iconcache.__version__)"
+        found = execute(
+            "env", f"LD_LIBRARY_PATH={library.parent}", f"PYTHONPATH={folder}/usr/lib/python3/dist-packages", "python3",
+            "-B", "-c", code)
+        self.assertEqual(found.out, "True\n")
+
     def test_its_files_are_where_they_belong(self):
         files = subprocess.run(["dpkg-deb", "--fsys-tarfile", self.deb], capture_output=True, check=True, timeout=60)
         with io.BytesIO(files.stdout) as file, tarfile.open(fileobj=file) as archive:

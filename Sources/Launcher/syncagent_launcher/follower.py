@@ -43,8 +43,12 @@ class Follower(threading.Thread):
 
     def run(self):
         # The window is there before this is loaded.
-        from iconcache import IconCache
-
+        try:
+            from iconcache import IconCache
+        except ImportError as error:
+            # The C library is missing; the error names its package.
+            GLib.idle_add(self.take, News(self.folder or "", [], Absence.UNREADABLE, str(error)))
+            return
         last = told = None
         while True:
             self.hint.clear()

@@ -40,8 +40,7 @@ class IconCache:
         name = None if folder is None else os.fsencode(Path(folder))
         if folder is not None and not os.fspath(folder) or b"\0" in (name or b""):
             raise ValueError("the cache folder has no name, or one with a null character")
-        self._handle = Handle(os.fsdecode(name or b""), "", name)
-        self._pointer = self._handle._pointer
+        self._pointer = Handle(os.fsdecode(name or b""), "", name)._pointer
         self._folder = os.fsdecode(quick.iconcache_folder(self._pointer))
         self._buffer = c_char * quick.iconcache_path_size(self._pointer)
         self.folder = Path(self._folder)
@@ -134,7 +133,7 @@ class Snapshot(Handle, Mapping[str, AppList]):
     """
 
     def __init__(self, cache: IconCache) -> None:
-        super().__init__(cache._folder, "_snapshot", cache._pointer, cache._handle)
+        super().__init__(cache._folder, "_snapshot", cache._pointer, cache._pointer)
         self.cache = cache
         self.generation: int = quick.iconcache_snapshot_generation(self._pointer)
         self._leased: bool = quick.iconcache_snapshot_is_leased(self._pointer)
@@ -146,7 +145,7 @@ class Snapshot(Handle, Mapping[str, AppList]):
     def leased(self) -> bool:
         """Whether the lease is held. Without, as on the few file systems that have no locks, or beside an exclusive
         lock of another program, files stay for the grace period after the generation is superseded."""
-        return self._leased and not self._is_closed
+        return self._leased and self._pointer is not None
 
     def entry(self, url: str) -> Optional[App]:
         """The entry of a URL in all lists; None if none names it.
@@ -198,23 +197,21 @@ class Snapshot(Handle, Mapping[str, AppList]):
 
     def _apps(self, read: Callable[..., int], key: bytes) -> list[App]:
         """The entries that a function of the library gives for a key."""
-        found = c_void_p()
-
-        def body(snapshot: c_void_p) -> list[App]:
-            try:
-                call(self._folder, read, snapshot, key, byref(found))
-                return read_apps(found, self._folder)
-            finally:
-                library.iconcache_apps_free(found)
-
-        return self._use(body)
+        # The pointer keeps the snapshot, even if it is closed meanwhile. Other threads may use it while entries are read.
+        found, pointer = c_void_p(), self._pointer
+        try:
+            self._use(lambda snapshot: call(self._folder, read, snapshot, key, byref(found)))
+            return read_apps(found, self._folder)
+        finally:
+            library.iconcache_apps_free(found)
+            del pointer
 
 
 class Watch(Handle, Iterator[Change]):
     """The changes of a cache, for one thread at a time: see IconCache.watch()."""
 
     def __init__(self, cache: IconCache, timeout: Optional[float] = None) -> None:
-        super().__init__(cache._folder, "_watch", cache._pointer, cache._handle)
+        super().__init__(cache._folder, "_watch", cache._pointer, cache._pointer)
         self.timeout = timeout
         self._has_more = False
 

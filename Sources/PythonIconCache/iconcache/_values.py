@@ -26,35 +26,31 @@ Self = TypeVar("Self", bound="Handle")
 Result = TypeVar("Result")
 
 
-class Handle:
-    """An object of the library, which is freed once nobody uses it. It may be closed by another thread."""
+class _Pointer(c_void_p):
+    """It can be referred to weakly: what it leads to is freed when nobody has it."""
 
-    def __init__(self, folder: str, kind: str, argument: object, parent: Optional[Handle] = None) -> None:
-        self._folder, self._is_closed, self._lock, self._pointer = folder, False, threading.Lock(), c_void_p()
-        call(folder, getattr(library, f"iconcache{kind}_new"), argument, byref(self._pointer))
+
+class Handle:
+    """An object of the library, for one thread at a time. It may be closed by another one."""
+
+    def __init__(self, folder: str, kind: str, argument: object, parent: Optional[_Pointer] = None) -> None:
+        self._folder, self._lock, pointer = folder, threading.Lock(), _Pointer()
+        call(folder, getattr(library, f"iconcache{kind}_new"), argument, byref(pointer))
         free = getattr(library, f"iconcache{kind}_free")
-        # It keeps the parent, which must outlive it, also if both are collected at once.
-        self._free = weakref.finalize(self, lambda pointer, _: free(pointer), self._pointer, parent)
-        # Other threads may use it until the process ends.
-        self._free.atexit = False
+        # It keeps the parent, which must outlive it. When the process ends, other threads may still use it.
+        weakref.finalize(pointer, lambda address, _: free(address), pointer.value, parent).atexit = False
+        self._pointer: Optional[_Pointer] = pointer
 
     def _use(self, body: Callable[[c_void_p], Result]) -> Result:
-        """Uses the object, in one thread at a time; it is a ValueError if it is closed."""
-        try:
-            with self._lock:
-                if self._is_closed:
-                    raise ValueError(f"the {type(self).__name__.lower()} is closed")
-                return body(self._pointer)
-        finally:
-            if self._is_closed:
-                self.close()
+        pointer = self._pointer
+        if pointer is None:
+            raise ValueError(f"the {type(self).__name__.lower()} is closed")
+        with self._lock:
+            return body(pointer)
 
     def close(self) -> None:
-        """Frees what it keeps open, or leaves that to the thread that uses it; a second call does nothing."""
-        self._is_closed = True
-        if self._lock.acquire(blocking=False):
-            self._free()
-            self._lock.release()
+        """Closes what it keeps open, once no other thread uses it; a second call does nothing."""
+        self._pointer = None
 
     def __enter__(self: Self) -> Self:
         return self

@@ -12,6 +12,8 @@ import errno
 import fcntl
 import functools
 import gc
+import importlib.metadata
+import importlib.util
 import json
 import operator
 import os
@@ -341,6 +343,11 @@ class ArticleTests(RenditionTest):
     def test_python(self):
         self.publish_renditions()
         self.expect_of_the_libraries(self.run_example(sys.executable, "-c", self.example("python", 2)))
+
+    def test_changes(self):
+        self.publish_renditions()
+        found = self.run_example(sys.executable, "-c", self.example("python", 3))
+        self.assertEqual(found, f"list_added\t{LIST}\nicon_ready\t{MAIL}\nicon_ready\t{MAPS}\n")
 
     @unittest.skipUnless(shutil.which("cc"), "cc is not installed")
     def test_c(self):
@@ -1015,6 +1022,7 @@ class WatchTests(CacheTest):
 
     def test_it_outlives_its_cache_and_frees_it(self):
         self.publish_one()
+        gc.collect()
         before = os.listdir("/proc/self/fd")
         watch = IconCache(self.folder).watch(timeout=0)
         gc.collect()
@@ -1149,6 +1157,17 @@ class PackageTests(unittest.TestCase):
             [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path[:0] = [{PACKAGE!r}]; {code}"],
             stdout=subprocess.PIPE, check=True)
         self.assertEqual(found.stdout, b"\n")
+
+    @unittest.skipUnless(importlib.util.find_spec("setuptools"), "setuptools is not installed")
+    def test_metadata_of_pip(self):
+        with tempfile.TemporaryDirectory() as work:
+            package = shutil.copytree(PACKAGE, os.path.join(work, "package"))
+            # The library need not be there.
+            subprocess.run(
+                [sys.executable, "-c", "import setuptools; setuptools.setup()", "-q", "egg_info"], cwd=package, check=True,
+                stderr=subprocess.DEVNULL, env={**os.environ, "ICONCACHE_LIBRARY": "/none"})
+            found, = importlib.metadata.distributions(path=[str(package)], name="iconcache")
+            self.assertEqual((found.version, found.metadata["Name"]), (iconcache.__version__, "iconcache"))
 
     def test_every_name_is_there(self):
         for name in iconcache.__all__:
