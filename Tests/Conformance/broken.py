@@ -17,7 +17,7 @@ BROKEN = {
     "previous": ("apps.c", "if (has_previous || entry->state == ICONCACHE_FAILED)", "if (entry->state == ICONCACHE_FAILED)"),
     "entry": ("apps.c", "entry_rank(&entry) > found->rank", "entry_rank(&entry) >= found->rank"),
     "images": ("_entries.py", 'f"icons/{self.sha256[:2]}', 'f"icons/{self.sha256[-2:]}'),
-    "renditions": ("_entries.py", "size_order(text)[0] >= size", "image.width >= size"),
+    "renditions": ("_entries.py", "size_order(text)[0] >= pixels", "image.width >= pixels"),
     "by-size": ("names.c", "size_compare(size, next) < 0", "size_compare(size, next) > 0"),
     "large": ("_values.py", "while address := following(apps):", "while (address := following(apps)) and len(found) < 10000:"),
     "lease": (

@@ -10,19 +10,18 @@ from collections.abc import Iterator, Mapping
 from ctypes import byref, c_char, c_void_p
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, TypeVar, Union
+from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, Union
 
 from . import _library
-from ._entries import App, AppList, Change, Image, expect_size
+from ._entries import App, AppList, Change, Image, checked
 from ._errors import IconCacheError, call, fail
 from ._library import library, quick
-from ._values import Handle, read_apps, read_change, read_list
+from ._values import Handle, Result, read_apps, read_change, read_list
 
 if TYPE_CHECKING:
     from ._asyncio import Changes
 
 Folder = Union[str, "os.PathLike[str]"]
-Result = TypeVar("Result")
 
 
 @dataclass(init=False, unsafe_hash=True)
@@ -59,17 +58,17 @@ class IconCache:
         of a rendition does not stay the same, and renditions can be older than the image by some seconds.
         """
         # Without call(), for it takes longer than the library does.
-        buffer, error = self._buffer(), _library.Error()
+        buffer, error, pixels = self._buffer(), _library.Error(), 0 if size is None else checked(size)
         code = library.iconcache_path_for_pixels(
-            self._pointer, _encoded("url", url), _pixels(size), buffer, len(buffer), error)  # fmt: skip
+            self._pointer, _encoded("url", url), pixels, buffer, len(buffer), error)  # fmt: skip
         if code:
             return None if code == _library.ABSENT else fail(error, self._folder)
         return Path(os.fsdecode(buffer.value))
 
     def open_image(self, url: str, size: Optional[int] = None) -> Optional[BinaryIO]:
         """Opens a URL's image for reading, below the cache folder; None if there is none. See path() for `size`."""
-        function, encoded = library.iconcache_open_for_pixels, _encoded("url", url)
-        file = call(self._folder, function, self._pointer, encoded, _pixels(size))
+        function, pixels = library.iconcache_open_for_pixels, 0 if size is None else checked(size)
+        file = call(self._folder, function, self._pointer, _encoded("url", url), pixels)
         return None if file == _library.ABSENT else os.fdopen(file, "rb")
 
     def snapshot(self) -> Snapshot:
@@ -259,11 +258,3 @@ def _encoded(what: str, text: str) -> bytes:
     if not isinstance(text, str):
         raise TypeError(f"{what} must be str, not {type(text).__name__}")
     return text.encode("utf-8", "surrogatepass").replace(b"\0", b"\xff")
-
-
-def _pixels(size: Optional[int]) -> int:
-    """A number of pixels for the library: 0 stands for the image itself, and the largest one for more."""
-    if size is None:
-        return 0
-    expect_size(size)
-    return min(size, _library.MOST_PIXELS)

@@ -19,12 +19,13 @@ ChangeKind = Literal["list_added", "list_changed", "list_removed", "icon_ready",
 _SIZE = re.compile(r"([89]|[1-9][0-9]{1,2}|10[01][0-9]|102[0-4])(?:@([2-4]))?")
 
 
-def expect_size(value: object) -> None:
-    """Checks a number of pixels."""
-    if not isinstance(value, int):
-        raise TypeError(f"size must be int, not {type(value).__name__}")
-    if value < 1:
+def checked(size: int) -> int:
+    """A number of pixels; the largest one also stands for more."""
+    if not isinstance(size, int):
+        raise TypeError(f"size must be int, not {type(size).__name__}")
+    if size < 1:
         raise ValueError("size must be at least 1")
+    return min(size, (1 << 32) - 1)
 
 
 # There are few different ones.
@@ -135,9 +136,8 @@ class App:
 
         It is the smallest rendition that was made for at least as many, or if there is none, the image itself.
         """
-        expect_size(size)
-        enough = (image for text, image in self.renditions.items() if size_order(text)[0] >= size)
-        return next(enough, self.image)
+        pixels = checked(size)
+        return next((image for text, image in self.renditions.items() if size_order(text)[0] >= pixels), self.image)
 
     @property
     def rank(self) -> int:

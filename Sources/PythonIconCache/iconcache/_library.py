@@ -12,8 +12,6 @@ from ctypes import POINTER, Structure, c_bool, c_char, c_char_p, c_int, c_int64,
 from typing import Any
 
 OK, ABSENT, NO_CACHE, UNREADABLE, DAMAGED, UNKNOWN_FORMAT, NO_MEMORY, INVALID = range(0, -8, -1)
-# A number of pixels that also stands for more.
-MOST_PIXELS = (1 << 32) - 1
 
 
 class Error(Structure):
