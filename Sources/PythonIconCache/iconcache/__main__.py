@@ -4,6 +4,7 @@
 import argparse
 import sys
 from collections.abc import Iterator
+from typing import Union
 
 from . import IconCache, IconCacheError, __version__
 
@@ -26,27 +27,21 @@ def shown(field: object) -> str:
     return "".join(char if char.isprintable() else "?" for char in str("" if field is None else field))
 
 
-def main() -> int:
-    """The exit code: 0, or 1 if there was nothing to print, or an error."""
-    parser = argparse.ArgumentParser(prog="python -m iconcache", description=__doc__)
-    parser.add_argument("--version", action="version", version=f"iconcache {__version__}")
-    parser.add_argument("--cache", metavar="FOLDER", help="the cache folder (default: your own, or the system's)")
-    parser.add_argument("--size", type=int, metavar="PIXELS", help="those in which the image of a path is shown")
-    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a watch when nothing changes for so long")
-    parser.add_argument("command", choices=("path", "apps", "lists", "watch"))
-    parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path, or the list whose apps to print")
+parser = argparse.ArgumentParser(prog="python -m iconcache", description=__doc__)
+parser.add_argument("--version", action="version", version=f"iconcache {__version__}")
+parser.add_argument("--cache", metavar="FOLDER", help="the cache folder (default: your own, or the system's)")
+parser.add_argument("--size", type=int, metavar="PIXELS", help="those in which the image of a path is shown")
+parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a watch when nothing changes for so long")
+parser.add_argument("command", choices=("path", "apps", "lists", "watch"))
+parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path, or the list whose apps to print")
+# 1 if there is nothing to print.
+code: Union[int, str] = 1
+try:
+    for row in rows(parser.parse_args()):
+        print(*map(shown, row), sep="\t", flush=True)
+        code = 0
+except (IconCacheError, ValueError) as error:
+    code = f"iconcache: {error}"
+except (BrokenPipeError, KeyboardInterrupt):
     code = 1
-    try:
-        for row in rows(parser.parse_args()):
-            print(*map(shown, row), sep="\t", flush=True)
-            code = 0
-    except (IconCacheError, ValueError) as error:
-        print(f"iconcache: {error}", file=sys.stderr)
-        return 1
-    except (BrokenPipeError, KeyboardInterrupt):
-        return 1
-    return code
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(code)

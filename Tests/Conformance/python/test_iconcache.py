@@ -471,6 +471,9 @@ class SnapshotTests(CacheTest):
         self.assertEqual(copy.deepcopy(mail), mail)
         self.assertEqual(pickle.loads(pickle.dumps(mail)), mail)
         self.assertIn("mail.png", repr(mail))
+        apps = self.cache.apps(LIST)
+        for again in (copy.copy(apps), copy.deepcopy(apps), pickle.loads(pickle.dumps(apps))):
+            self.assertEqual((again, again.name), (apps, LIST))
         for name in ("name", "new"):
             with self.subTest(name=name), self.assertRaises((AttributeError, TypeError)):
                 setattr(mail, name, "x")
