@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, Union
 
 from . import _library
 from ._entries import App, AppList, Change, Image, checked
-from ._errors import IconCacheError, call, fail
+from ._errors import IconCacheError, call
 from ._library import library, quick
 from ._values import Handle, Result, read_apps, read_change, read_list
 
@@ -57,18 +57,13 @@ class IconCache:
         rendition that was made for at least as many on its longer side, or if there is none, the image itself. The path
         of a rendition does not stay the same, and renditions can be older than the image by some seconds.
         """
-        # Without call(), for it takes longer than the library does.
-        buffer, error, pixels = self._buffer(), _library.Error(), 0 if size is None else checked(size)
-        code = library.iconcache_path_for_pixels(
-            self._pointer, _encoded("url", url), pixels, buffer, len(buffer), error)  # fmt: skip
-        if code:
-            return None if code == _library.ABSENT else fail(error, self._folder)
-        return Path(os.fsdecode(buffer.value))
+        buffer = self._buffer()
+        code = self._look(library.iconcache_path_for_pixels, url, size, buffer, len(buffer))
+        return None if code == _library.ABSENT else Path(os.fsdecode(buffer.value))
 
     def open_image(self, url: str, size: Optional[int] = None) -> Optional[BinaryIO]:
         """Opens a URL's image for reading, below the cache folder; None if there is none. See path() for `size`."""
-        function, pixels = library.iconcache_open_for_pixels, 0 if size is None else checked(size)
-        file = call(self._folder, function, self._pointer, _encoded("url", url), pixels)
+        file = self._look(library.iconcache_open_for_pixels, url, size)
         return None if file == _library.ABSENT else os.fdopen(file, "rb")
 
     def snapshot(self) -> Snapshot:
@@ -110,6 +105,12 @@ class IconCache:
 
     def __reduce__(self) -> tuple[type[IconCache], tuple[str]]:
         return IconCache, (self._folder,)
+
+    def _look(self, function: Callable[..., int], url: str, size: Optional[int], *others: object) -> int:
+        """Looks for an image; at first without an error: to say why there is none, the library may read lists."""
+        arguments = self._pointer, _encoded("url", url), 0 if size is None else checked(size), *others
+        result = function(*arguments, None)
+        return result if result >= _library.ABSENT else call(self._folder, function, *arguments)
 
     def _with_newest(self, body: Callable[[Snapshot], Result]) -> Result:
         """Reads from the newest generation, and once more if a file was removed: where no lease holds, as on NFS."""
@@ -196,7 +197,7 @@ class Snapshot(Handle, Mapping[str, AppList]):
 
     def _apps(self, read: Callable[..., int], key: bytes) -> list[App]:
         """The entries that a function of the library gives for a key."""
-        # The pointer keeps the snapshot, even if it is closed meanwhile. Other threads may use it while entries are read.
+        # It keeps the snapshot, even if that is closed meanwhile. Other threads may use it while entries are read.
         found, pointer = c_void_p(), self._pointer
         try:
             self._use(lambda snapshot: call(self._folder, read, snapshot, key, byref(found)))

@@ -85,11 +85,10 @@ def call(folder: str, function: Callable[..., int], *arguments: object) -> int:
     """The result of a function of the library: not below 0, or ABSENT. Any other is raised; `folder` is the cache's."""
     error = _library.Error()
     result = function(*arguments, error)
-    return result if result >= _library.ABSENT else fail(error, folder)
+    return result if result >= _library.ABSENT else _fail(error, folder)
 
 
-def fail(error: _library.Error, folder: str) -> NoReturn:
-    """Raises the exception of an error of the library."""
+def _fail(error: _library.Error, folder: str) -> NoReturn:
     message, code = os.fsdecode(error.message), error.code
     if code == _library.NO_CACHE:
         raise NoCacheError(folder)

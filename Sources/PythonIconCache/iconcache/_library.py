@@ -67,12 +67,12 @@ def _load(name: str) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
                 declared.restype, declared.argtypes = result, arguments
     except (OSError, AttributeError) as error:
         raise ImportError(
-            f"iconcache cannot load libiconcache: {error}. Install the package libiconcache0, or set ICONCACHE_LIBRARY "
-            "to the path of libiconcache.so.0."
+            f"iconcache cannot load libiconcache: {error}. Install the package libiconcache0, or set "
+            "ICONCACHE_LIBRARY to the path of libiconcache.so.0."
         ) from None
     return loaded
 
 
-# The first lets other threads run during a call, which may read files. The second does not: 100,000 calls for what is in
-# memory would take minutes if each let a busy thread run, for 5 ms.
+# The first lets other threads run during a call, which may read files. The second does not: 100,000 calls for what is
+# in memory would take minutes if each let a busy thread run, for 5 ms.
 library, quick = _load(os.environ.get("ICONCACHE_LIBRARY") or "libiconcache.so.0")

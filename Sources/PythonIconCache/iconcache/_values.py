@@ -73,7 +73,8 @@ def read_apps(apps: c_void_p, folder: str) -> list[App]:
             made = Renditions({_word(size.size): _image(image_at(size.image), folder) for size in sizes})
         found.append(App(
             _text(name), _text(id), icon.decode(), _text(download), _text(expected), _STATUSES[status],
-            _image(image_at(image), folder) if image else None, _text(previous), _text(since), _text(error, _word), made,
+            _image(image_at(image), folder) if image else None, _text(previous), _text(since),
+            _text(error, _word), made,
         ))  # fmt: skip
     return found
 
