@@ -20,7 +20,8 @@ struct CompletionTests {
         exists: @escaping (FilePath) -> Bool = { (try? $0.stat()) != nil }
     ) -> [String] {
         let environment = PlaceChoice.Environment(
-            variable: { $0 == "HOME" ? home.string : nil }, directory: { home }, exists: exists)
+            variable: { $0 == "HOME" ? home.string : nil }, directory: { home }, exists: exists,
+            target: { _ in nil })
         let completion = Completion(
             words: line, index: line.count - 1, prefix: line.last ?? "", environment: environment, shell: shell,
             version: nil)

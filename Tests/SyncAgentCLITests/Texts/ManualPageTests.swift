@@ -149,7 +149,8 @@ struct ManualPageTests {
         func own(_ variable: @escaping (String) -> String?) throws -> [String] {
             paths(
                 try PlaceChoice().place(
-                    in: PlaceChoice.Environment(variable: variable, directory: { nil }, exists: { _ in false })))
+                    in: PlaceChoice.Environment(
+                        variable: variable, directory: { nil }, exists: { _ in false }, target: { _ in nil })))
         }
         let named = try own { "/\($0)" }.map { "$" + $0.dropFirst() }
         let atHome = try own { $0 == "HOME" ? "/~" : nil }.map { String($0.dropFirst()) }
