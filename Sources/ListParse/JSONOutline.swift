@@ -106,16 +106,34 @@ private struct JSONScan {
         default: break
         }
         let word = bytes[offset...].prefix { $0.isOfName || $0 == UInt8(ascii: "+") }
-        let text = String(decoding: word, as: UTF8.self)
-        guard ["true", "false", "null"].contains(text) || isNumber(text) else {
+        guard ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) || Self.isNumber(word) else {
             return "\(found) is no value: write strings in double quotes"
         }
         offset = word.endIndex
         return nil
     }
 
-    private func isNumber(_ text: String) -> Bool {
-        text.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
+    /// Without a regular expression, which takes a tenth of a millisecond for each number.
+    private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+        var rest = word
+        func take(_ bytes: String) -> Bool {
+            guard let first = rest.first, bytes.utf8.contains(first) else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        func takeDigits() -> Bool {
+            let count = rest.count
+            rest = rest.drop(while: \.isDigit)
+            return rest.count < count
+        }
+        _ = take("-")
+        guard take("0") || takeDigits() else { return false }
+        if take("."), !takeDigits() { return false }
+        if take("eE") {
+            _ = take("+-")
+            guard takeDigits() else { return false }
+        }
+        return rest.isEmpty
     }
 
     /// Skips a string; its escapes are left to the decoder, except that a wrong one is a fault.
@@ -130,6 +148,13 @@ private struct JSONScan {
             case UInt8(ascii: "\\"):
                 let next = offset + 1 < bytes.count ? bytes[offset + 1] : 0
                 guard "\"\\/bfnrtu".utf8.contains(next) else { return "“\\” begins no known escape: write “\\\\”" }
+                if next == UInt8(ascii: "u") {
+                    let digits = bytes[(offset + 2)...].prefix(4)
+                    guard digits.count == 4, digits.allSatisfy({ $0.isDigit || (0x61...0x66).contains($0 | 0x20) })
+                    else {
+                        return "“\\u” needs four hexadecimal digits"
+                    }
+                }
                 offset += 2
             case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
                 return "a string has no closing quote"

@@ -123,6 +123,8 @@ struct ListDocument: Decodable {
             .failure(.ambiguousShape(keys: Array(keys.prefix(ListRejection.maxKeys))))
         }
         if !empty.isEmpty {
+            // One of several values of a key was taken: another one may be the list.
+            if topKeys > dictionary.allKeys.count { return .failure(.repeatedKeys) }
             return arrays.isEmpty && namedURLs < 2 ? .success(AppList()) : ambiguous(empty + arrays)
         }
         let isTie = namedURLs == inArrays || namedURLs < inArrays && named.blanks >= inArrays

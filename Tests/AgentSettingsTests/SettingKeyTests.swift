@@ -30,7 +30,8 @@ struct SettingKeyTests {
         ("upstream.totalTimeout", "20s"), ("upstream.breakAfter", "3"), ("upstream.breakFor", "1m"),
         ("upstream.breakMax", "15m"), ("upstream.missTTL", "1m"), ("upstream.maxAge", "3d"),
         ("upstream.publicKeys", ""), ("upstream.lists", ""), ("publish.heartbeat", "12h"), ("control.group", ""),
-        ("control.readers", "everyone"), ("dashboard.listen", ""), ("serve.listen", ""), ("metrics.textfile", ""),
+        ("control.readers", "everyone"), ("dashboard.listen", ""), ("serve.listen", ""), ("serve.lists", "false"),
+        ("serve.origins", ""), ("serve.placeholder", ""), ("metrics.textfile", ""),
         ("metrics.listen", ""),
     ]
 

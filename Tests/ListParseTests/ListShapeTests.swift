@@ -159,7 +159,7 @@ struct ListShapeTests {
             ("(a, b)", "no-known-shape"),
             ("({title = x;})", "no-known-shape"), ("{a = b;}", "no-known-shape"), ("{x = ();}", "no-known-shape"),
             ("((), ())", "no-known-shape"), ("<plist><true/></plist>", "no-known-shape"),
-            ("bplist00", "not-a-property-list"), (#"[{"icon": "http://e.org/a"}]"#, "not-a-property-list"),
+            ("bplist00", "not-a-property-list"), (#"{"apps": [], "apps": ["http://e.org/a"]}"#, "repeated-keys"),
             ("<!DOCTYPE html><html><body>404</body></html>", "not-a-property-list"),
             ("<plist><array><string>http://e.org/a", "not-a-property-list"),
             ("{x = (http://e.org/a); y = (http://e.org/b);}", "ambiguous-shape"),

@@ -32,7 +32,11 @@ extension API {
                 if let flaw = await agent.flaw(inMute: target) {
                     throw APIError.badRequest("This cannot be muted: \(flaw).")
                 }
-                return try Self.answer(await agent.mute(target, true, for: duration)?.json)
+                let report = await agent.mute(target, true, for: duration)
+                if let report, !report.names(target) {
+                    throw APIError.badRequest("This cannot be muted: too many are.")
+                }
+                return try Self.answer(report?.json)
             },
             .change("unmute") { request, _ in
                 let target = try await RequestDocument(request, [.url, .list]).muteTarget()

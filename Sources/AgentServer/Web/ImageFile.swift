@@ -74,9 +74,11 @@ actor ImageReader {
 
     private func open(_ path: String, _ name: Name) -> Opened {
         let descriptor: FileDescriptor
+        var options: FileDescriptor.OpenOptions = [.closeOnExec, .nonBlocking]
+        // What the operator names may be a link.
+        if case .placeholder = name {} else { options.insert(.noFollow) }
         do {
-            descriptor = try FileDescriptor.open(
-                folder.pushing(FilePath(path)), .readOnly, options: [.closeOnExec, .noFollow, .nonBlocking])
+            descriptor = try FileDescriptor.open(folder.pushing(FilePath(path)), .readOnly, options: options)
         } catch {
             let errno = error as? Errno ?? .ioError
             return errno == .noSuchFileOrDirectory || errno == .notDirectory ? .absent : .unreadable(errno)
@@ -119,13 +121,15 @@ actor ImageReader {
         }
     }
 
-    /// The document of a list, with its digest; `nil` if no such list is published.
-    func list(_ name: ListName) -> Result<(Digest, [UInt8])?, IconCacheError> {
+    /// The digest of a list's document, and the document unless the client has it; `nil` if no such list is published.
+    func list(
+        _ name: ListName, unless isCurrent: @Sendable (Digest) -> Bool
+    ) -> Result<(digest: Digest, json: [UInt8]?)?, IconCacheError> {
         Result { () throws(IconCacheError) in
             let snapshot = try IconCache(at: folder).snapshot()
             defer { snapshot.end() }
             guard let list = snapshot.manifest.lists[name] else { return nil }
-            return (list.sha256, try snapshot.json(of: list))
+            return (list.sha256, isCurrent(list.sha256) ? nil : try snapshot.json(of: list))
         }
     }
 

@@ -39,10 +39,11 @@ struct ListSite: Sendable {
             return .refusal(.notFound, "no-such-path", "Lists are at /lists and /lists/NAME.json.")
         }
         let name = ListName(String(decoding: file.utf8.dropLast(".json".utf8.count), as: UTF8.self))
-        switch await reader.list(name) {
-        case .success(let (digest, json)?): return document(json, tag: "\"\(digest.hex)\"", for: request)
+        let known = request.headers[.ifNoneMatch]
+        switch await reader.list(name, unless: { Revalidation.isCurrent(known, tag: Self.tag($0)) }) {
+        case .success(let (digest, json)?): return document(json, tag: Self.tag(digest))
         case .success(nil): return .refusal(.notFound, "no-such-list", "No app list of this name is published.")
-        case .failure(let error): return .refusal(.serviceUnavailable, "unreadable", "\(error)")
+        case .failure: return Self.unreadable
         }
     }
 
@@ -57,16 +58,21 @@ struct ListSite: Sendable {
             }
             let json: JSON = ["format": 1, "lists": .lines(.array(members))]
             let bytes = Array((json.text + "\n").utf8)
-            return document(bytes, tag: "\"\(Digest.of(bytes).hex)\"", for: request)
-        case .failure(let error): return .refusal(.serviceUnavailable, "unreadable", "\(error)")
+            let tag = Self.tag(.of(bytes))
+            return document(Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) ? nil : bytes, tag: tag)
+        case .failure: return Self.unreadable
         }
     }
 
-    private func document(_ json: [UInt8], tag: String, for request: Request) -> Response {
+    private static let unreadable = Response.refusal(
+        .serviceUnavailable, "unreadable", "The cache cannot be read: syncagent status says why.")
+
+    private static func tag(_ digest: Digest) -> String { "\"\(digest.hex)\"" }
+
+    /// Without a document, the client has it.
+    private func document(_ json: [UInt8]?, tag: String) -> Response {
         let headers: HTTPFields = [.eTag: tag, .cacheControl: "no-cache"]
-        if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
-            return Response(status: .notModified, headers: headers)
-        }
+        guard let json else { return Response(status: .notModified, headers: headers) }
         var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
         response.headers[.contentType] = "application/json"
         return response

@@ -217,7 +217,10 @@ extension SettingKey {
         .list(
             "serve.origins", "origins such as https://kiosk.example, null (pages opened from disk), or *", "origins",
             \.serve.origins, effect: .restart,
-            "The origins of web pages whose scripts may read the lists; `null` is a page opened from disk, `*` any page.",
+            """
+            The origins of web pages whose scripts may read the lists; `*` is any page. `null` is a page that was opened \
+            from disk, but any site can be that, too, by a frame.
+            """,
             { isOrigin($0) ? $0 : nil }, \.self),
         .optional(
             "serve.placeholder", "the absolute path of an image", "absolute path", \.serve.placeholder,

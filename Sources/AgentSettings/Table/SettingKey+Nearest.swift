@@ -36,7 +36,7 @@ extension SettingKey {
         let key = (name.split(separator: ".").last ?? "").asciiLowercased
         let namesakes = all.filter { $0.key.asciiLowercased == key }
         if namesakes.count == 1 { return namesakes[0] }
-        return EditDistance.nearest(to: name, in: namesakes.isEmpty ? all : namesakes, by: \.name)
+        return EditDistance.nearest(to: name, in: namesakes.isEmpty ? all : namesakes, by: \.name) ?? namesakes.first
     }
 
     /// The table with the nearest spelling; `nil` if none is near.

@@ -18,8 +18,8 @@ extension ListName {
     ///
     /// OneDrive appends the name of the computer (`apps-LAPTOP.plist`), which no rule tells from another list.
     package var isConflictCopy: Bool {
-        let suffix = Self.suffix(of: Array(text.utf8))?.utf8.count ?? 0
-        let words = text.utf8.dropLast(suffix).split { !Self.isLetter($0) }
+        guard let suffix = Self.suffix(of: Array(text.utf8)) else { return false }
+        let words = text.utf8.dropLast(suffix.utf8.count).split { !Self.isLetter($0) }
         let marks = ["conflict", "conflicted", "sfconflict"]
         return words.contains { word in
             word.startIndex != text.utf8.startIndex

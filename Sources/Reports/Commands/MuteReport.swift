@@ -38,5 +38,9 @@ package struct MuteReport: Codable, Equatable, Sendable {
 
     package init(mutes: [Mute], error: String?) { (self.mutes, self.error) = (mutes, error) }
 
+    package func names(_ target: MuteTarget) -> Bool {
+        mutes.contains { $0 == Mute(target, until: $0.until) }
+    }
+
     package var json: JSON { .document(self, lines: ["mutes"]) }
 }

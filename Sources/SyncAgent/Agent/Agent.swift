@@ -232,7 +232,10 @@ package struct Agent: Sendable {
                 }
             }
             group.addTask {
-                for await _ in wakeUps { agent.reloads.post() }
+                // Signals that come during a reload are one.
+                for await _ in wakeUps {
+                    for await _ in agent.reloads.post() { break }
+                }
                 return nil
             }
             group.addTask {

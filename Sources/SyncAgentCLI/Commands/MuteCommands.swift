@@ -19,7 +19,7 @@ struct MuteCommand: AsyncParsableCommand {
               syncagent mute https://example.com/gone.png
               syncagent mute --list old.plist --for 30d
 
-            Exit codes: 1 the URL is unknown, or the change cannot be stored and is lost at the next restart; 69 the agent \
+            Exit codes: 1 no list has a URL that is given in its short form, or the change cannot be stored and is lost at the next restart; 69 the agent \
             is not running.
             """)
 
@@ -88,6 +88,9 @@ struct MuteOptions: ParsableArguments {
 
     func validate() throws {
         if url != nil, list != nil { throw ValidationError("Give either a URL or --list.") }
+        if let url, !url.text.utf8.contains(UInt8(ascii: ":")) {
+            throw ValidationError("\(shown(url)) is not a URL. For a list: --list \(ShellWord.quoted(url.text))")
+        }
     }
 }
 
@@ -103,9 +106,7 @@ extension Configuration {
             target = .icon(whole)
         }
         let name = MuteReport.Mute(target, until: nil).text
-        let isKnown = try await askAgent { try await $0.mutes() }.mutes.contains {
-            $0 == MuteReport.Mute(target, until: $0.until)
-        }
+        let isKnown = try await askAgent { try await $0.mutes() }.names(target)
         guard isMuted || isKnown else {
             throw Exit.because("\(name) is not muted. See: " + command("syncagent mute"))
         }

@@ -96,7 +96,10 @@ struct PlaceChoice {
 
     private func base(_ environment: Environment) throws(Failure) -> Place {
         let (variable, exists) = (environment.variable, environment.exists)
-        func isUsed(_ place: Place) -> Bool { exists(place.folders.socket) || exists(place.folders.cache) }
+        func isUsed(_ place: Place) -> Bool {
+            exists(place.folders.socket) || exists(place.folders.cache)
+                || environment.target(place.folders.socketLink).map(exists) == true
+        }
         if owner == .system { return Self.system }
         let isNamed = [lists, cache, state, socket].contains { $0 != nil }
         var place: Place

@@ -35,6 +35,8 @@ extension Reconciler {
 
     mutating func mute(_ target: MuteTarget, _ isMuted: Bool, until: Timestamp?) {
         guard isMuted else { return emitEnd(of: mutes.end(target)) }
+        // Another client may have taken the last place since this one was asked.
+        guard flaw(inMute: target) == nil else { return }
         mutes.begin(Mute(target, until: until), at: turn.now)
         turn.emit(.muted(target))
     }

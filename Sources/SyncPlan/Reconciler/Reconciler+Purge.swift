@@ -28,7 +28,7 @@ extension Reconciler {
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.pauses = Pauses()
-        mutes = Mutes()
+        emitEnd(of: mutes.end(nil))
         privateOrigins = book.settings.privateOrigins(after: [])
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()

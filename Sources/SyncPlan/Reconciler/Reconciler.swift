@@ -65,7 +65,7 @@ package struct Reconciler: Sendable {
         book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
         rulesOfRenditions = values.rendering
         if values.isPaused { book.downloads.pauses = Pauses(restoring: values.pauses ?? [Pause()], at: turn.now) }
-        mutes = Mutes(restoring: values.mutes ?? [], at: turn.now)
+        mutes = Mutes(restoring: Array((values.mutes ?? []).prefix(Self.mostMutes)), at: turn.now)
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)

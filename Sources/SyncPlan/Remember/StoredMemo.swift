@@ -39,6 +39,6 @@ extension RememberedValues: StoredMemo {
         return (newestGeneration == 0 || CacheLayout.generationNumbers.contains(newestGeneration))
             && generations.allSatisfy(CacheLayout.generationNumbers.contains)
             && counts.contains(hold?.images ?? 0) && counts.contains(hold?.total ?? 0)
-            && folder?.handle.count ?? 0 <= Self.longestHandle && mutes?.count ?? 0 <= Reconciler.mostMutes
+            && folder?.handle.count ?? 0 <= Self.longestHandle
     }
 }

@@ -141,8 +141,9 @@ extension Reconciler {
         failures.compactMap { code, failed in
             func isMuted(_ url: IconURL) -> Bool { muted.include(url, in: book.catalog.icons[url]?.lists ?? []) }
             let known = muted.isEmpty ? 0 : failed.urls.count(where: isMuted)
-            let other = known > 0 && isMuted(failed.example) ? failed.urls.lazy.filter { !isMuted($0) }.min() : nil
-            let example = other ?? failed.example
+            let first = failed.example
+            let example =
+                known > 0 && isMuted(first) ? failed.urls.lazy.filter { !isMuted($0) }.min() ?? first : first
             var row = StatusReport.Failure(
                 code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(example))"),
                 list: list(naming: example),

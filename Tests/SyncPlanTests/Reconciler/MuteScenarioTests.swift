@@ -161,6 +161,9 @@ struct MuteScenarioTests {
         }
         #expect(agent.plan.flaw(inMute: .icon("https://h.example/0")) == nil)
         #expect(agent.plan.flaw(inMute: .list("a.plist"))?.hasPrefix("1000 URLs and lists are muted") == true)
+        // Of two clients that were asked at once, the later one is refused.
+        try agent.handle(.mute(.list("a.plist"), isMuted: true))
+        #expect(agent.plan.muteReport().mutes.count == Reconciler.mostMutes)
         let long = IconURL("https://h.example/" + String(repeating: "a", count: AgentEvent.longestURL))
         #expect(agent.plan.flaw(inMute: .icon(long)) == "longer than 4096 bytes: mute its list")
     }

@@ -38,7 +38,7 @@ struct StatusReportTests {
             "verdict",
             "level", "sentence", "command", "problems", "refreshFailures", "awaitingUpstream", "upstreams",
             "unlisted", "failedUpstream", "needRestart", "previous", "previous", "previousSince",
-            "previousExample", "previousList", "kept", "pauses", "renditions",
+            "previousExample", "previousList", "kept", "pauses", "renditions", "muted", "muted",
         ]
         #expect(keys.count == contract.count + added.count, "the contract has no more keys than these")
     }
