@@ -218,8 +218,8 @@ extension SettingKey {
             "serve.origins", "origins such as https://kiosk.example, null (pages opened from disk), or *", "origins",
             \.serve.origins, effect: .restart,
             """
-            The origins of web pages whose scripts may read the lists; `*` is any page. `null` is a page that was opened \
-            from disk, but any site can be that, too, by a frame.
+            The origins of web pages whose scripts may read the lists; `*` is any page. A page that was opened from disk has \
+            the origin `null`, but any site can have that, too, by a frame.
             """,
             { isOrigin($0) ? $0 : nil }, \.self),
         .optional(
