@@ -17,7 +17,7 @@ BROKEN = {
     "states": ("document.c", '"pending", 7)', '"waiting", 7)'),
     "previous": (
         "apps.c", "if (has_previous || entry->state == ICONCACHE_FAILED)", "if (entry->state == ICONCACHE_FAILED)"),
-    "entry": ("apps.c", "entry_rank(&entry) > found->rank", "entry_rank(&entry) >= found->rank"),
+    "entry": ("apps.c", "entry_rank(entry) > search->best", "entry_rank(entry) >= search->best"),
     "images": ("_entries.py", 'f"icons/{self.sha256[:2]}', 'f"icons/{self.sha256[-2:]}'),
     "renditions": ("_entries.py", "size_order(text)[0] >= pixels", "image.width >= pixels"),
     "by-size": ("names.c", "size_compare(size, next) < 0", "size_compare(size, next) > 0"),
