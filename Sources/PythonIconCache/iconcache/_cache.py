@@ -78,6 +78,10 @@ class IconCache:
         """The entry of a URL in the newest generation: see Snapshot.entry(). None if no list names it."""
         return self._with_newest(lambda snapshot: snapshot.entry(url))
 
+    def apps_named(self, name: str) -> list[App]:
+        """The entries of a name in all lists of the newest generation, the best first: see Snapshot.apps_named()."""
+        return self._with_newest(lambda snapshot: snapshot.apps_named(name))
+
     def watch(self, timeout: Optional[float] = None) -> Watch:
         """The current state as if everything had just been added, then every change: `for change in cache.watch(): …`
 
@@ -154,6 +158,15 @@ class Snapshot(Handle, Mapping[str, AppList]):
         equals, the first list by name counts.
         """
         return next(iter(self._apps(library.iconcache_apps_of_url, _encoded("url", url))), None)
+
+    def apps_named(self, name: str) -> list[App]:
+        """The entries of a name in all lists; an empty list if no app has that name.
+
+        Apps may share a name, which is compared exactly. Entries with the icon's own image come first, then those with
+        a previous one, then those without an image; among equals, the order is that of the lists by name, then of the
+        entries in a list. So the first one is that of `syncagent path --app`.
+        """
+        return self._apps(library.iconcache_apps_of_name, _encoded("name", name))
 
     def open_image(self, of: Union[App, Image]) -> BinaryIO:
         """Opens an image for reading, below the cache folder. It is a ValueError if the app has none."""

@@ -48,6 +48,7 @@ FUNCTIONS = {
     "iconcache_snapshot_list": (c_void_p, c_void_p, c_size_t),
     "iconcache_apps_new": (c_int, c_void_p, c_char_p, _RESULT, _ERROR),
     "iconcache_apps_of_url": (c_int, c_void_p, c_char_p, _RESULT, _ERROR),
+    "iconcache_apps_of_name": (c_int, c_void_p, c_char_p, _RESULT, _ERROR),
     "iconcache_apps_free": (None, c_void_p),
     "iconcache_apps_next": (c_void_p, c_void_p),
     "iconcache_snapshot_open": (c_int, c_void_p, POINTER(Image), _ERROR),

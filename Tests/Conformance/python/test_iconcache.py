@@ -376,7 +376,9 @@ class ArgumentTests(CacheTest):
                 for value in (None, 3, MAIL.encode(), Path(MAIL)):
                     with self.subTest(use=use, value=value):
                         self.assertRaisesRegex(TypeError, f"url must be str, not {type(value).__name__}", use, value)
-            for use in (self.cache.apps, snapshot.get, snapshot.__getitem__):
+            for use in (
+                self.cache.apps, self.cache.apps_named, snapshot.get, snapshot.__getitem__, snapshot.apps_named,
+            ):
                 with self.subTest(use=use):
                     self.assertRaisesRegex(TypeError, "name must be str, not NoneType", use, None)
             for value in (None, MAIL, snapshot.lists[0]):
@@ -513,6 +515,21 @@ class SnapshotTests(CacheTest):
                 self.assertEqual((app.status, app.image and app.image.sha256), wanted)
                 self.assertIsNone(self.cache.entry(GONE))
                 self.assertIsNone(self.cache.entry("\ud800"))
+
+    def test_apps_of_a_name(self):
+        own, old = ready(MAIL, "mail", name="Mail"), ready(MAPS, "old", name="Mail", previous=GONE)
+        self.published.publish({
+            "b": [{**own, "icon": "b-own"}, {**old, "icon": "b-previous"}, pending("b", name="M\0")],
+            "a": [pending("a-pending", name="Mail"), {**own, "icon": "a-own"}, pending("a", name="mail"), pending("a"),
+                  failed("a-failed", name="Mail"), {**own, "icon": "a-again"}, pending("a-empty", name="")]})
+        for name, wanted in (
+            ("Mail", ["a-own", "a-again", "b-own", "b-previous", "a-pending", "a-failed"]), ("", ["a-empty"]),
+            ("Mai", []), ("M\0", []), ("\ud800", []),
+        ):
+            with self.subTest(name=name), self.cache.snapshot() as snapshot:
+                self.assertEqual([app.icon for app in snapshot.apps_named(name)], wanted)
+                self.assertEqual(self.cache.apps_named(name), snapshot.apps_named(name))
+        self.assertRaisesRegex(ValueError, "the snapshot is closed", snapshot.apps_named, "Mail")
 
     def test_entry_of_a_url_in_another_layout(self):
         root = json.loads(document_text(LIST, [pending(MAPS), ready(MAIL, "mail"), failed("a/\u0007\"é")]))
