@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator
 from typing import Union
 
-from . import IconCache, IconCacheError, __version__
+from . import IconCache, IconCacheError, __version__, _library
 
 
 def rows(options: argparse.Namespace) -> Iterator[tuple[object, ...]]:
@@ -28,7 +28,8 @@ def shown(field: object) -> str:
 
 
 parser = argparse.ArgumentParser(prog="python -m iconcache", description=__doc__)
-parser.add_argument("--version", action="version", version=f"iconcache {__version__}")
+versions = f"iconcache {__version__}, libiconcache {_library.version}"
+parser.add_argument("--version", action="version", version=versions)
 parser.add_argument("--cache", metavar="FOLDER", help="the cache folder (default: your own, or the system's)")
 parser.add_argument("--size", type=int, metavar="PIXELS", help="those in which the image of a path is shown")
 parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a watch when nothing changes for so long")

@@ -66,7 +66,9 @@ class DamagedError(IconCacheError):
 class UnknownFormatError(IconCacheError):
     """A file has a later format than the library reads."""
 
-    _sentence = "{0.path} has format {0.format}, and libiconcache reads format 1: install a newer version of it."
+    _sentence = (
+        f"{{0.path}} has format {{0.format}}, and libiconcache {_library.version} reads format 1: install a newer one."
+    )
 
     def __init__(self, path: str, format: int) -> None:
         super().__init__(path, format)

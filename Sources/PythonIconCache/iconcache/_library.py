@@ -34,6 +34,7 @@ Change = _structure(kind=c_int, list=c_char_p, url=c_char_p, image=c_void_p)
 _ERROR, _RESULT = POINTER(Error), POINTER(c_void_p)
 # The type of the result, and those of the arguments.
 FUNCTIONS = {
+    "iconcache_version": (c_uint32,),
     "iconcache_new": (c_int, c_char_p, _RESULT, _ERROR),
     "iconcache_free": (None, c_void_p),
     "iconcache_folder": (c_char_p, c_void_p),
@@ -77,3 +78,6 @@ def _load(name: str) -> tuple[ctypes.CDLL, ctypes.PyDLL]:
 # The first lets other threads run during a call, which may read files. The second does not: 100,000 calls for what is
 # in memory would take minutes if each let a busy thread run, for 5 ms.
 library, quick = _load(os.environ.get("ICONCACHE_LIBRARY") or "libiconcache.so.0")
+_number = quick.iconcache_version()
+# That of the library, which need not be that of this module.
+version = f"{_number // 10000}.{_number // 100 % 100}.{_number % 100}"

@@ -635,7 +635,7 @@ class ErrorTests(CacheTest):
         self.assertEqual((caught.exception.path, caught.exception.format), (path, 2))
         self.assertEqual(
             str(caught.exception),
-            f"{path} has format 2, and libiconcache reads format 1: install a newer version of it.")
+            f"{path} has format 2, and libiconcache {iconcache.__version__} reads format 1: install a newer one.")
 
     def test_pipes_and_folders_are_damage(self):
         self.publish_one()
@@ -1121,7 +1121,7 @@ class LibraryTests(unittest.TestCase):
 
         declared = {}
         for result, name, arguments in re.findall(r"ICONCACHE_API ([^;(]*?)(\w+)\(([^)]*)\);", self.header):
-            declared[name] = (kind(result, True), *map(kind, arguments.split(",")))
+            declared[name] = (kind(result, True), *(kind(words) for words in arguments.split(",") if words != "void"))
         for name, types in _library.FUNCTIONS.items():
             with self.subTest(name=name):
                 self.assertEqual(types, declared[name])
@@ -1168,7 +1168,8 @@ class CommandTests(CacheTest):
                 self.assertEqual(self.run_command(*words, code=code), wanted)
         self.published.remove()
         self.assertIn("There is no icon cache at ", self.run_command("lists", code=1))
-        self.assertEqual(self.run_command("--version"), f"iconcache {iconcache.__version__}\n")
+        version = iconcache.__version__
+        self.assertEqual(self.run_command("--version"), f"iconcache {version}, libiconcache {version}\n")
 
 
 class PackageTests(unittest.TestCase):
