@@ -234,13 +234,17 @@ class Watch(Handle, Iterator[Change]):
 
     def __next__(self) -> Change:
         end = None if self.timeout is None else time.monotonic() + self.timeout
+        # What is waited for stays open if another thread closes the watch. Its next signal ends the wait: in 2 seconds.
+        pointer = self._pointer
         while (change := self._use(self._take)) is None:
             left = None if end is None else end - time.monotonic()
             if left is not None and left <= 0:
                 raise StopIteration
             poll = select.poll()
             poll.register(self, select.POLLIN)
-            poll.poll(None if left is None else left * 1000)
+            # poll(2) takes no more than some weeks.
+            poll.poll(None if left is None else min(left, 86_400) * 1000)
+        del pointer
         return change
 
     def pending(self) -> tuple[list[Change], Optional[IconCacheError]]:

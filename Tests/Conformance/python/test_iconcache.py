@@ -20,6 +20,7 @@ import os
 import pickle
 import random
 import re
+import select
 import selectors
 import shutil
 import subprocess
@@ -1019,6 +1020,33 @@ class WatchTests(CacheTest):
             publishing.start()
             self.assertEqual(next(watch).kind, "list_added")
             publishing.join()
+
+    def test_closed_by_another_thread_while_it_waits(self):
+        for timeout in (None, float("inf")):
+            with self.subTest(timeout=timeout):
+                self.published.publish({})
+                watch, found = self.cache.watch(timeout), []
+
+                def wait():
+                    try:
+                        next(watch)
+                    except ValueError as error:
+                        found.append(str(error))
+
+                waits = threading.Event()
+                really = select.poll
+
+                def poll():
+                    waits.set()
+                    return really()
+
+                with mock.patch("select.poll", poll):
+                    waiting = threading.Thread(target=wait, daemon=True)
+                    waiting.start()
+                    self.assertTrue(waits.wait(20))
+                    watch.close()
+                    waiting.join(20)
+                self.assertEqual(found, ["the watch is closed"])
 
     def test_descriptor(self):
         self.published.publish({})
