@@ -9,8 +9,17 @@ def slug(title):
     return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
+def described(path):
+    """The names that a manual page describes. A package has each as a link to the page."""
+    heading = re.search(r"(?ms)^\.Sh NAME\n(.*?)^\.Nd ", path.read_text())
+    return re.findall(r"(?m)^\.Nm (\S+)", heading[1]) if heading else []
+
+
 def manual(path, pages):
-    """A manual page, whose sections are those of the page. It links to `pages`; None if it only names another."""
+    """A manual page, whose sections are those of the page. None if it only names another.
+
+    It links to `pages`: the names of the files by those of what they describe, such as iconcache_free.3.
+    """
     if path.read_text().startswith(".so "):
         return None
     page = subprocess.run(
@@ -21,7 +30,8 @@ def manual(path, pages):
 
     def outer(found):
         # Those of other packages are no pages of this site.
-        return found[0] if found[1].removesuffix(".html") in pages else f'<span class="Xr">{found[2]}</span>'
+        page = pages.get(found[1].removesuffix(".html"))
+        return f'<a class="Xr" href="{page}.html">{found[2]}</a>' if page else f'<span class="Xr">{found[2]}</span>'
 
     page = re.sub(r'<a class="Xr" href="([^"#]*)">(.*?)</a>', outer, page, flags=re.S)
     page = re.sub(r'(<a class="Sx" href=")#([^"]*)"', lambda found: f'{found[1]}#{slug(found[2])}"', page)

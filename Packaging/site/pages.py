@@ -13,7 +13,7 @@ import re
 import shutil
 import sys
 
-from manuals import manual
+from manuals import described, manual
 from python_module import PythonModule
 from spans import outside_code
 from swift import Swift
@@ -21,11 +21,12 @@ from swift import Swift
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
 AGENT = PROJECT / "Sources/SyncAgent/SyncAgent.docc"
 LIBRARY = PROJECT / "Sources/IconCache/IconCache.docc"
+PICTURES = (".svg", ".png", ".jpg", ".webp")
 
 
 class Articles:
-    def __init__(self, swift):
-        self.swift = swift
+    def __init__(self, swift, manuals):
+        self.swift, self.manuals = swift, manuals
         self.paths = {
             path.stem: f"{path.parent.name}/{path.name}" if path.parent.name == "Decisions" else path.name
             for catalog in (AGENT, LIBRARY) for path in catalog.rglob("*.md")}
@@ -39,9 +40,14 @@ class Articles:
                 sys.exit(f"There is no article {name}.")
             return place + self.paths[name] + (f"#{anchor.lower()}" if anchor else "")
 
+        def manual_page(found):
+            page = self.manuals.get(f"{found[1]}.{found[2]}")
+            return f"[{found[0]}]({place}man/{page}.md)" if page else found[0]
+
         def change(part):
             part = re.sub(r"<doc:([^>]+)>", lambda found: f"[]({target(found[1])})", part)
             part = re.sub(r"\]\(doc:([^)]+)\)", lambda found: f"]({target(found[1])})", part)
+            part = re.sub(r"(?<![\w[/.-])([a-z][\w.-]*)\((\d)\)", manual_page, part)
             return re.sub(r"``([^`\n]+)``", lambda found: self.swift.link(found[1]), part)
 
         return outside_code(text, change)
@@ -73,7 +79,7 @@ def start_page(articles):
             return found[0]
         if file.parent.suffix == ".docc" and file.stem in articles.paths:
             return found[1] + articles.paths[file.stem] + (f"#{anchor}" if anchor else "") + found[3]
-        if file.suffix not in (".svg", ".png", ".jpg", ".webp"):
+        if file.suffix not in PICTURES:
             # What is no page is named, as it is in the source.
             return None
         if not file.is_file():
@@ -90,10 +96,12 @@ def start_page(articles):
 
 
 def c_page(manuals):
-    """The manual pages of the C library, and its header as it is."""
+    """The manual pages of the C library with what they describe, and its header as it is."""
     text = "# C library libiconcache\n\n"
     text += "The header, with what it says of each function. The manual pages tell more:\n\n"
-    text += "".join(f"- [{name[:-2]}({name[-1]})](man/{name}.md)\n" for name in manuals)
+    for name, functions in manuals.items():
+        others = ", ".join(f"`{function}`" for function in functions if f"{function}.3" != name)
+        text += f"- [{name[:-2]}({name[-1]})](man/{name}.md)" + (f", also for {others}" if others else "") + "\n"
     header = (PROJECT / "Sources/LibIconCache/iconcache.h").read_text()
     # Each part has its heading, and with it a place in the contents of the page and in what a search finds.
     beginning = header.index("/*", header.index("#define ICONCACHE_API\n"))
@@ -109,7 +117,10 @@ def main():
         sys.exit(64)
     graph, folder = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
     swift = Swift(json.loads(graph.read_text()))
-    articles = Articles(swift)
+    manuals = {path.name: path for path in map(pathlib.Path, sys.argv[3:])}
+    pages_of = {f"{name}{path.suffix}": path.name for path in manuals.values() for name in described(path)}
+    pages_of.update((name, name) for name in manuals)
+    articles = Articles(swift, pages_of)
     groups = {}
 
     def write(name, text):
@@ -134,16 +145,14 @@ def main():
                 for title, pages in topics.items():
                     text += f"\n## {title}\n\n" + articles.linked("\n".join(f"- {page}" for page in pages), "") + "\n"
             write(name, text)
-        for picture in catalog.glob("*.svg"):
+        for picture in (path for path in catalog.iterdir() if path.suffix in PICTURES):
             shutil.copy(picture, folder)
 
-    manuals = {path.name: path for path in map(pathlib.Path, sys.argv[3:])}
-    texts = {name: manual(path, manuals) for name, path in manuals.items()}
-    manuals = [name for name, text in texts.items() if text]
-    for name in manuals:
-        write(f"man/{name}.md", texts[name])
+    texts = {name: text for name, path in manuals.items() if (text := manual(path, pages_of))}
+    for name, text in texts.items():
+        write(f"man/{name}.md", text)
     write("python.md", PythonModule(PROJECT / "Sources/PythonIconCache/iconcache").page())
-    of_c = sorted(name for name in manuals if name.endswith(".3"))
+    of_c = {name: described(manuals[name]) for name in sorted(texts) if name.endswith(".3")}
     write("c.md", c_page(of_c) + contents({"": [f"man/{name}" for name in of_c]}))
     types = dict(swift.pages())
     for name, text in types.items():
@@ -152,7 +161,7 @@ def main():
         file.write(contents({"": [f"swift/{name}" for name in types]}))
 
     groups = {title: pages for title, pages in groups.items() if pages}
-    others = sorted((name for name in manuals if name not in of_c), key=lambda name: (name[-1], name))
+    others = sorted((name for name in texts if name not in of_c), key=lambda name: (name[-1], name))
     reference = {"Manual pages": [f"man/{name}" for name in others], "References": ["c", "python", "IconCache"]}
     titles = list(groups)
     last = titles.index("About syncagent")
