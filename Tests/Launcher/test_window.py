@@ -229,6 +229,26 @@ class Keys(WindowTest):
         self.assertTrue(self.press(Gdk.KEY_f, Gdk.ModifierType.CONTROL_MASK))
         self.assertTrue(self.window.is_searching())
 
+    def test_tab_goes_on_from_all_apps_at_once(self):
+        self.publish(*map(self.app, ("Mail", "Maps", "Gmail")))
+        self.open()
+        self.cell("Gmail")
+        for is_told, key, modifiers in (
+            (False, Gdk.KEY_Tab, 0), (False, Gdk.KEY_ISO_Left_Tab, Gdk.ModifierType.SHIFT_MASK), (True, Gdk.KEY_Tab, 0),
+        ):
+            with self.subTest(is_told=is_told, key=key):
+                self.window.tell("A problem." if is_told else "")
+                until(lambda: self.window.bar.get_child_revealed() == is_told, "what is told is shown")
+                self.window.search.grab_focus()
+                # From the search it is GTK's.
+                self.assertFalse(self.press(key, modifiers))
+                self.press(Gdk.KEY_Down)
+                self.assertTrue(self.press(key, modifiers))
+                if is_told:
+                    self.assertEqual(self.window.get_focus(), self.window.dismiss)
+                else:
+                    self.assertTrue(self.window.is_searching())
+
     def test_down_goes_to_the_button_of_an_empty_window(self):
         self.open()
         self.window.search.grab_focus()

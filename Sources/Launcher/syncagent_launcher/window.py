@@ -9,6 +9,8 @@ from .toolkit import Gdk, Gio, GLib, Gtk, Pango, status_page
 
 # How long the window shows why an app was not started, in seconds.
 PATIENCE = 8
+# With Shift, it is another one.
+TABS = Gdk.KEY_Tab, Gdk.KEY_KP_Tab, Gdk.KEY_ISO_Left_Tab
 
 
 class Window(Gtk.ApplicationWindow):
@@ -47,13 +49,13 @@ class Window(Gtk.ApplicationWindow):
         self.pages.add_named(self.scroll, "grid")
 
         self.message = Gtk.Label(wrap=True, wrap_mode=Pango.WrapMode.WORD_CHAR, max_width_chars=60, xalign=0)
-        close = Gtk.Button(
+        self.dismiss = Gtk.Button(
             icon_name="window-close-symbolic", tooltip_text="Dismiss", valign=Gtk.Align.CENTER,
             css_classes=["flat", "circular"])
-        close.connect("clicked", lambda _: self.bar.set_reveal_child(False))
+        self.dismiss.connect("clicked", lambda _: self.bar.set_reveal_child(False))
         message = Gtk.Box(css_classes=["message"])
         message.append(self.message)
-        message.append(close)
+        message.append(self.dismiss)
         self.bar = Gtk.Revealer(
             child=message, halign=Gtk.Align.CENTER, valign=Gtk.Align.END, reveal_child=False,
             transition_type=Gtk.RevealerTransitionType.SLIDE_UP)
@@ -189,7 +191,8 @@ class Window(Gtk.ApplicationWindow):
     # Keys
 
     def press(self, _controller, key, _code, modifiers):
-        is_plain = not modifiers & Gtk.accelerator_get_default_mod_mask()
+        modifiers &= Gtk.accelerator_get_default_mod_mask()
+        is_plain = not modifiers
         if modifiers & Gdk.ModifierType.CONTROL_MASK and key == Gdk.KEY_f:
             return self.enter_search()
         if is_plain and key == Gdk.KEY_Escape and self.search.get_text():
@@ -199,12 +202,18 @@ class Window(Gtk.ApplicationWindow):
             return self.enter_grid()
         if is_plain and key in (Gdk.KEY_Up, Gdk.KEY_KP_Up) and self.is_in_first_row():
             return self.enter_search()
+        if not modifiers & ~Gdk.ModifierType.SHIFT_MASK and key in TABS and self.is_in_grid():
+            return self.leave_grid(is_backward=bool(modifiers))
         return False
 
-    def is_in_first_row(self):
+    def is_in_grid(self):
         focus = self.get_focus()
-        if focus is None or not focus.is_ancestor(self.grid):
+        return focus is not None and focus.is_ancestor(self.grid)
+
+    def is_in_first_row(self):
+        if not self.is_in_grid():
             return False
+        focus = self.get_focus()
         _, bounds = focus.compute_bounds(self.grid)
         return bounds.get_y() + self.scroll.get_vadjustment().get_value() < focus.get_height() / 2
 
@@ -221,6 +230,12 @@ class Window(Gtk.ApplicationWindow):
             self.selection.set_selected(0)
             self.grid.grab_focus()
         return True
+
+    def leave_grid(self, is_backward):
+        """Moves on from the apps as a whole: GTK would go through each of them."""
+        if not is_backward and self.bar.get_reveal_child():
+            return self.dismiss.grab_focus()
+        return self.enter_search()
 
     def enter_search(self):
         self.search.grab_focus()
