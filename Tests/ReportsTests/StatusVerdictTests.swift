@@ -31,16 +31,23 @@ struct StatusVerdictTests {
     static let wells: [Row] = [
         Row(name: "all is well", sentence: "All 1,204 icons are up to date."),
         Row(
-            name: "muted failures", sentence: "1,202 of 1,204 icons are up to date.", codes: ["muted"]
+            name: "muted failures", sentence: "1,202 of 1,204 icons are up to date.", codes: ["muted"],
+            commands: ["syncagent mute"]
         ) {
             ($0.icons.ready, $0.icons.failed, $0.muted) = (1202, 2, 1)
             fail(&$0, "http-404", icons: 2, example: "https://example.com/a.png", list: "apps.plist", message: "x")
             $0.failures?[0].muted = 2
         },
-        Row(name: "a muted list", sentence: "All 1,204 icons are up to date.", codes: ["muted"]) {
+        Row(
+            name: "a muted list", sentence: "All 1,204 icons are up to date.", codes: ["muted"],
+            commands: ["syncagent mute"]
+        ) {
             ($0.lists[0].state, $0.lists[0].muted, $0.muted) = ("rejected", true, 1)
         },
-        Row(name: "a muted stale icon", sentence: "All 1,204 icons are up to date.", codes: ["muted"]) {
+        Row(
+            name: "a muted stale icon", sentence: "All 1,204 icons are up to date.", codes: ["muted"],
+            commands: ["syncagent mute"]
+        ) {
             ($0.icons.stale, $0.muted) = (1, 1)
             var row = StatusReport.Failure(code: "dns", icons: 1, example: "https://a.b/c", list: nil, message: "x")
             row.muted = 1
@@ -128,7 +135,7 @@ struct StatusVerdictTests {
         },
         Row(
             name: "a failure of which some are muted", sentence: "1 icon failed [http-404].",
-            codes: ["http-404", "muted"], commands: ["syncagent why https://example.com/a.png"]
+            codes: ["http-404", "muted"], commands: ["syncagent why https://example.com/a.png", "syncagent mute"]
         ) {
             fail(&$0, "http-404", icons: 3, example: "https://example.com/a.png", list: "apps.plist", message: "x")
             $0.failures?[0].muted = 2
@@ -341,11 +348,12 @@ struct StatusVerdictTests {
         report.eviction = .suspended("cannot open /l")
         report.publication.error = "no space left"
         let expected = [
-            "df -h /c", "ls -ld /c", "syncagent config check /f", "kill -HUP 811", "ls -ld /l",
+            "df -h /c", "ls -ld /c", "syncagent config check /f", "syncagent reload --socket /s",
+            "ls -ld /l",
             "syncagent sync --wait --socket /s",
         ]
         #expect(report.problems(for: context).flatMap(\.commands) == expected)
-        #expect(report.json(for: context).line.contains(#""kill -HUP 811""#))
+        #expect(report.json(for: context).line.contains(#""syncagent reload --socket /s""#))
         #expect(context.command("syncagent list -- -b.plist") == "syncagent list --socket /s -- -b.plist")
         #expect(
             context.command("syncagent list --failed -- -b.plist") == "syncagent list --failed --socket /s -- -b.plist")

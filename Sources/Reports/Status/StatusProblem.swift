@@ -182,13 +182,13 @@ extension StatusReport {
 
     private func configurationProblem(_ error: String, _ context: CommandContext) -> StatusProblem {
         let check = "syncagent config check" + (context.file.map { " " + ShellWord.quoted($0) } ?? "")
-        let reload = context.isSystem ? "systemctl reload syncagent" : pid.map { "kill -HUP \($0)" }
+        let reload = context.isSystem ? "systemctl reload syncagent" : "syncagent reload"
         return StatusProblem(
             .configurationRejected,
             sentence: reachable == false
                 ? "the configuration file has errors; this output uses defaults for the invalid settings"
                 : "the new configuration is rejected; the previous settings stay in force",
-            detail: error, commands: [check] + (reachable == false ? [] : [reload].compactMap(\.self)))
+            detail: error, commands: [check] + (reachable == false ? [] : [reload]))
     }
 
     private func restartNotice(_ context: CommandContext) -> StatusProblem? {
@@ -364,7 +364,9 @@ extension StatusReport {
         let failures = Self.muted(in: failures) + Self.muted(in: refreshFailures) + rejected
         return StatusProblem(
             .muted, severity: .notice, count: muted,
-            sentence: "\(counted(muted, "URL or list", plural: "URLs and lists")) \(muted == 1 ? "is" : "are") muted: "
-                + "\(counted(failures, "failure")) \(failures == 1 ? "does" : "do") not count")
+            sentence: "\(counted(muted, "URL or list", plural: "URLs and lists")) \(muted == 1 ? "is" : "are") muted"
+                + (failures == 0
+                    ? "" : ": \(counted(failures, "failure")) \(failures == 1 ? "does" : "do") not count"),
+            commands: ["syncagent mute"])
     }
 }
