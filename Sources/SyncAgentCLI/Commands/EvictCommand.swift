@@ -8,7 +8,10 @@ import SyncAgent
 struct EvictCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "evict", abstract: "Evict retired images now, without waiting for the grace period.",
-        usage: "syncagent evict [--dry-run | --explain <url> | --confirm] [options]",
+        usage: """
+            syncagent evict [--dry-run] [--explain <url>] [--all] [--json] [options]
+            syncagent evict --confirm [--all] [--json] [options]
+            """,
         discussion: """
             An image is retired when no list names it any more. One that a reader leases stays until the lease ends. \
             Every image stays for 5 seconds after it is retired, for readers without a lease; the command waits for \

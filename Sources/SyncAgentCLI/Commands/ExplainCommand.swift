@@ -9,7 +9,8 @@ struct ExplainCommand: ParsableCommand {
         commandName: "explain", abstract: "Explain a code, such as http-404: what it means, and what to do.",
         usage: "syncagent explain [<code>] [options]",
         discussion: """
-            status, list, why, check, events and the log show codes. Without a code, prints all of them. Needs no agent.
+            It knows the codes that status, list, why and check show: of downloads, app lists, upstreams, renditions \
+            and the status. Without a code, prints all of them. Needs no agent.
 
             Examples:
               syncagent explain not-an-image

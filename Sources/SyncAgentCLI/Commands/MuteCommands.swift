@@ -11,16 +11,18 @@ struct MuteCommand: AsyncParsableCommand {
         commandName: "mute", abstract: "Mute a URL or list whose failures are known: status and alerts ignore them.",
         usage: "syncagent mute [--for <time>] [--json] [<url> | --list <list>] [options]",
         discussion: """
-            A muted URL stays muted until it is unmuted, even if its download succeeds in between. A muted list mutes its \
-            rejection, and the failures of icons that no other list names. Mutes survive restarts; downloads go on as \
-            before. Without a URL or list, shows what is muted; that works without a running agent.
+            A muted URL stays muted until it is unmuted, even if its download succeeds in between; no list has to name \
+            it yet. A muted list mutes its rejection, and the failures of icons if all lists that name them are \
+            muted. At most 1,000 URLs and lists can be muted. Mutes survive restarts; downloads go on as before. \
+            Without a URL or list, shows what is muted; that works without a running agent.
 
             Examples:
               syncagent mute https://example.com/gone.png
               syncagent mute --list old.plist --for 30d
 
-            Exit codes: 1 no list has a URL that is given in its short form, or the change cannot be stored and is lost at the next restart; 69 the agent \
-            is not running.
+            Exit codes: 1 no list has a URL that is given in its short form, or several icons have it, 1,000 URLs and \
+            lists are muted, or the change cannot be stored and is lost at the next restart; 69 the agent is not \
+            running.
             """)
 
     @OptionGroup var subject: MuteOptions
@@ -76,7 +78,7 @@ struct UnmuteCommand: AsyncParsableCommand {
 }
 
 struct MuteOptions: ParsableArguments {
-    @Argument(help: "The URL, spelled as in an app list; no list has to name it yet.", completion: .offered(.icons))
+    @Argument(help: "The URL, spelled as in an app list.", completion: .offered(.icons))
     var url: IconURL?
 
     @Option(

@@ -12,9 +12,10 @@ struct PurgeCommand: AsyncParsableCommand {
         commandName: "purge", abstract: "Remove all images and forget everything but the app lists.",
         usage: "syncagent purge [--yes] [options]",
         discussion: """
-            Removes images, validators, failures, pins and the pause. A running agent then downloads all icons again; \
-            without an agent that happens at its next start. Images that a reader leases stay until the lease ends. App \
-            lists and settings are never touched. The command asks for confirmation on a terminal, and needs --yes elsewhere.
+            Removes images, validators, failures, pins, mutes and the pause. A running agent then downloads all icons \
+            again; without an agent that happens at its next start. Images that a reader leases stay until the lease ends. \
+            App lists and settings are never touched. The command asks for confirmation on a terminal, and needs --yes \
+            elsewhere.
 
             Examples:
               syncagent purge

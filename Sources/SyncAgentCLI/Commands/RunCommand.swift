@@ -25,8 +25,9 @@ struct RunCommand: AsyncParsableCommand {
               syncagent run
               syncagent run --once --allow-network 10.0.0.0/8
 
-            Exit codes: 1 with --once, an icon failed or a list was not accepted; 73 a folder cannot be created or \
-            written; 75 another agent holds the cache; 78 the configuration is wrong, or the user is root.
+            Exit codes: 1 with --once, an icon failed or a list was not accepted, unless it is muted, an icon could not \
+            be downloaded, or nothing could be published or rendered; 73 a folder cannot be created or written; 75 \
+            another agent holds the cache; 78 the configuration is wrong, or the user is root.
             """)
 
     @Flag(help: "Sync once, then exit.")

@@ -20,10 +20,10 @@ struct StatusCommand: AsyncParsableCommand {
               syncagent status
               syncagent status --watch
 
-            Exit codes: 0 all is well; 1 something is wrong (failed icons, rejected lists, a full disk, suspended or held \
-            eviction); 3 the agent is not running, and the status is read from disk; 78 it is not running, and its \
-            configuration is wrong. With --health: 0 the agent responds and can publish, even if icons failed; 1 it \
-            cannot publish; 69 it does not respond.
+            Exit codes: 0 all is well; 1 something is wrong, such as failed icons, rejected lists, a full disk, or a \
+            suspended or held eviction; 3 the agent is not running, and the status is read from disk; 78 it is not \
+            running, and its configuration is wrong. With --health: 0 the agent responds and can publish, even \
+            if icons failed; 1 it cannot publish; 69 it does not respond.
             """)
 
     @Flag(help: "Print one JSON document; with --watch, one per line.")

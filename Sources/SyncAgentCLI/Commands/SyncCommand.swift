@@ -19,8 +19,8 @@ struct SyncCommand: AsyncParsableCommand {
               syncagent sync
               syncagent sync --wait apps.plist
 
-            Exit codes: 1 a list is missing; with --wait, also if an icon failed, a list is rejected, or publishing failed; \
-            69 the agent is not running.
+            Exit codes: 1 a list is missing; with --wait, also if an icon failed or is pending, a list is not \
+            accepted, or nothing can be published; 69 the agent is not running.
             """)
 
     /// How long an agent may take to start, as in a container that was just run.
