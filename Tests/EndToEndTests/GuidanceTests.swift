@@ -51,9 +51,9 @@ struct GuidanceTests {
                 #expect(colon.code == 0 && colon.output.hasPrefix(gone + "\n"), "\(colon)")
                 let json = try await world.agent.call("why", "--json", "A: B")
                 #expect(json.output.hasPrefix("{ \"format\": 1, \"app\": \"A: B\", \"icons\": ["), "\(json)")
-                let unknown = try await world.agent.call("why", "Mial")
+                let unknown = try await world.agent.call("why", "Mal")
                 #expect(unknown.code == 1)
-                expectContains(unknown.messages, "No app in any list is named “Mial”. Did you mean Mail?")
+                expectContains(unknown.messages, "No app in any list is named “Mal”. Did you mean Mail?")
 
                 let failed = try await world.agent.call("list", "--failed")
                 #expect(failed.code == 0 && !failed.output.contains("apps.plist"), "\(failed)")
@@ -182,8 +182,8 @@ struct GuidanceTests {
             let check = try await world.agent.call("check", "--fetch", "--set", "network.allow=127.0.0.0/8", file)
             #expect(check.code == 1)
             expectContains(
-                check.output, "  will fail: http://10.0.0.1/a.png: 10.0.0.1 is not a public address",
-                "  ok: \(urls[0]): image/png, ", "  failed: \(urls[1]): the server answered 404 [http-404]")
+                check.output, "  will fail: A (http://10.0.0.1/a.png): 10.0.0.1 is not a public address",
+                "  ok: A (\(urls[0])): image/png, ", "  failed: A (\(urls[1])): the server answered 404 [http-404]")
             #expect(world.origin.requestCount == 2)
             let refused = try await world.agent.call("check", file)
             #expect(refused.code == 0)

@@ -62,7 +62,7 @@ struct InlineIconTests {
         let check = try await world.agent.call("check", world.agent.lists.appending("apps.plist").string)
         #expect(check.code == 0)
         expectContains(
-            check.output, "[3].icon: longer than 65536 bytes",
-            "will fail: 2 icons: the data is not an image", "\n    data:image/png;base64,… (38 bytes)\n")
+            check.output, "([3].icon): longer than 65536 bytes",
+            "will fail: 2 icons: the data is not an image", "(data:image/png;base64,… (38 bytes))\n")
     }
 }
