@@ -193,7 +193,10 @@ extension SettingKey {
     /// Whether a text is an origin as browsers send it (RFC 6454): a scheme, a host, and a port unless it is the
     /// scheme's own.
     private static func isOrigin(_ text: String) -> Bool {
-        text == "*" || text == "null" || text.wholeMatch(of: /https?:\/\/[a-z0-9.\[\]:-]+/) != nil
+        if text == "*" || text == "null" { return true }
+        guard let scheme = ["https://", "http://"].first(where: text.starts(withBytes:)) else { return false }
+        let host = text.utf8.dropFirst(scheme.utf8.count)
+        return !host.isEmpty && host.allSatisfy("abcdefghijklmnopqrstuvwxyz0123456789.:-[]".utf8.contains)
     }
 
     private static let control: [SettingKey] = [

@@ -37,7 +37,7 @@ struct WhyCommand: AsyncParsableCommand {
 
     func run() async throws {
         // A name may have a colon, but most texts with one are URLs.
-        let isName = !url.text.contains(":")
+        let isName = !url.text.utf8.contains(UInt8(ascii: ":"))
         if isName, try await explainApp(try await configuration.agentPlace()) { return }
         var known = try await report(on: url)
         let place = try await configuration.agentPlace(isAnswered: known?.isFromDisk != true)
