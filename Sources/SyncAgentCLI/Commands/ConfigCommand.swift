@@ -53,7 +53,8 @@ extension ConfigCommand {
 
         /// Whether a text is a setting or a table, or meant as one, rather than a subcommand.
         static func takes(_ text: String) -> Bool {
-            text.utf8.contains(UInt8(ascii: ".")) || SettingKey.tables.contains(text) || SettingKey.nearest(to: text) != nil
+            text.utf8.contains(UInt8(ascii: ".")) || SettingKey.tables.contains(text)
+                || SettingKey.nearest(to: text) != nil
         }
 
         func validate() throws {
