@@ -42,6 +42,9 @@ actor ImageReader {
         case unreadable(Errno)
     }
 
+    /// The largest placeholder: it is read whole for its digest.
+    private static let largestPlaceholder = 5 << 20
+
     /// The bytes read at once; the first chunk determines the type, and a drawing may begin with a long comment.
     static let chunk = 1 << 16
 
@@ -97,6 +100,8 @@ actor ImageReader {
         }
         guard status.type == .regular else { return .absent }
         let length = Int(status.size)
+        let isPlaceholder = if case .placeholder = name { true } else { false }
+        if isPlaceholder, length > Self.largestPlaceholder { return .absent }
         if case .image(let digest, let type) = name {
             return .file(ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType))
         }
@@ -110,6 +115,7 @@ actor ImageReader {
             bytes.withUnsafeBytes { hash.update($0) }
             offset += bytes.count
         }
+        if isPlaceholder, type == nil { return .absent }
         let mediaType = type?.mediaType ?? "application/octet-stream"
         return .file(ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType))
     }

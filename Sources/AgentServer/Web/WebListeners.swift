@@ -17,6 +17,8 @@ package struct WebListeners: Sendable {
     private let dashboard: ListenAddress?
     private let others: [(name: String, address: ListenAddress, server: HTTPServer)]
     private let agent: RunningAgent
+    private let reader: ImageReader
+    private let placeholder: FilePath?
     private let logger: Logger
 
     /// The maximum number of addresses that the agent listens at.
@@ -48,6 +50,8 @@ package struct WebListeners: Sendable {
         self.agent = agent
         self.logger = logger
         let reader = ImageReader(cache: cache)
+        let placeholder = settings.serve.placeholder.map { FilePath($0) }
+        (self.reader, self.placeholder) = (reader, placeholder)
         dashboards = Dashboards(clients: clients, logger: logger) { tokens in
             DashboardSite(
                 images: ImageSite(reader: reader, agent: agent, audience: .sameOrigin), tokens: tokens,
@@ -55,8 +59,7 @@ package struct WebListeners: Sendable {
         }
         dashboard = settings.dashboard.listen
         let images = ImageSite(
-            reader: reader, agent: agent, audience: .everybody,
-            placeholder: settings.serve.placeholder.map { FilePath($0) })
+            reader: reader, agent: agent, audience: .everybody, placeholder: placeholder)
         let lists = settings.serve.lists ? ListSite(reader: reader, origins: settings.serve.origins) : nil
         let metrics = MetricsSite(agent: agent)
         let sites: [(String, ListenAddress?, HTTPServer.Responder)] = [
@@ -93,6 +96,14 @@ package struct WebListeners: Sendable {
     /// If an address cannot be used, the agent runs without it. The log and the status say why. It retries after a
     /// second, then with doubled delays.
     func run() async {
+        if let placeholder {
+            if case .file = await reader.open(.placeholder(placeholder)) {
+            } else {
+                logger.warning(
+                    "serve.placeholder is no image of 5 MiB at most that can be read: missing images are 404",
+                    metadata: ["path": "\(placeholder)"])
+            }
+        }
         await withDiscardingTaskGroup { group in
             if let dashboard {
                 let server = dashboards.server(at: dashboard, dashboards.tokens)
