@@ -100,16 +100,10 @@ extension Configuration {
     fileprivate func mute(
         _ given: MuteTarget, _ isMuted: Bool, for duration: String? = nil, _ output: ReportOptions
     ) async throws {
-        var target = given
-        if case .icon(let url) = given, Suggestion.isShown(url) {
-            guard let whole = try Suggestion.whole(url, in: try await agentFolders().cache) else {
-                throw Exit.because("No app list names \(shown(url)).")
-            }
-            target = .icon(whole)
-        }
+        let known = try await askAgent { try await $0.mutes() }
+        let target = isMuted ? try await whole(given) : known.target(meant: given)
         let name = MuteReport.Mute(target, until: nil).text
-        let isKnown = try await askAgent { try await $0.mutes() }.names(target)
-        guard isMuted || isKnown else {
+        guard isMuted || known.names(target) else {
             throw Exit.because("\(name) is not muted. See: " + command("syncagent mute"))
         }
         let report = try await askAgent { [target] in try await $0.mute(target, isMuted, for: duration) }
@@ -117,6 +111,32 @@ extension Configuration {
         let sentence = "\(isMuted ? "Muted" : "Unmuted") \(name)\(time)."
         if output.json { try Message.output(report.json) } else { try Message.output(sentence: sentence) }
         if let error = report.error { throw Exit.unstored(error) }
+    }
+
+    /// The published icon that a URL without its query is meant for; says so if no list has what is muted.
+    private func whole(_ given: MuteTarget) async throws -> MuteTarget {
+        let folders = try await agentFolders()
+        switch given {
+        case .list(let list):
+            if !(folders.publishedLists + folders.droppedLists).contains(list) {
+                Message.notice("There is no list \(list) now.\(Suggestion.list(for: list, in: folders))")
+            }
+        case .icon(let url):
+            if try await askAgent({ try await $0.report(on: url) }) != nil { return given }
+            if let whole = try Suggestion.whole(url, in: folders.cache) { return .icon(whole) }
+            guard !Suggestion.isShown(url) else { throw Exit.because("No app list names \(shown(url)).") }
+            Message.notice("No app list names \(shown(url)) now.\(Suggestion.icon(for: url, in: folders.cache))")
+        }
+        return given
+    }
+}
+
+extension MuteReport {
+    /// What is muted that a URL without its query is meant for, if that is one.
+    fileprivate func target(meant given: MuteTarget) -> MuteTarget {
+        guard case .icon(let url) = given, !names(given) else { return given }
+        let others = mutes.compactMap(\.url).filter { Suggestion.isShort(url, of: $0) }
+        return others.count == 1 ? .icon(others[0]) : given
     }
 }
 

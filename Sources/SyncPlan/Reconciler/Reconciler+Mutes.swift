@@ -26,6 +26,7 @@ extension Reconciler {
 
     /// Why a URL or list cannot be muted, as a clause; `nil` if it can.
     package func flaw(inMute target: MuteTarget) -> String? {
+        guard !target.text.isEmpty else { return "it has no text" }
         guard target.text.utf8.count <= AgentEvent.longestURL else {
             return "longer than \(AgentEvent.longestURL) bytes: mute its list"
         }
