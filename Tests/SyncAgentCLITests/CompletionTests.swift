@@ -21,7 +21,7 @@ struct CompletionTests {
     ) -> [String] {
         let environment = PlaceChoice.Environment(
             variable: { $0 == "HOME" ? home.string : nil }, directory: { home }, exists: exists,
-            target: { _ in nil })
+            target: { _ in nil }, isAnswered: { _ in false })
         let completion = Completion(
             words: line, index: line.count - 1, prefix: line.last ?? "", environment: environment, shell: shell,
             version: nil)

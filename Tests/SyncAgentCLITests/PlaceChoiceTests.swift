@@ -21,7 +21,7 @@ struct PlaceChoiceTests {
         try choice.place(
             in: PlaceChoice.Environment(
                 variable: { environment[$0] }, directory: { "/here" }, exists: { there.contains($0) },
-                target: { links[$0] }))
+                target: { links[$0] }, isAnswered: { there.contains($0) }))
     }
 
     @Test("a command uses the folders of its user by default")

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentServer
 import ArgumentParser
 import FoundationEssentials
 import Glibc
@@ -72,7 +73,7 @@ struct Configuration: ParsableArguments {
             variable: { Variable[$0] }, directory: currentDirectory, exists: exists,
             target: { path in
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: path.string)).map { FilePath($0) }
-            })
+            }, isAnswered: { ControlClient(socket: $0).obstacle == nil })
     }
 
     private static func exists(_ path: FilePath) -> Bool {

@@ -50,6 +50,8 @@ struct PlaceChoice {
         var exists: (FilePath) -> Bool
         /// Where a symbolic link leads; `nil` if it cannot be read.
         var target: (FilePath) -> FilePath?
+        /// Whether a process listens at a socket; one that was killed has left its own behind.
+        var isAnswered: (FilePath) -> Bool
     }
 
     static let system = Place(
@@ -82,8 +84,8 @@ struct PlaceChoice {
         if let state { place.folders.move(state: try absolute(state)) }
         if let socket {
             place.folders.socket = try absolute(socket)
-        } else if !toRun, !environment.exists(place.folders.socket),
-            let running = environment.target(place.folders.socketLink), environment.exists(running)
+        } else if !toRun, let running = environment.target(place.folders.socketLink), running != place.folders.socket,
+            environment.exists(running), !environment.isAnswered(place.folders.socket)
         {
             place.folders.socket = running
         }

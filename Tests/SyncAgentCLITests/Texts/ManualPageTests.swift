@@ -150,7 +150,8 @@ struct ManualPageTests {
             paths(
                 try PlaceChoice().place(
                     in: PlaceChoice.Environment(
-                        variable: variable, directory: { nil }, exists: { _ in false }, target: { _ in nil })))
+                        variable: variable, directory: { nil }, exists: { _ in false }, target: { _ in nil },
+                        isAnswered: { _ in false })))
         }
         let named = try own { "/\($0)" }.map { "$" + $0.dropFirst() }
         let atHome = try own { $0 == "HOME" ? "/~" : nil }.map { String($0.dropFirst()) }
