@@ -20,12 +20,15 @@ package enum JSONOutline: Equatable {
 
     /// Whether a text is meant as JSON: in an OpenStep property list, “=” follows a key, and arrays are in parentheses.
     static func isLikely(_ text: ArraySlice<UInt8>) -> Bool {
-        let text = text.drop(while: \.isWhiteSpace)
+        var text = text.drop(while: \.isWhiteSpace)
+        while text.starts(with: "//".utf8) {
+            text = text.drop { $0 != UInt8(ascii: "\n") }.drop(while: \.isWhiteSpace)
+        }
         guard text.first == UInt8(ascii: "{") else { return text.first == UInt8(ascii: "[") }
         let key = text.dropFirst().drop(while: \.isWhiteSpace)
-        guard key.first == UInt8(ascii: "\"") else { return false }
+        guard let quote = key.first, "\"'".utf8.contains(quote) else { return false }
         var index = key.startIndex + 1
-        while index < key.endIndex, key[index] != UInt8(ascii: "\"") {
+        while index < key.endIndex, key[index] != quote {
             index += key[index] == UInt8(ascii: "\\") ? 2 : 1
         }
         return key.dropFirst(index + 1 - key.startIndex).first { !$0.isWhiteSpace } == UInt8(ascii: ":")

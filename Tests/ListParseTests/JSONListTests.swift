@@ -72,6 +72,8 @@ struct JSONListTests {
             ("[] []", "line 1: “[” after the end of the list"),
             ("[\"C:\\icons\"]", "line 1: “\\” begins no known escape: write “\\\\”"),
             ("[\"\\u12\"]", "line 1: “\\u” needs four hexadecimal digits"),
+            ("// a\n[]", "line 1: JSON has no comments"),
+            ("{'a': 1}", "line 1: a key must be a string in double quotes"),
             ("[1.]", "line 1: “1.” is no value: write strings in double quotes"),
             ("[\"a\tb\"]", "line 1: a control character in a string"),
             ("[Desktop Entry]", "line 1: “Desktop” is no value: write strings in double quotes"),
