@@ -21,8 +21,8 @@ struct SyncAgentCommand: AsyncParsableCommand {
               syncagent help sync
 
             Exit codes: 0 as asked; 1 done, but something is wrong; 3 status: the agent is not running; 64 the command \
-            line is wrong; 65 check: not an acceptable list; 66 check: no such file; 69 the command needs a running agent; 73 a folder cannot be \
-            used; 75 another agent holds the cache; 78 the configuration is wrong.
+            line is wrong; 65 check: not an acceptable list; 66 check: no such file; 69 the command needs a running agent; \
+            73 a folder cannot be used; 75 another agent holds the cache; 78 the configuration is wrong.
             """,
         version: Version.current,
         subcommands: [
@@ -52,6 +52,10 @@ enum EntryPoint {
                 "The address space limit is below \(leastAddressSpace): raise it (ulimit -v), or limit memory with "
                     + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
+        }
+        // Otherwise the first files that are opened would be its input, output and messages.
+        for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
+            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
         }
         // The parent may have had SIGCHLD ignored; the ends of helpers would then go unnoticed.
         signal(SIGCHLD, SIG_DFL)

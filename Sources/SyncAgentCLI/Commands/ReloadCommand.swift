@@ -25,7 +25,7 @@ struct ReloadCommand: AsyncParsableCommand {
         let report = try await configuration.askAgent { try await $0.reload() }
         if output.json {
             try Message.output(report.json)
-        } else if report.errors.isEmpty {
+        } else if report.errors.isEmpty, !report.changed.isEmpty || report.needRestart.isEmpty {
             try Message.output(sentence: AgentEvent.configurationReloaded(changed: report.changed).message)
         }
         if !report.needRestart.isEmpty {

@@ -16,6 +16,8 @@ struct SyncProgress {
     private var start: Sample?
     private var newest: Sample?
     private var report = SyncReport()
+    /// The most lists that were published: with each icon that comes, a list is published anew.
+    private var publishedLists = 0
 
     /// Records a report; one without lists means that the agent has not scanned yet.
     mutating func record(_ report: SyncReport, at time: ContinuousClock.Instant) {
@@ -24,6 +26,7 @@ struct SyncProgress {
         if start == nil { start = sample }
         newest = sample
         self.report = report
+        publishedLists = min(max(publishedLists, report.publishedLists ?? 0), report.lists ?? 0)
     }
 
     private var total: Int { report.ready + report.failed + report.pending }
@@ -46,8 +49,8 @@ struct SyncProgress {
         let (icons, bytes) = (newest.icons - start.icons, newest.bytes - start.bytes)
         let seconds = (newest.time - start.time) / .seconds(1)
         var line = StyledText(total > 0 ? "\((report.ready + report.failed) * 100 / total) %: " : "")
-        if let published = report.publishedLists {
-            line += StyledText("\(grouped(published)) of \(counted(lists, "list")), ")
+        if report.publishedLists != nil {
+            line += StyledText("\(grouped(publishedLists)) of \(counted(lists, "list")), ")
         }
         line += StyledText("\(grouped(report.ready)) of \(counted(total, "icon")) ready")
         if report.failed > 0 { line += ", " + StyledText("\(grouped(report.failed)) failed", .red) }
