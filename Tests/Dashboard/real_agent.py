@@ -31,7 +31,7 @@ def free_port():
 
 
 @contextlib.contextmanager
-def website(pages):
+def website(pages, port=0):
     """Serves texts and bytes by path; others are not found."""
     class Handler(http.server.BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -55,7 +55,7 @@ def website(pages):
         def handle_error(self, *_):
             pass
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", port), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield server.server_address[1]
@@ -71,14 +71,17 @@ class Agent:
         self.folder = pathlib.Path(folder)
         self.urls = [f"http://127.0.0.1:{origin}/{name}.png?size=64&of=ü" for name in NAMES]
         self.missing = f"http://127.0.0.1:{origin}/gone.png"
-        self.dashboard, self.images = free_port(), free_port()
+        self.dashboard, self.images, self.kiosk = free_port(), free_port(), free_port()
         self.options = [part for name in ("lists", "cache", "state") for part in (f"--{name}", str(self.folder / name))]
         self.options += ["--socket", str(self.folder / "control.sock")]
         self.program = str(program)
         self.environment = {**os.environ, "SYNCAGENT_CACHE_MIN_FREE": "0%", "SYNCAGENT_FETCH_PER_HOST": "32",
                             "SYNCAGENT_DASHBOARD_LISTEN": f"127.0.0.1:{self.dashboard}",
-                            "SYNCAGENT_SERVE_LISTEN": f"127.0.0.1:{self.images}"}
+                            "SYNCAGENT_SERVE_LISTEN": f"127.0.0.1:{self.images}", "SYNCAGENT_SERVE_LISTS": "true",
+                            "SYNCAGENT_SERVE_ORIGINS": f"http://localhost:{self.kiosk},null",
+                            "SYNCAGENT_SERVE_PLACEHOLDER": str(self.folder / "placeholder.png")}
         (self.folder / "lists").mkdir()
+        (self.folder / "placeholder.png").write_bytes(png("placeholder"))
         self.drop("apps.plist", [*self.urls, self.missing])
 
     def drop(self, name, urls):
@@ -264,21 +267,24 @@ ARTICLE = pathlib.Path(__file__).resolve().parents[2] / "Sources/SyncAgent/SyncA
 
 
 def kiosk_page(agent):
-    """The page of the article, with the icons and the address of this agent."""
+    """The page of the article, with the address of this agent."""
     page = ARTICLE.read_text().split("```html\n")[1].split("```")[0]
-    for name, url in zip(("mail", "maps"), agent.urls):
-        page = page.replace(f"https://example.com/{name}.png", url)
     return page.replace("127.0.0.1:8081", f"127.0.0.1:{agent.images}")
 
 
 def shown(page):
+    """How many pictures are shown: the icons of the list, and a placeholder for the one that does not exist."""
     return page.js("return [...document.images].filter(i => i.complete && i.naturalWidth === 64).length")
 
 
 def kiosk(page, agent):
     with website({"/": kiosk_page(agent)}) as port:
         page.open(f"http://localhost:{port}/")
-        page.wait("the images on another site's page", lambda: shown(page) == 2)
+        page.wait("the refusal", lambda: any("CORS" in message for message in page.messages()))
+        expect("the script of another site gets nothing", page.count("li") == 0)
+    with website({"/": kiosk_page(agent)}, agent.kiosk):
+        page.open(f"http://localhost:{agent.kiosk}/")
+        page.wait("the pictures of the list", lambda: shown(page) == 4)
         expect("nothing on the console", page.messages() == [])
 
 
@@ -295,7 +301,7 @@ def offline_kiosk(page, make, program):
             file = pathlib.Path(folder) / "kiosk.html"
             file.write_text(kiosk_page(agent))
             page.open(file.as_uri())
-            page.wait("the images of a page from disk", lambda: shown(page) == 2)
+            page.wait("the pictures of a page from disk", lambda: shown(page) == 4)
             expect("nothing on the console", page.messages() == [])
 
 

@@ -198,7 +198,8 @@ struct SecretTests {
                 #expect(sent["/out/1.png"]?.allSatisfy { $0 == nil } == true)
                 #expect(sent["/out/2.png"]?.allSatisfy { $0 == nil } == true)
             }
-            for path in try files(in: world.folder) where !path.hasSuffix("auth.toml") {
+            // The link to the socket leads nowhere when the agent has ended.
+            for path in try files(in: world.folder) where !path.hasSuffix("auth.toml") && !path.hasSuffix(".sock") {
                 let bytes = try FileBytes.read(world.folder.appending(path))
                 #expect(!String(decoding: bytes, as: UTF8.self).contains(Self.secret), "\(path)")
             }
