@@ -169,9 +169,9 @@ struct EntryReader {
 
     /// An optional text of an entry, which may be null; an integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
-        guard entry.contains(key), (try? entry.decodeNil(forKey: key)) == false else { return nil }
+        guard entry.contains(key) else { return nil }
         guard let text = text(key, of: entry) else {
-            draft.addProblem(place.key(key), "not a string")
+            if (try? entry.decodeNil(forKey: key)) != true { draft.addProblem(place.key(key), "not a string") }
             return nil
         }
         guard text.utf8.count <= AppEntry.maxTextBytes else {
