@@ -23,7 +23,7 @@ package struct ImageInspector: Sendable {
     package func inspect(_ bytes: RawSpan, isComplete: Bool = false) throws(ImageRejection) -> ImageInfo {
         guard let type = ImageType(recognisedIn: bytes, among: limits) else {
             let isSVG = ImageType(recognisedIn: bytes) == .svg
-            throw .notAnImage(hint: isSVG ? "SVG, which images.allowSVG allows" : Lookalike.name(for: bytes))
+            throw .notAnImage(hint: isSVG ? "SVG, which takes images.allowSVG" : Lookalike.name(for: bytes))
         }
         let size = try ImageRejection.of(type, isComplete: isComplete) { () throws(ImageFault) in
             try type.format.size(of: bytes)

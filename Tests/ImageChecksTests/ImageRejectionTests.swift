@@ -13,7 +13,7 @@ struct ImageRejectionTests {
             ("", "an empty file"), ("<!DOCTYPE html><title>404</title>", "HTML"), ("\n  <html><svg>", "HTML"),
             ("<p>Not found", "HTML"), ("\u{FEFF}<?xml version='1.0'?><feed/>", "XML"),
             ("<?xml version='1.0'?>\n<!-- a --><SVG viewBox='0 0 1 1'/>", "SVG"),
-            ("<svg/>", "SVG, which images.allowSVG allows"),
+            ("<svg/>", "SVG, which takes images.allowSVG"),
             (#"{"error": 404}"#, "JSON"), (" [1]", "JSON"), ("Not found", "text"), ("žluťoučký kůň", "text"),
             ("BMW: a maker of cars in Munich", "text"), ("%PDF-1.7 \u{1}", "PDF"), ("GIF88a\u{1}", nil),
             ("\u{7F}", nil),

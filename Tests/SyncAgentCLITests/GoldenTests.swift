@@ -121,7 +121,8 @@ struct GoldenTests {
     func why(sample: IconSample, width: Int) throws {
         let view = IconView(
             report: try sample.report, cache: "/home/ada/.cache/syncagent", now: ReportSample.now, width: width,
-            isFromDisk: sample == .retired, fullRefresh: "syncagent refresh --full https://example.com/mail.png")
+            isFromDisk: sample == .retired, fullRefresh: "syncagent refresh --full https://example.com/mail.png",
+            retry: "syncagent retry https://example.com/mail.png")
         try Golden.expect(view.lines.map { $0.plain + "\n" }.joined(), "why-\(sample)-\(width).txt")
         if width == 80 { try Golden.expect(try sample.report.json.text + "\n", "why-\(sample).json") }
     }

@@ -12,9 +12,16 @@ from . import IconCache, IconCacheError, __version__, _library
 def rows(options: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     cache, of = IconCache(options.cache), options.of or ""
     if options.command == "path":
-        yield from ((path,) for path in [cache.path(of, options.size)] if path)
+        path = cache.path(of, options.size)
+        if not path:
+            raise ValueError(f"There is no image of {shown(of)} in {cache.folder}. To see why: syncagent why URL")
+        yield (path,)
     elif options.command == "apps":
-        yield from ((app.status, app.name, app.icon, app.path or app.error) for app in cache.apps(of) or [])
+        apps = cache.apps(of)
+        if apps is None:
+            names = ", ".join(shown(found.name) for found in cache.snapshot().lists) or "no list"
+            raise ValueError(f"There is no app list {shown(of)} in {cache.folder}. There is {names}.")
+        yield from ((app.status, app.name, app.icon, app.path or app.error) for app in apps)
     elif options.command == "lists":
         yield from ((found.name, found.apps, found.ready, found.failed) for found in cache.snapshot().lists)
     else:
@@ -35,12 +42,13 @@ parser.add_argument("--size", type=int, metavar="PIXELS", help="those in which t
 parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a watch when nothing changes for so long")
 parser.add_argument("command", choices=("path", "apps", "lists", "watch"))
 parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path, or the list whose apps to print")
-# 1 if there is nothing to print.
-code: Union[int, str] = 1
+options = parser.parse_args()
+if (options.command in ("path", "apps")) != bool(options.of):
+    parser.error("path takes a URL, apps the name of a list, and lists and watch take neither")
+code: Union[int, str] = 0
 try:
-    for row in rows(parser.parse_args()):
+    for row in rows(options):
         print(*map(shown, row), sep="\t", flush=True)
-        code = 0
 except (IconCacheError, ValueError) as error:
     code = f"iconcache: {error}"
 except (BrokenPipeError, KeyboardInterrupt):

@@ -72,10 +72,12 @@ struct WhyCommand: AsyncParsableCommand {
         if let message = report.failure?.message {
             report.failure?.message = CommandContext(file: place.file).explained(message)
         }
+        let word = Suggestion.word(for: report.url)
         return IconView(
             report: report, cache: place.folders.cache.string, now: AgentClock.wallTime, width: width,
             isFromDisk: known.isFromDisk,
-            fullRefresh: configuration.agentCommand("syncagent refresh --full \(Suggestion.word(for: report.url))")
+            fullRefresh: configuration.agentCommand("syncagent refresh --full \(word)"),
+            retry: configuration.agentCommand("syncagent retry \(word)")
         ).lines
     }
 

@@ -16,6 +16,8 @@ struct IconView {
     var isFromDisk = false
     /// The command for a full refresh, shown if that may bring another image.
     var fullRefresh: String?
+    /// The command that tries a failed icon at once, for those who mended its cause.
+    var retry: String?
 
     var lines: [StyledText] {
         [StyledText(shown(report.url), .bold)]
@@ -82,6 +84,7 @@ struct IconView {
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", no request until \($0)" } ?? ""))
         }
         if mayBeOutdated { add("outdated?", fullRefresh) }
+        if report.state.known == .failed, !isFromDisk { add("mended?", retry) }
         if isFromDisk { add("source", "read from disk: no agent responded, so details may be missing") }
         return entries
     }

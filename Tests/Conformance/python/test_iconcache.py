@@ -1185,15 +1185,19 @@ class CommandTests(CacheTest):
         self.published.rendition("mail 48", MAIL, "48")
         image = self.at(image_path(digest("mail")))
         for words, code, wanted in (
-            (["path", MAIL], 0, self.at(url_path(MAIL)) + "\n"), (["path", GONE], 1, ""),
+            (["path", MAIL], 0, self.at(url_path(MAIL)) + "\n"), 
+            (["path", GONE], 1, f"iconcache: There is no image of {GONE} in {self.folder}. To see why: syncagent why URL\n"),
             (["path", MAIL, "--size", "30"], 0, self.at(size_path(MAIL, "48")) + "\n"),
-            (["lists"], 0, f"{LIST}\t2\t1\t1\n"), (["apps", "other"], 1, ""),
+            (["lists"], 0, f"{LIST}\t2\t1\t1\n"), 
+            (["apps", "other"], 1, f"iconcache: There is no app list other in {self.folder}. There is {LIST}.\n"),
             (["apps", LIST], 0, f"ready\tMa?il\t{MAIL}\t{image}\nfailed\t\t{GONE}\thttp-404\n"),
             (["watch", "--timeout", "0"], 0, f"list_added\t{LIST}\t\nicon_ready\t{MAIL}\t{image}\n"),
             (["path", MAIL, "--size", "0"], 1, "iconcache: size must be at least 1\n"),
         ):
             with self.subTest(words=words):
                 self.assertEqual(self.run_command(*words, code=code), wanted)
+        for words in (["path"], ["apps"], ["lists", LIST]):
+            self.assertIn("path takes a URL", self.run_command(*words, code=2))
         self.published.remove()
         self.assertIn("There is no icon cache at ", self.run_command("lists", code=1))
         version = iconcache.__version__
