@@ -119,7 +119,7 @@ private struct JSONScan {
     /// Without a regular expression, which takes a tenth of a millisecond for each number.
     private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
         var rest = word
-        func take(_ bytes: String) -> Bool {
+        func takeByte(of bytes: String) -> Bool {
             guard let first = rest.first, bytes.utf8.contains(first) else { return false }
             rest = rest.dropFirst()
             return true
@@ -129,11 +129,11 @@ private struct JSONScan {
             rest = rest.drop(while: \.isDigit)
             return rest.count < count
         }
-        _ = take("-")
-        guard take("0") || takeDigits() else { return false }
-        if take("."), !takeDigits() { return false }
-        if take("eE") {
-            _ = take("+-")
+        _ = takeByte(of: "-")
+        guard takeByte(of: "0") || takeDigits() else { return false }
+        if takeByte(of: "."), !takeDigits() { return false }
+        if takeByte(of: "eE") {
+            _ = takeByte(of: "+-")
             guard takeDigits() else { return false }
         }
         return rest.isEmpty

@@ -29,12 +29,10 @@ extension API {
             .change("mute") { request, _ in
                 let document = try await RequestDocument(request, [.url, .list, .for])
                 let (target, duration) = (try document.muteTarget(), try document.duration())
-                if let flaw = await agent.flaw(inMute: target) {
-                    throw APIError.badRequest("This cannot be muted: \(flaw).")
-                }
                 let report = await agent.mute(target, true, for: duration)
                 if let report, !report.names(target) {
-                    throw APIError.badRequest("This cannot be muted: too many are.")
+                    let flaw = await agent.flaw(inMute: target)
+                    throw APIError.badRequest("This cannot be muted: \(flaw ?? "too many were").")
                 }
                 return try Self.answer(report?.json)
             },

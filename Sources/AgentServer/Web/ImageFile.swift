@@ -33,6 +33,8 @@ actor ImageReader {
         case image(Digest, ImageType)
         /// A file outside the cache that stands for missing images.
         case placeholder(FilePath)
+
+        var isPlaceholder: Bool { if case .placeholder = self { true } else { false } }
     }
 
     enum Opened {
@@ -79,7 +81,7 @@ actor ImageReader {
         let descriptor: FileDescriptor
         var options: FileDescriptor.OpenOptions = [.closeOnExec, .nonBlocking]
         // What the operator names may be a link.
-        if case .placeholder = name {} else { options.insert(.noFollow) }
+        if !name.isPlaceholder { options.insert(.noFollow) }
         do {
             descriptor = try FileDescriptor.open(folder.pushing(FilePath(path)), .readOnly, options: options)
         } catch {
@@ -100,8 +102,7 @@ actor ImageReader {
         }
         guard status.type == .regular else { return .absent }
         let length = Int(status.size)
-        let isPlaceholder = if case .placeholder = name { true } else { false }
-        if isPlaceholder, length > Self.largestPlaceholder { return .absent }
+        if name.isPlaceholder, length > Self.largestPlaceholder { return .absent }
         if case .image(let digest, let type) = name {
             return .file(ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType))
         }
@@ -115,7 +116,7 @@ actor ImageReader {
             bytes.withUnsafeBytes { hash.update($0) }
             offset += bytes.count
         }
-        if isPlaceholder, type == nil { return .absent }
+        if name.isPlaceholder, type == nil { return .absent }
         let mediaType = type?.mediaType ?? "application/octet-stream"
         return .file(ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType))
     }

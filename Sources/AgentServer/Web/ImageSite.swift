@@ -103,10 +103,9 @@ struct ImageSite: Sendable {
     private func send(
         _ name: ImageReader.Name, to request: Request, else absence: () async -> Response
     ) async -> Response {
-        let isPlaceholder = if case .placeholder = name { true } else { false }
         switch await reader.open(name) {
         case .absent: return await absence()
-        case .unreadable where isPlaceholder: return await absence()
+        case .unreadable where name.isPlaceholder: return await absence()
         case .unreadable(let errno):
             return .refusal(.internalServerError, "unreadable", "The image cannot be read: \(errno).")
         case .file(let file):

@@ -7,7 +7,7 @@ package struct ReloadReport: Codable, Equatable, Sendable {
     package var changed: [String]
     /// Changed settings that take effect only at a restart.
     package var needRestart: [String]
-    /// All problems found, because of which the settings stay as they were; empty if the configuration is in force.
+    /// The problems of the configuration, which is then not in force; empty if it is.
     package var errors: [String]
 
     package init(changed: [String] = [], needRestart: [String] = [], errors: [String] = []) {

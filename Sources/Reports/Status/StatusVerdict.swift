@@ -17,7 +17,7 @@ package struct StatusVerdict: Encodable, Equatable, Sendable {
     package var sentence: String
     /// The command that starts the agent, if it is stopped and its configuration is valid.
     package var command: String?
-    /// The sentence with what failed in place of the number of problems; `nil` without a problem, and not encoded.
+    /// The sentence, with what failed instead of the number of problems; `nil` if there is no problem, and not encoded.
     package var words: String?
 
     private enum CodingKeys: CodingKey {

@@ -50,7 +50,7 @@ struct PlaceChoice {
         var exists: (FilePath) -> Bool
         /// Where a symbolic link leads; `nil` if it cannot be read.
         var target: (FilePath) -> FilePath?
-        /// Whether a process listens at a socket; one that was killed has left its own behind.
+        /// Whether a process listens at a socket; the socket of a process that was killed is still there.
         var isAnswered: (FilePath) -> Bool
     }
 

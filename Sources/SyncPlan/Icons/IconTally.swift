@@ -163,7 +163,7 @@ package struct CatalogTally: Equatable, Sendable {
 /// Icons that have something in common, such as a failure code.
 package struct IconGroup: Equatable, Sendable {
     private(set) var urls: Set<IconURL>
-    /// The first of them; `nil` if it is not known, because the one that was left.
+    /// The first URL in order; `nil` once that icon has left the group.
     private var first: IconURL?
 
     init(_ url: IconURL) {

@@ -9,7 +9,7 @@ protocol Lapsing: Equatable, Sendable {
     var key: Key { get }
     /// When it ends by itself; `nil` if it does not.
     var until: Timestamp? { get set }
-    /// When one that ends by itself began; `nil` if an agent of an older version stored it.
+    /// When an entry with an end began; `nil` for one without an end, or if an agent of an older version stored it.
     var since: Timestamp? { get set }
 }
 

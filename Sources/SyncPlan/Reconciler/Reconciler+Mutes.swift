@@ -92,7 +92,7 @@ extension Set<MuteTarget> {
     }
 }
 
-/// How a failure goes on, as far as it is known.
+/// Whether a failure is likely to end by itself.
 package enum Outlook: String, CaseIterable, Sendable {
     case temporary
     /// It is likely to last until somebody changes the list, the settings or the server.
