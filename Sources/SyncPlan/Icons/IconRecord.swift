@@ -5,7 +5,7 @@ package import Fleet
 package import HTTPRules
 
 /// Everything known of one URL; only ``apply(_:)`` changes it.
-package struct IconRecord: Equatable, Sendable {
+package struct IconRecord: Equatable, Sendable, IconStanding {
     /// What the agent does for the URL; large payloads are indirect, because there are very many records.
     package enum Phase: Equatable, Sendable {
         case idle
@@ -96,17 +96,6 @@ package struct IconRecord: Equatable, Sendable {
         if let failure { return .failed(error: failure.code.rawValue) }
         return .pending
     }
-
-    /// What determines ``state``, with the digest in place of the image.
-    private struct DocumentState: Equatable {
-        var image: Digest?
-        var failure: FetchFailure.Code?
-    }
-
-    private var documentState: DocumentState {
-        let image = staged?.image.sha256 ?? _image.digest
-        return DocumentState(image: image, failure: image == nil ? failure?.code : nil)
-    }
 }
 
 // MARK: Changes
@@ -133,20 +122,19 @@ package struct IconChange: Equatable, Sendable {
 }
 
 extension IconRecord {
-    package mutating func apply(_ event: IconEvent) -> IconChange {
+    package mutating func apply(_ event: IconEvent) -> IconChange { apply(event, to: IconFacets(self)).change }
+
+    /// Applies an event to the icon with these facets; returns the new ones, too.
+    mutating func apply(_ event: IconEvent, to before: IconFacets) -> (change: IconChange, facets: IconFacets) {
         assert(isPossible(event), "\(event) happened to an icon that is \(phase)")
         var change = IconChange()
         change.needsDecision = event.needsDecision
         change.changesMemo = event.changesMemo(ofFirstImage: !hasImage)
-        guard event.mayChangeDocuments else {
-            update(with: event)
-            return change
-        }
-        let before = documentState
         change.news = news(of: event)
         update(with: event)
-        change.changesDocuments = documentState != before
-        return change
+        let after = IconFacets(self)
+        change.changesDocuments = event.mayChangeDocuments && !after.isSameInDocuments(as: before)
+        return (change, after)
     }
 
     /// Whether an event can happen to the icon as it is.

@@ -24,25 +24,25 @@ package struct IconTally: Equatable, Sendable {
     private(set) var repeats: [IconURL: Int] = [:]
 
     /// Counts an icon in (`sign` is 1) or out (-1).
-    mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
+    mutating func count(_ icon: IconFacets, at url: IconURL, _ sign: Int) {
         icons.add(icon.standing, times: sign)
         entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
         // Documents on disk may say any size.
         bytes &+= sign &* icon.bytes
-        if icon.isStaged {
+        if icon.hasStaged {
             staged += sign
             stagedBytes &+= sign &* icon.bytes
         }
         if icon.isUnpublished { unpublished += sign }
-        switch icon.phase {
-        case .idle, .staged, .blocked: break
+        switch icon.work {
+        case .none, .blocked: break
         case .fetching: fetching += sign
-        case .queued(_, let origin): queued.count(origin, sign)
+        case .queued(let origin): queued.count(origin, sign)
         }
     }
 
     /// Counts an icon that has changed.
-    mutating func recount(_ url: IconURL, from before: IconMark, to after: IconMark) {
+    mutating func recount(_ url: IconURL, from before: IconFacets, to after: IconFacets) {
         count(before, at: url, -1)
         count(after, at: url, 1)
     }
@@ -58,43 +58,6 @@ package struct IconTally: Equatable, Sendable {
             self.entries.add(standing, times: (new[url] ?? 0) - (repeats[url] ?? 0))
         }
         repeats = new
-    }
-}
-
-/// The counted properties of an icon.
-struct IconMark: Equatable {
-    var lists: [ListName]
-    var standing: AppListDocument.Status
-    var phase: IconRecord.Phase
-    var isStaged: Bool
-    /// The size of its image, the staged one if there is one.
-    var bytes: Int
-    var isUnpublished: Bool
-    /// Whether it is ready although its last refresh failed.
-    var isStale: Bool
-    /// Whether a retry is due some time after a failure.
-    var isRetried: Bool
-    /// Why a referenced icon has no image.
-    var failure: FetchFailure.Code?
-    /// Why the last refresh of a referenced icon failed.
-    var refreshFailure: FetchFailure.Code?
-    /// Why no source will soon have a referenced icon that waits for one.
-    var sourceLack: SourceLack?
-    var isScheduled: Bool
-
-    init(_ icon: IconRecord) {
-        lists = icon.lists
-        standing = icon.standing
-        phase = icon.phase
-        isStaged = icon.hasStaged
-        bytes = icon.staged?.image.bytes ?? icon.image?.bytes ?? 0
-        isUnpublished = icon.isUnpublished
-        isStale = icon.isStale
-        isRetried = phase == .idle && icon.failure?.nextAttempt != nil
-        sourceLack = standing == .pending && phase == .idle && !lists.isEmpty ? icon.sourceLack : nil
-        isScheduled = icon.due != nil
-        failure = standing == .failed && !lists.isEmpty ? icon.failure?.code : nil
-        refreshFailure = isStale && !lists.isEmpty ? icon.failure?.code : nil
     }
 }
 
@@ -120,9 +83,11 @@ package struct CatalogTally: Equatable, Sendable {
     /// Icons without an image that no source will have soon, by reason.
     package private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
 
-    /// Moves an icon between groups after a change of its failure code or source lack.
-    mutating func regroup(_ url: IconURL, from before: IconMark, to after: IconMark) {
-        Self.move(url, from: before.failure, to: after.failure, in: &failures)
+    /// Counts an icon that has changed.
+    mutating func recount(_ url: IconURL, from before: IconFacets, to after: IconFacets) {
+        count(before, at: url, -1)
+        count(after, at: url, 1)
+        Self.move(url, from: before.missingFailure, to: after.missingFailure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
         Self.move(url, from: before.sourceLack, to: after.sourceLack, in: &sourceLacks)
     }
@@ -144,18 +109,18 @@ package struct CatalogTally: Equatable, Sendable {
         if group == nil { group = IconGroup(url) } else { group?.insert(url) }
     }
 
-    mutating func count(_ icon: IconMark, at url: IconURL, _ sign: Int) {
+    private mutating func count(_ icon: IconFacets, at url: IconURL, _ sign: Int) {
         if icon.isScheduled { scheduled += sign }
-        guard !icon.lists.isEmpty else { return }
+        guard icon.isReferenced else { return }
         all.count(icon, at: url, sign)
         if icon.isStale { stale += sign }
         if icon.isRetried { retried += sign }
         guard icon.standing == .pending else { return }
-        switch icon.phase {
-        case .idle: awaited += sign
-        case .fetching, .staged: break
+        switch icon.work {
+        case .none: awaited += sign
+        case .fetching: break
         case .blocked: waitingForSpace += sign
-        case .queued(_, let origin): blank.count(origin, sign)
+        case .queued(let origin): blank.count(origin, sign)
         }
     }
 }
@@ -191,17 +156,6 @@ package struct IconGroup: Equatable, Sendable {
         urls.remove(url)
         if url == first { first = nil }
     }
-}
-
-extension IconRecord {
-    /// The icon's status in list documents.
-    var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
-
-    /// Whether its last refresh failed: the old image stays.
-    var isStale: Bool { hasImage && !hasStaged && hasFailed }
-
-    /// Whether its first image waits to be published: readers do not find it yet.
-    var isUnpublished: Bool { hasStaged && !hasImage }
 }
 
 extension [String: Int] {

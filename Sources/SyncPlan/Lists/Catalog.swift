@@ -153,8 +153,8 @@ package struct Catalog: Sendable {
         for (entry, image) in images where entries.indices.contains(entry) {
             let icon = entries[entry].icon
             guard icons[icon]?.hasImage != true else { continue }
-            if let last = previous.of(entry, in: list) { show(last.image, -1) }
-            show(image.image, 1)
+            if let last = previous.of(entry, in: list) { hide(last.image.digest) }
+            show(image.image)
             previous.set(image, for: icon, at: entry, in: list)
             reshown.insert(icon)
         }
@@ -163,7 +163,7 @@ package struct Catalog: Sendable {
     mutating func removePrevious(of list: ListName) {
         guard let images = previous.entries[list] else { return }
         for (entry, image) in images {
-            show(image.image, -1)
+            hide(image.image.digest)
             if let icon = lists[list]?.entries[entry].icon { reshown.insert(icon) }
         }
         previous.remove(list)
@@ -172,7 +172,7 @@ package struct Catalog: Sendable {
     /// Removes the previous images shown for an icon.
     mutating func removePrevious(of icon: IconURL) {
         let gone = previous.remove(icon)
-        for image in gone { show(image.image, -1) }
+        for image in gone { hide(image.image.digest) }
         if !gone.isEmpty { reshown.insert(icon) }
     }
 
@@ -188,10 +188,15 @@ package struct Catalog: Sendable {
         return reshown
     }
 
-    /// Adds `sign` to the number of uses of an image.
-    private mutating func show(_ image: Boxed<AppListDocument.Image>, _ sign: Int32) {
-        shown.update(image.digest, default: Shown(image: image)) { $0.icons += sign }
-        if shown[image.digest]?.icons == 0 { shown.remove(image.digest) }
+    /// Counts a use of an image.
+    private mutating func show(_ image: Boxed<AppListDocument.Image>) {
+        shown.update(image.digest, default: Shown(image: image)) { $0.icons += 1 }
+    }
+
+    /// Counts a use of an image out.
+    private mutating func hide(_ image: Digest?) {
+        shown.update(image) { $0.icons -= 1 }
+        if shown[image]?.icons == 0 { shown.remove(image) }
     }
 
     /// The place of an icon's record until one is forgotten; creates the record if the URL is unknown.
@@ -203,64 +208,42 @@ package struct Catalog: Sendable {
     package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange { apply(event, at: place(of: url)) }
 
     mutating func apply(_ event: IconEvent, at place: Int) -> IconChange {
-        let (before, change, after) = icons.update(at: place) { icon in
-            let before = Counted(icon)
-            let change = icon.apply(event)
-            return (before, change, Counted(icon))
+        let (change, before, after) = icons.update(at: place) { icon in
+            let before = IconFacets(icon)
+            let (change, after) = icon.apply(event, to: before)
+            return (change, before, after)
         }
-        recount(icons[place].url, before, after)
+        if before != after { recount(icons[place].url, icons[place].icon.boxedImage, from: before, to: after) }
         return change
     }
 
-    /// The counted and indexed properties of an icon.
-    private struct Counted {
-        /// The image on disk, if the icon is referenced.
-        let shown: Boxed<AppListDocument.Image>?
-        let retired: Boxed<AppListDocument.Image>?
-        let mark: IconMark
-
-        init(_ icon: IconRecord) {
-            shown = icon.isReferenced && icon.hasImage ? icon.boxedImage : nil
-            retired = icon.isRetired ? icon.boxedImage : nil
-            mark = IconMark(icon)
-        }
-    }
-
-    /// Updates counts and indexes after a change of an icon.
-    private mutating func recount(_ url: IconURL, _ old: Counted, _ new: Counted) {
-        if old.shown?.digest != new.shown?.digest {
-            if let image = new.shown {
-                show(image, 1)
+    /// Updates counts and indexes after a change of an icon, which has this image on disk now.
+    private mutating func recount(
+        _ url: IconURL, _ image: Boxed<AppListDocument.Image>, from before: IconFacets, to after: IconFacets
+    ) {
+        if before.shown != after.shown {
+            if after.shown != nil {
+                show(image)
                 // Its own image arrived.
                 if !previous.isEmpty { removePrevious(of: url) }
             }
-            if let image = old.shown { show(image, -1) }
+            if let old = before.shown { hide(old) }
         }
-        if old.retired != nil || new.retired != nil {
-            retired[url] = new.retired
+        if before.retired != after.retired {
+            retired[url] = after.retired == nil ? nil : image
             version += 1
         }
-        let marks = (before: old.mark, after: new.mark)
-        guard marks.before != marks.after else { return }
-        tally.regroup(url, from: marks.before, to: marks.after)
-        tally.count(marks.before, at: url, -1)
-        tally.count(marks.after, at: url, 1)
-        if marks.before.lists == marks.after.lists {
-            for list in marks.after.lists {
-                tallies[list, default: IconTally()].recount(url, from: marks.before, to: marks.after)
-            }
+        tally.recount(url, from: before, to: after)
+        if before.lists == after.lists {
+            for list in after.lists { tallies[list, default: IconTally()].recount(url, from: before, to: after) }
             return
         }
-        var moved = marks.before
-        moved.lists = marks.after.lists
         // If only the lists changed, those before the first difference already count it.
-        let counted = moved == marks.after ? zip(marks.before.lists, marks.after.lists).prefix { $0 == $1 }.count : 0
-        for list in marks.before.lists.dropFirst(counted) {
-            tallies[list, default: IconTally()].count(marks.before, at: url, -1)
-        }
-        for list in marks.after.lists.dropFirst(counted) {
-            tallies[list, default: IconTally()].count(marks.after, at: url, 1)
-        }
+        var moved = before
+        moved.lists = after.lists
+        let counted = moved == after ? zip(before.lists, after.lists).prefix { $0 == $1 }.count : 0
+        for list in before.lists.dropFirst(counted) { tallies[list, default: IconTally()].count(before, at: url, -1) }
+        for list in after.lists.dropFirst(counted) { tallies[list, default: IconTally()].count(after, at: url, 1) }
     }
 
     /// Returns a shared instance of the trail: consecutive trails are mostly equal, because they leave out the icon's
@@ -274,7 +257,7 @@ package struct Catalog: Sendable {
     package mutating func forgetIcon(_ url: IconURL) {
         guard let icon = icons.remove(url) else { return }
         precondition(!icon.isReferenced, "a referenced icon is not forgotten")
-        recount(url, Counted(icon), Counted(IconRecord()))
+        recount(url, icon.boxedImage, from: IconFacets(icon), to: IconFacets(IconRecord()))
     }
 
     /// The shortest list that names a URL, for which its download counts; empty if none names it.

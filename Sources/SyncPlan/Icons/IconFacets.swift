@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+import Fleet
+import HTTPRules
+
+/// What of an icon is counted, indexed or published: if it is equal before and after a change, nothing else changes.
+struct IconFacets: Equatable, IconStanding {
+    /// The phase of an icon, as far as it is counted.
+    enum Work: Equatable {
+        /// It is idle, or has a staged image.
+        case none
+        case queued(origin: String)
+        case fetching
+        case blocked
+    }
+
+    var lists: [ListName]
+    let work: Work
+    /// The image on disk.
+    let image: Digest?
+    let staged: Digest?
+    /// The size of its image, the staged one if there is one.
+    let bytes: Int
+    let failure: FetchFailure.Code?
+    /// Whether a retry is due some time after a failure.
+    let isRetried: Bool
+    /// Why no source will soon have the image of an idle icon.
+    private let lack: SourceLack?
+    let isScheduled: Bool
+
+    init(_ icon: IconRecord) {
+        var new: StagedImage?
+        switch icon.phase {
+        case .idle: work = .none
+        case .queued(_, let origin): work = .queued(origin: origin)
+        case .fetching: work = .fetching
+        case .staged(let image, _): (work, new) = (.none, image)
+        case .blocked: work = .blocked
+        }
+        let isIdle = work == .none && new == nil
+        lists = icon.lists
+        image = icon.boxedImage.digest
+        staged = new?.image.sha256
+        bytes = new?.image.bytes ?? icon.image?.bytes ?? 0
+        failure = icon.failure?.code
+        isRetried = isIdle && icon.failure?.nextAttempt != nil
+        lack = isIdle ? icon.sourceLack : nil
+        isScheduled = icon.due != nil
+    }
+
+    var isReferenced: Bool { !lists.isEmpty }
+    var hasImage: Bool { image != nil }
+    var hasStaged: Bool { staged != nil }
+    var hasFailed: Bool { failure != nil }
+
+    /// The image on disk that lists show.
+    var shown: Digest? { isReferenced ? image : nil }
+    /// The image on disk that no list shows any more.
+    var retired: Digest? { isReferenced ? nil : image }
+
+    /// Why a referenced icon has no image.
+    var missingFailure: FetchFailure.Code? { isReferenced && standing == .failed ? failure : nil }
+    /// Why the last refresh of a referenced icon failed.
+    var refreshFailure: FetchFailure.Code? { isReferenced && isStale ? failure : nil }
+    /// Why no source will soon have a referenced icon that waits for one.
+    var sourceLack: SourceLack? { isReferenced && standing == .pending ? lack : nil }
+
+    /// Whether list documents show the same for the icon, once a staged image is published.
+    func isSameInDocuments(as other: IconFacets) -> Bool {
+        guard let image = staged ?? image else {
+            return (other.staged ?? other.image) == nil && failure == other.failure
+        }
+        return image == other.staged ?? other.image
+    }
+}
+
+/// What an icon's status follows from.
+protocol IconStanding {
+    var hasImage: Bool { get }
+    var hasStaged: Bool { get }
+    var hasFailed: Bool { get }
+}
+
+extension IconStanding {
+    /// The icon's status in list documents.
+    var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
+
+    /// Whether its last refresh failed: the old image stays.
+    var isStale: Bool { hasImage && !hasStaged && hasFailed }
+
+    /// Whether its first image waits to be published: readers do not find it yet.
+    var isUnpublished: Bool { hasStaged && !hasImage }
+}
