@@ -3,7 +3,7 @@ import CacheFormat
 
 /// What a user sets for a time, or until it is taken back; a restart keeps it.
 protocol Lapsing: Equatable, Sendable {
-    associatedtype Key: Comparable & Hashable
+    associatedtype Key: Comparable & Hashable & Sendable
 
     /// There is one for each key.
     var key: Key { get }
@@ -39,31 +39,31 @@ extension Lapsing {
 
 /// All that are in force, one for each key.
 struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
-    /// Sorted by key.
-    private(set) var all: [Entry] = []
+    private var entries: [Entry.Key: Entry] = [:]
 
     init() {}
 
     /// What an earlier run stored.
-    init(restoring entries: [Entry], at now: Timestamp) {
-        let last = Dictionary(entries.map { ($0.key, $0.restored(at: now)) }) { $1 }
-        all = last.values.sorted { $0.key < $1.key }
+    init(restoring stored: [Entry], at now: Timestamp) {
+        for entry in stored { entries[entry.key] = entry.restored(at: now) }
     }
 
-    var isEmpty: Bool { all.isEmpty }
+    var count: Int { entries.count }
+    var isEmpty: Bool { entries.isEmpty }
+
+    /// Sorted by key.
+    var all: [Entry] { entries.values.sorted { $0.key < $1.key } }
 
     /// All by a clock that is ahead by this.
-    func moved(by offset: Duration) -> [Entry] { offset == .zero ? all : all.map { $0.moved(by: offset) } }
+    func moved(by offset: Duration) -> [Entry] { all.map { $0.moved(by: offset) } }
+
+    subscript(key: Entry.Key) -> Entry? { entries[key] }
 
     /// When the next one ends by itself.
-    var nextEnd: Timestamp? { all.compactMap(\.until).min() }
+    var nextEnd: Timestamp? { entries.values.lazy.compactMap(\.until).min() }
 
     /// Begins one; it replaces that with the same key.
-    mutating func begin(_ entry: Entry, at now: Timestamp) {
-        end(entry.key)
-        all.append(entry.beginning(at: now))
-        all.sort { $0.key < $1.key }
-    }
+    mutating func begin(_ entry: Entry, at now: Timestamp) { entries[entry.key] = entry.beginning(at: now) }
 
     /// Ends the one with this key, or all for `nil`; returns what has ended.
     @discardableResult
@@ -74,8 +74,8 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
     mutating func end(at now: Timestamp) -> [Entry] { end { entry in entry.until.map { $0 <= now } ?? false } }
 
     private mutating func end(where isOver: (Entry) -> Bool) -> [Entry] {
-        let over = all.filter(isOver)
-        if !over.isEmpty { all.removeAll(where: isOver) }
+        let over = entries.values.filter(isOver).sorted { $0.key < $1.key }
+        for entry in over { entries[entry.key] = nil }
         return over
     }
 }

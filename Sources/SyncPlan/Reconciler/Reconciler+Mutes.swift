@@ -30,7 +30,7 @@ extension Reconciler {
         guard target.text.utf8.count <= AgentEvent.longestURL else {
             return "longer than \(AgentEvent.longestURL) bytes: mute its list"
         }
-        guard mutes.all.count >= Self.mostMutes, !mutedTargets.contains(target) else { return nil }
+        guard mutes.count >= Self.mostMutes, mutes[target] == nil else { return nil }
         return "\(Self.mostMutes) URLs and lists are muted, which is the limit: mute whole lists"
     }
 
@@ -46,33 +46,28 @@ extension Reconciler {
 
     /// All that is muted; `error` is why the last change is not stored.
     package func muteReport(error: String? = nil) -> MuteReport {
-        MuteReport(mutes: reportedMutes { _ in true }, error: error)
+        MuteReport(mutes: mutes.all.map(reported), error: error)
     }
 
     /// The mutes that apply to an icon that these lists name; none if only some of its lists are muted.
     func reportedMutes(of url: IconURL, in lists: [ListName]) -> [MuteReport.Mute] {
-        let own = reportedMutes { $0 == .icon(url) }
-        let others = lists.isEmpty ? [] : reportedMutes { target in lists.contains { target == .list($0) } }
-        return others.count == lists.count ? others + own : own
+        let others = lists.sorted().compactMap { mutes[.list($0)] }
+        return ((others.count == lists.count ? others : []) + [mutes[.icon(url)]].compactMap(\.self)).map(reported)
     }
 
-    private func reportedMutes(_ isIncluded: (MuteTarget) -> Bool) -> [MuteReport.Mute] {
-        mutes.moved(by: turn.wallClock.offset).filter { isIncluded($0.target) }.map {
-            MuteReport.Mute($0.target, until: $0.until?.description)
-        }
+    private func reported(_ mute: Mute) -> MuteReport.Mute {
+        MuteReport.Mute(mute.target, until: mute.until.map { "\($0 + turn.wallClock.offset)" })
     }
-
-    var mutedTargets: Set<MuteTarget> { Set(mutes.all.lazy.map(\.target)) }
 
     /// The icons without an image that failed, and since when the oldest stale one is stale, by the outlook of their
     /// failures; O(*n*) in the number of failed icons and refreshes.
     package func failedIcons(now: Timestamp) -> [Outlook: FailedIcons] {
-        let (tally, muted) = (book.catalog.tally, mutedTargets)
+        let tally = book.catalog.tally
         var found: [Outlook: FailedIcons] = [:]
         for url in [tally.failures, tally.refreshFailures].lazy.flatMap(\.values).flatMap(\.urls) {
             guard let icon = book.catalog.icons[url], let failure = icon.failure else { continue }
             let outlook: Outlook =
-                muted.include(url, in: icon.lists) ? .muted : failure.isLasting ? .lasting : .temporary
+                mutes.include(url, in: icon.lists) ? .muted : failure.isLasting ? .lasting : .temporary
             var icons = found[outlook] ?? (0, nil)
             if !icon.isStale {
                 icons.failed += 1
@@ -85,10 +80,10 @@ extension Reconciler {
     }
 }
 
-extension Set<MuteTarget> {
+extension Mutes {
     /// Whether an icon's failures do not count: its URL is muted, or each list that names it.
     func include(_ url: IconURL, in lists: [ListName]) -> Bool {
-        contains(.icon(url)) || !lists.isEmpty && lists.allSatisfy { contains(.list($0)) }
+        self[.icon(url)] != nil || !lists.isEmpty && lists.allSatisfy { self[.list($0)] != nil }
     }
 }
 

@@ -16,7 +16,7 @@ extension Reconciler {
 
     /// O(*n* log *n*) in the number of lists, and O(*n*) in the number of origins that failed recently.
     package var status: StatusReport {
-        let (queue, clock, muted) = (book.downloads.queue, turn.wallClock, mutedTargets)
+        let (queue, clock) = (book.downloads.queue, turn.wallClock)
         var report = StatusReport(state: book.downloads.isPaused ? .paused : .running)
         report.generation = book.publishing.manifest?.generation
         report.published = book.publishing.manifest?.published.description
@@ -33,7 +33,7 @@ extension Reconciler {
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
             row.kept = list.kept
-            if muted.contains(.list(name)) { row.muted = true }
+            if mutes[.list(name)] != nil { row.muted = true }
             return row
         }
         let tally = book.catalog.tally
@@ -46,9 +46,9 @@ extension Reconciler {
             report.icons.previousExample = IconURL("\(LogURL(example))")
             report.icons.previousList = book.catalog.previous.lists(for: example).first
         }
-        report.failures = rows(of: tally.failures, muted)
-        report.refreshFailures = rows(of: tally.refreshFailures, muted)
-        report.muted = mutes.all.count
+        report.failures = rows(of: tally.failures)
+        report.refreshFailures = rows(of: tally.refreshFailures)
+        report.muted = mutes.count
         report.downloads.waiting = queue.heldCount + tally.retried
         let held = heldOrigins
         report.downloads.blocked =
@@ -135,12 +135,10 @@ extension Reconciler {
     }
 
     /// The examples are icons that are not muted, as far as there are some.
-    private func rows(
-        of failures: [FetchFailure.Code: IconGroup], _ muted: Set<MuteTarget>
-    ) -> [StatusReport.Failure] {
+    private func rows(of failures: [FetchFailure.Code: IconGroup]) -> [StatusReport.Failure] {
         failures.compactMap { code, failed in
-            func isMuted(_ url: IconURL) -> Bool { muted.include(url, in: book.catalog.icons[url]?.lists ?? []) }
-            let known = muted.isEmpty ? 0 : failed.urls.count(where: isMuted)
+            func isMuted(_ url: IconURL) -> Bool { mutes.include(url, in: book.catalog.icons[url]?.lists ?? []) }
+            let known = mutes.isEmpty ? 0 : failed.urls.count(where: isMuted)
             let first = failed.example
             let example =
                 known > 0 && isMuted(first) ? failed.urls.lazy.filter { !isMuted($0) }.min() ?? first : first
