@@ -8,8 +8,15 @@ import SyncPlan
 extension API {
     var downloadRoutes: [APIRoute] {
         [
-            .change("pause") { request, _ in try await pause(request) },
-            .change("resume") { request, _ in try await resume(request) },
+            .change("pause") { request, _ in
+                let document = try await RequestDocument(request, [.for, .reason])
+                await agent.pause(for: try document.duration(), reason: try document.pauseReason())
+                return try Self.answer(await board.text())
+            },
+            .change("resume") { request, _ in
+                await agent.resume(reason: try await RequestDocument(request, [.reason]).pauseReason())
+                return try Self.answer(await board.text())
+            },
             .change("retry") { request, _ in
                 try await self.request(request, by: [.urls, .lists, .failed], isRefresh: false)
             },
@@ -28,30 +35,15 @@ extension API {
         let report = await agent.request(selection, isRefresh: isRefresh, isFull: document.full ?? false)
         return try Self.answer(report?.json)
     }
-
-    @concurrent private func pause(_ request: Request) async throws -> Response {
-        let document = try await RequestDocument(request, [.for, .reason])
-        await agent.pause(for: try document.duration(), reason: try Self.reason(of: document))
-        return try Self.answer(await board.text())
-    }
-
-    @concurrent private func resume(_ request: Request) async throws -> Response {
-        let document = try await RequestDocument(request, [.reason])
-        await agent.resume(reason: try Self.reason(of: document))
-        return try Self.answer(await board.text())
-    }
-
-    private static func reason(of document: RequestDocument) throws(APIError) -> String? {
-        guard let reason = document.reason else { return nil }
-        guard Pause.isReason(reason) else {
-            throw .badRequest(
-                "The request's “reason” is not 1 to \(Pause.maxReasonLength) characters without control characters.")
-        }
-        return reason
-    }
 }
 
 extension RequestDocument {
+    fileprivate func pauseReason() throws(APIError) -> String? {
+        guard let reason, !Pause.isReason(reason) else { return reason }
+        throw .badRequest(
+            "The request's “reason” is not 1 to \(Pause.maxReasonLength) characters without control characters.")
+    }
+
     func duration() throws(APIError) -> Duration? {
         guard let text = self.for else { return nil }
         guard let duration = DurationText.parse(text), duration > .zero else {

@@ -21,9 +21,9 @@ package struct RequestDocument: Codable, Equatable, Sendable {
     /// How long a pause or a mute lasts, such as `8h`.
     package var `for`: String?
     package var reason: String?
+}
 
-    package init() {}
-
+extension RequestDocument {
     /// The longest body, in bytes: enough for 250,000 digests.
     static let longest = 16 << 20
     /// The longest body that has one URL, in bytes: every character may be escaped.

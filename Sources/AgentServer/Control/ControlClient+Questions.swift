@@ -8,9 +8,7 @@ package import SyncPlan
 
 /// All return `nil` if no agent answers, or if it is about to stop.
 extension ControlClient {
-    package func status() async throws -> StatusReport? {
-        try await unlessItEnds { try await decoded(StatusReport.self, from: "status") }
-    }
+    package func status() async throws -> StatusReport? { try await get("status") }
 
     /// Passes the current status and each later one to `isLast`, until that returns true or the agent ends.
     ///
@@ -25,7 +23,7 @@ extension ControlClient {
     package func report(on url: IconURL) async throws -> IconReport?? {
         try await unlessItEnds {
             do {
-                return try await decoded(IconReport.self, from: "why", .POST, body: .of(url))
+                return try await decoded(IconReport.self, from: "why", .POST, body: RequestDocument(url: url))
             } catch let error as Unexpected where [404, 413].contains(error.status) {
                 // A URL too long for a request is too long for a list, so no list names it.
                 return nil
@@ -35,80 +33,58 @@ extension ControlClient {
 
     /// Pauses new downloads; returns the status after that.
     package func pause(for duration: String? = nil, reason: String? = nil) async throws -> StatusReport? {
-        var body = RequestDocument()
-        (body.for, body.reason) = (duration, reason)
-        return try await unlessItEnds { try await decoded(StatusReport.self, from: "pause", .POST, body: body) }
+        try await post("pause", RequestDocument(for: duration, reason: reason))
     }
 
     /// Ends the pause for a reason, or all of them; returns the status after that.
     package func resume(reason: String? = nil) async throws -> StatusReport? {
-        var body = RequestDocument()
-        body.reason = reason
-        return try await unlessItEnds { try await decoded(StatusReport.self, from: "resume", .POST, body: body) }
+        try await post("resume", RequestDocument(reason: reason))
     }
 
     /// What is evicted and what stays: for one icon, or for all that no list names.
     package func evictionReport(on url: IconURL? = nil) async throws -> EvictionReport? {
-        try await unlessItEnds {
-            guard let url else { return try await decoded(EvictionReport.self, from: "eviction") }
-            return try await decoded(EvictionReport.self, from: "eviction", .POST, body: .of(url))
-        }
+        guard let url else { return try await get("eviction") }
+        return try await post("eviction", RequestDocument(url: url))
     }
 
     /// Evicts retired images without waiting for the grace period; returns what stays, and why.
     ///
     /// If `isConfirmed`, it releases a held eviction too.
     package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
-        var body = RequestDocument()
-        body.confirm = isConfirmed
-        return try await unlessItEnds { try await decoded(EvictionReport.self, from: "evict", .POST, body: body) }
+        try await post("evict", RequestDocument(confirm: isConfirmed))
     }
 
     /// Downloads damaged images again; returns the status after that.
     package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
-        var body = RequestDocument()
-        body.images = images.map(\.hex).sorted()
-        return try await unlessItEnds { try await decoded(StatusReport.self, from: "repair", .POST, body: body) }
+        try await post("repair", RequestDocument(images: images.map(\.hex).sorted()))
     }
 
     /// Pins or unpins an icon; returns all pins.
     package func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport? {
-        try await unlessItEnds {
-            try await decoded(PinReport.self, from: isPinned ? "pin" : "unpin", .POST, body: .of(url))
-        }
+        try await post(isPinned ? "pin" : "unpin", RequestDocument(url: url))
     }
 
-    package func mutes() async throws -> MuteReport? {
-        try await unlessItEnds { try await decoded(MuteReport.self, from: "mutes") }
-    }
+    package func mutes() async throws -> MuteReport? { try await get("mutes") }
 
     /// Mutes or unmutes a URL or list; returns all that is muted.
     package func mute(_ target: MuteTarget, _ isMuted: Bool, for time: String? = nil) async throws -> MuteReport? {
-        var body = RequestDocument()
-        if case .icon(let url) = target { body.url = url }
-        if case .list(let name) = target { body.list = name }
-        body.for = time
-        return try await unlessItEnds {
-            try await decoded(MuteReport.self, from: isMuted ? "mute" : "unmute", .POST, body: body)
-        }
+        let mute = MuteReport.Mute(target, until: nil)
+        let body = RequestDocument(url: mute.url, list: mute.list, for: time)
+        return try await post(isMuted ? "mute" : "unmute", body)
     }
 
     package func retry(_ selection: IconSelection) async throws -> SelectionReport? {
-        try await unlessItEnds {
-            try await decoded(SelectionReport.self, from: "retry", .POST, body: .of(selection, withFailed: true))
-        }
+        let (urls, lists) = (selection.urls, selection.lists)
+        return try await post("retry", RequestDocument(urls: urls, lists: lists, failed: selection.failed))
     }
 
     /// Requests icons now, even if they failed or are fresh; if full, without conditions.
     ///
     /// - Throws: ``Unexpected`` if the agent is an earlier version, which knows no full refresh.
     package func refresh(_ selection: IconSelection, isFull: Bool = false) async throws -> SelectionReport? {
-        var body = RequestDocument.of(selection, withFailed: false)
         // Earlier versions refuse unknown members.
-        if isFull { body.full = true }
-        return try await unlessItEnds {
-            try await decoded(SelectionReport.self, from: "refresh", .POST, body: body)
-        }
+        let full = isFull ? true : nil
+        return try await post("refresh", RequestDocument(urls: selection.urls, lists: selection.lists, full: full))
     }
 
     /// Removes everything but the lists, and downloads it again.
@@ -116,17 +92,14 @@ extension ControlClient {
         struct Answer: Decodable {
             var purge: PurgeReport
         }
-        return try await unlessItEnds { try await decoded(Answer.self, from: "purge", .POST).purge }
+        let answer: Answer? = try await post("purge")
+        return answer?.purge
     }
 
-    package func settings() async throws -> SettingsReport? {
-        try await unlessItEnds { try await decoded(SettingsReport.self, from: "settings") }
-    }
+    package func settings() async throws -> SettingsReport? { try await get("settings") }
 
     /// Reads the configuration again, as SIGHUP does; an agent of an earlier version refuses that.
-    package func reload() async throws -> ReloadReport? {
-        try await unlessItEnds { try await decoded(ReloadReport.self, from: "reload", .POST) }
-    }
+    package func reload() async throws -> ReloadReport? { try await post("reload") }
 
     /// The icons of a list, or of any, whose last refresh failed.
     package func staleIcons(of list: ListName?) async throws -> Set<IconURL>? {
@@ -136,9 +109,7 @@ extension ControlClient {
         var path: String? = status.icons.stale > 0 ? "icons?\(query)limit=1000" : nil
         let first = path
         while let next = path {
-            guard let page = try await unlessItEnds({ try await decoded(IconPage.self, from: next) }) else {
-                return nil
-            }
+            guard let page: IconPage = try await get(next) else { return nil }
             stale.formUnion(page.icons.lazy.filter { $0.stale != nil }.map(\.url))
             path = page.next.flatMap { cursor in first.map { "\($0)&after=\(cursor)" } }
         }
@@ -146,17 +117,13 @@ extension ControlClient {
     }
 
     /// Rescans the lists folder; returns the status after that.
-    package func sync() async throws -> StatusReport? {
-        try await unlessItEnds { try await decoded(StatusReport.self, from: "sync", .POST) }
-    }
+    package func sync() async throws -> StatusReport? { try await post("sync") }
 
     /// Rescans the lists folder and reports the progress of some lists (all, if empty), until `isDone`.
     ///
     /// - Returns: The last report; it is not done if the agent ended before.
     package func sync(waitingFor lists: [ListName], _ progress: (SyncReport) -> Void) async throws -> SyncReport? {
-        var body = RequestDocument()
-        body.lists = lists
-        return try await last(of: SyncReport.self, from: "sync/stream", .POST, body: body) {
+        try await last(of: SyncReport.self, from: "sync/stream", .POST, body: RequestDocument(lists: lists)) {
             progress($0)
             return false
         }
@@ -188,19 +155,12 @@ extension ControlClient {
             return true
         }
     }
-}
 
-extension RequestDocument {
-    fileprivate static func of(_ selection: IconSelection, withFailed: Bool) -> RequestDocument {
-        var document = RequestDocument()
-        (document.urls, document.lists) = (selection.urls, selection.lists)
-        if withFailed { document.failed = selection.failed }
-        return document
+    private func get<Answer: Decodable>(_ path: String) async throws -> Answer? {
+        try await unlessItEnds { try await decoded(Answer.self, from: path) }
     }
 
-    fileprivate static func of(_ url: IconURL) -> RequestDocument {
-        var document = RequestDocument()
-        document.url = url
-        return document
+    private func post<Answer: Decodable>(_ path: String, _ body: RequestDocument? = nil) async throws -> Answer? {
+        try await unlessItEnds { try await decoded(Answer.self, from: path, .POST, body: body) }
     }
 }
