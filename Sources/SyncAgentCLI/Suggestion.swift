@@ -111,6 +111,15 @@ enum Suggestion {
                 + "To see them whole: syncagent list --json \(ShellWord.list(list))")
     }
 
+    /// The published URL that is meant, if there is one, or else the same.
+    ///
+    /// - Throws: Exit code 1 if there are several, or none for the short form.
+    static func meant(_ url: IconURL, in cache: FilePath) throws -> IconURL {
+        if let whole = try whole(url, in: cache) { return whole }
+        guard isShown(url) else { return url }
+        throw Exit.because("No app list names \(shown(url)).")
+    }
+
     /// What URLs differ in that are shown as one.
     static func hiddenParts(of urls: some Collection<IconURL>) -> String {
         switch Set(urls.map(\.withoutFragment)).count {

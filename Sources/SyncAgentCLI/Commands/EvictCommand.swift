@@ -65,13 +65,9 @@ struct EvictCommand: AsyncParsableCommand {
     private func explainOnly() async throws {
         var report = try await configuration.askAgent { try await $0.evictionReport(on: explain) }
         if let explain, report.icons.isEmpty {
-            let all = try await configuration.askAgent { try await $0.evictionReport(on: nil) }
-            let meant = all.icons.filter { Suggestion.isShort(explain, of: $0.url) }
-            guard meant.count == 1 else {
-                throw Exit.because("\(shown(explain)) has no image on disk.")
-            }
-            report = all
-            report.icons = meant
+            report = try await configuration.askAgent { try await $0.evictionReport() }
+            report.icons.removeAll { !Suggestion.isShort(explain, of: $0.url) }
+            guard report.icons.count == 1 else { throw Exit.because("\(shown(explain)) has no image on disk.") }
         }
         try output.show(report.json) { [report] width in
             guard explain == nil, !report.icons.isEmpty else { return Self.table(of: report, width: width) }

@@ -108,9 +108,8 @@ extension Configuration {
         }
         let report = try await askAgent { [target] in try await $0.mute(target, isMuted, for: duration) }
         let time = duration.map { " for \($0)" } ?? ""
-        let sentence = "\(isMuted ? "Muted" : "Unmuted") \(name)\(time)."
-        if output.json { try Message.output(report.json) } else { try Message.output(sentence: sentence) }
-        if let error = report.error { throw Exit.unstored(error) }
+        try Message.output(report.json, inJSON: output.json, or: "\(isMuted ? "Muted" : "Unmuted") \(name)\(time).")
+        try Exit.unlessStored(report.error)
     }
 
     /// The published icon that a URL without its query is meant for; says so if no list has what is muted.
@@ -123,8 +122,8 @@ extension Configuration {
             }
         case .icon(let url):
             if try await askAgent({ try await $0.report(on: url) }) != nil { return given }
-            if let whole = try Suggestion.whole(url, in: folders.cache) { return .icon(whole) }
-            guard !Suggestion.isShown(url) else { throw Exit.because("No app list names \(shown(url)).") }
+            let whole = try Suggestion.meant(url, in: folders.cache)
+            guard whole == url else { return .icon(whole) }
             Message.notice("No app list names \(shown(url)) now.\(Suggestion.icon(for: url, in: folders.cache))")
         }
         return given

@@ -47,19 +47,19 @@ struct PauseCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await configuration.askAgent { try await $0.pause(for: duration, reason: reason) }
-        try configuration.show(report, inJSON: json) { downloads in
-            let running =
-                switch downloads.active {
-                case 0: ""
-                case 1: " One is still running, and finishes."
-                case let active: " \(grouped(active)) are still running, and finish."
-                }
-            let others = (downloads.pauses ?? []).count - 1
-            let resume = "syncagent resume" + (reason.map { " --reason \(ShellWord.quoted($0))" } ?? "")
-            let command = configuration.agentCommand(others > 0 || reason == nil ? "syncagent resume" : resume)
-            return "Downloads are paused\(Self.reasons(of: downloads)).\(running) "
-                + (others > 0 ? "End all pauses with: " : "Resume them with: ") + command
-        }
+        let running =
+            switch report.downloads.active {
+            case 0: ""
+            case 1: " One is still running, and finishes."
+            case let active: " \(grouped(active)) are still running, and finish."
+            }
+        let isOnly = (report.downloads.pauses ?? []).count <= 1
+        let option = isOnly ? reason.map { " --reason \(ShellWord.quoted($0))" } ?? "" : ""
+        let command = configuration.agentCommand("syncagent resume\(option)")
+        let advice = isOnly ? "Resume them with" : "End all pauses with"
+        let sentence = "Downloads are paused\(Self.reasons(of: report.downloads)).\(running) \(advice): \(command)"
+        try Message.output(report.json, inJSON: json, or: sentence)
+        try Exit.unlessStored(report.storage?.error)
     }
 
     fileprivate static func reasons(of downloads: StatusReport.Downloads) -> String {
@@ -95,17 +95,21 @@ struct ResumeCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await configuration.askAgent { try await $0.resume(reason: reason) }
-        try configuration.show(report, inJSON: json) { downloads in
-            if report.state == .paused {
-                return "Downloads stay paused\(PauseCommand.reasons(of: downloads)). End all pauses with: "
-                    + configuration.agentCommand("syncagent resume")
-            }
-            let (icons, waiting) = (downloads.active + downloads.queued, downloads.awaitingUpstream ?? 0)
-            var work: [String] = []
-            if icons > 0 { work.append("\(counted(icons, "icon")) to download") }
-            if waiting > 0 { work.append("\(counted(waiting, "icon")) that no upstream has yet") }
-            return "Downloads are resumed: \(work.isEmpty ? "nothing is queued" : work.joined(separator: ", "))."
+        try Message.output(report.json, inJSON: json, or: sentence(on: report))
+        try Exit.unlessStored(report.storage?.error)
+    }
+
+    private func sentence(on report: StatusReport) -> String {
+        let downloads = report.downloads
+        if report.state == .paused {
+            return "Downloads stay paused\(PauseCommand.reasons(of: downloads)). End all pauses with: "
+                + configuration.agentCommand("syncagent resume")
         }
+        let (icons, waiting) = (downloads.active + downloads.queued, downloads.awaitingUpstream ?? 0)
+        var work: [String] = []
+        if icons > 0 { work.append("\(counted(icons, "icon")) to download") }
+        if waiting > 0 { work.append("\(counted(waiting, "icon")) that no upstream has yet") }
+        return "Downloads are resumed: \(work.isEmpty ? "nothing is queued" : work.joined(separator: ", "))."
     }
 }
 
@@ -116,21 +120,9 @@ extension Pause {
     }
 }
 
-extension Configuration {
-    fileprivate func show(
-        _ report: StatusReport, inJSON: Bool, _ sentence: (StatusReport.Downloads) -> String
-    ) throws {
-        if inJSON {
-            try Message.output(report.json)
-        } else {
-            try Message.output(sentence: sentence(report.downloads))
-        }
-        if let error = report.storage?.error { throw Exit.unstored(error) }
-    }
-}
-
 extension Exit {
-    static func unstored(_ error: String) -> ExitCode {
-        because("The agent cannot store this change (\(error)): it is lost at the next restart.")
+    static func unlessStored(_ error: String?) throws {
+        guard let error else { return }
+        throw because("The agent cannot store this change (\(error)): it is lost at the next restart.")
     }
 }

@@ -43,14 +43,7 @@ struct PinCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        var url = url
-        if Suggestion.isShown(url) {
-            let folders = try await configuration.agentFolders()
-            guard let whole = try Suggestion.whole(url, in: folders.cache) else {
-                throw Exit.because("No app list names \(shown(url)).")
-            }
-            url = whole
-        }
+        let url = try await Suggestion.isShown(url) ? Suggestion.meant(url, in: configuration.agentFolders().cache) : url
         try await configuration.pin(url, true)
         var icon = try await configuration.askAgent { try await $0.report(on: url) }
         if wait, icon?.isUnderWay ?? false {
@@ -111,21 +104,18 @@ struct UnpinCommand: AsyncParsableCommand {
             throw Exit.because("\(shown(url)) is not pinned. See: " + configuration.command("syncagent list pins"))
         }
         let report = try await configuration.pin(url, false)
-        if json { return try Message.output(report.json) }
-        let lists = icon.lists.filter { $0 != Reconciler.pinList }
-        let removal =
-            if icon.path == nil {
+        let lists = icon.lists.filter { $0 != Reconciler.pinList }.map(\.text)
+        let end =
+            if !lists.isEmpty {
+                "it stays as long as \(lists.joined(separator: ", ")) \(lists.count == 1 ? "names" : "name") it"
+            } else if icon.path == nil {
                 "it has no image"
             } else if icon.isShownElsewhere {
                 "its image stays as long as apps in lists show it"
             } else {
                 "its image is removed when the grace period is over"
             }
-        let end =
-            lists.isEmpty
-            ? removal
-            : "it stays as long as \(lists.map(\.text).joined(separator: ", ")) \(lists.count == 1 ? "names" : "name") it"
-        try Message.output(sentence: "Unpinned \(shown(url)): \(end).")
+        try Message.output(report.json, inJSON: json, or: "Unpinned \(shown(url)): \(end).")
     }
 }
 
@@ -138,12 +128,9 @@ extension Configuration {
     @discardableResult
     fileprivate func pin(_ url: IconURL, _ isPinned: Bool) async throws -> PinReport {
         let report = try await askAgent { try await $0.pin(url, isPinned) }
-        guard report.isPublished else {
-            let reason = report.error.map { " (\($0))" } ?? ""
-            throw Exit.because(
-                "The change is not published yet\(reason). The agent keeps trying. See: "
-                    + agentCommand("syncagent status"))
-        }
-        return report
+        if report.isPublished { return report }
+        let reason = report.error.map { " (\($0))" } ?? ""
+        throw Exit.because(
+            "The change is not published yet\(reason). The agent keeps trying. See: " + agentCommand("syncagent status"))
     }
 }

@@ -23,10 +23,9 @@ struct ReloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await configuration.askAgent { try await $0.reload() }
-        if output.json {
-            try Message.output(report.json)
-        } else if report.errors.isEmpty, !report.changed.isEmpty || report.needRestart.isEmpty {
-            try Message.output(sentence: AgentEvent.configurationReloaded(changed: report.changed).message)
+        if output.json || report.errors.isEmpty && !(report.changed.isEmpty && !report.needRestart.isEmpty) {
+            let event = AgentEvent.configurationReloaded(changed: report.changed)
+            try Message.output(report.json, inJSON: output.json, or: event.message)
         }
         if !report.needRestart.isEmpty {
             Message.notice("Changed, but in force only after a restart: \(report.needRestart.joined(separator: ", "))")

@@ -126,11 +126,9 @@ extension Configuration {
             report.icons += try await askAgent { try await request($0, rest) }.icons
         }
         let isKnown = report.unknown.isEmpty && report.missing.isEmpty
-        if output.json {
-            try Message.output(report.json)
-        } else if report.icons > 0 || isKnown {
+        if output.json || report.icons > 0 || isKnown {
             let sentence = "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(participle) now."
-            try Message.output(sentence: report.icons == 0 ? none : sentence)
+            try Message.output(report.json, inJSON: output.json, or: report.icons == 0 ? none : sentence)
         }
         for url in report.unknown {
             Message.error("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: folders.cache))")

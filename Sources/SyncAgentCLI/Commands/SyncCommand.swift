@@ -44,12 +44,9 @@ struct SyncCommand: AsyncParsableCommand {
     func run() async throws {
         guard wait else {
             let report = try await configuration.askAgent { try await $0.sync() }
-            if json {
-                try Message.output(report.json)
-            } else {
-                let wait = configuration.agentCommand("syncagent sync --wait")
-                try Message.output(sentence: "The agent rescans the lists folder. To wait for the result: \(wait)")
-            }
+            let wait = configuration.agentCommand("syncagent sync --wait")
+            let sentence = "The agent rescans the lists folder. To wait for the result: \(wait)"
+            try Message.output(report.json, inJSON: json, or: sentence)
             let folders = try await configuration.agentFolders()
             let missing = lists.filter { Self.isMissing($0, report, folders) }
             explain(missing: missing, folders)

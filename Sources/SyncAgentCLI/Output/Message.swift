@@ -47,6 +47,11 @@ enum Message {
         try output(lines: (isOneOfSeveral ? json.line : json.text) + "\n")
     }
 
+    /// Prints what a change led to: as JSON, or as a sentence.
+    static func output(_ json: JSON, inJSON: Bool, or sentence: @autoclosure () -> String) throws(ExitCode) {
+        if inJSON { try output(json) } else { try output(sentence: sentence()) }
+    }
+
     /// Prints whole lines, such as a JSON document.
     static func output(lines: String) throws(ExitCode) { try write(printable(lines: lines)) }
 
