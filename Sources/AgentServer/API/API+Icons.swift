@@ -10,8 +10,8 @@ extension API {
 
     var iconRoutes: [APIRoute] {
         [
-            .read("icons") { request, _ in try await icons(request) },
-            .read("why") { request, _ in try await why(request) },
+            .read("icons", takesQuery: true) { request, _ in try await icons(request) },
+            .read("why", takesQuery: true) { request, _ in try await why(request) },
             .read("why", by: .post) { request, _ in try await why(request) },
         ]
     }

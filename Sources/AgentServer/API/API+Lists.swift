@@ -9,13 +9,11 @@ import SyncPlan
 extension API {
     var listRoutes: [APIRoute] {
         [
-            .read("lists") { request, _ in
-                _ = try request.query([])
+            .read("lists") { _, _ in
                 guard let report = await agent.status() else { throw APIError.stopping }
                 return try Self.answer(["format": 1, "lists": .lines(.array(report.lists.map(\.json)))])
             },
-            .read("lists/{name}") { request, context in
-                _ = try request.query([])
+            .read("lists/{name}") { _, context in
                 let text = context.parameters.get("name").flatMap { PercentEncoding.decode($0[...].utf8) }
                 guard let name = text.flatMap({ String(validating: $0, as: UTF8.self) }) else {
                     throw APIError.badRequest("The name of the list is not percent-encoded UTF-8.")

@@ -8,10 +8,7 @@ import SyncPlan
 extension API {
     var pinRoutes: [APIRoute] {
         [
-            .read("pins") { request, _ in
-                _ = try request.query([])
-                return try Self.answer(await agent.pinReport()?.json)
-            },
+            .read("pins") { _, _ in try Self.answer(await agent.pinReport()?.json) },
             .change("pin") { request, _ in
                 let url = try await request.iconURL()
                 if let flaw = await agent.flaw(inPin: url) {
@@ -22,10 +19,7 @@ extension API {
             .change("unpin") { request, _ in
                 try Self.answer(await agent.pin(try await request.iconURL(), false)?.json)
             },
-            .read("mutes") { request, _ in
-                _ = try request.query([])
-                return try Self.answer(await agent.muteReport()?.json)
-            },
+            .read("mutes") { _, _ in try Self.answer(await agent.muteReport()?.json) },
             .change("mute") { request, _ in
                 let document = try await RequestDocument(request, [.url, .list, .for])
                 let (target, duration) = (try document.muteTarget(), try document.duration())

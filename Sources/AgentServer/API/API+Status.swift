@@ -10,32 +10,18 @@ import SyncPlan
 extension API {
     var statusRoutes: [APIRoute] {
         [
-            .read("health") { request, _ in
-                _ = try request.query([])
+            .read("health") { _, _ in
                 // The status alone would be the last one that a hanging loop left.
                 guard await agent.isResponding(within: healthLimit) else { throw APIError.notResponding }
                 return try Self.answer(await agent.status()?.health)
             },
-            .read("status") { request, _ in
-                _ = try request.query([])
-                return try Self.answer(await board.text())
-            },
+            .read("status") { _, _ in try Self.answer(await board.text()) },
             .read("status/stream") { request, _ in
-                _ = try request.query([])
-                return Self.stream(to: request) { try await streamStatus(to: &$0) }
+                Self.stream(to: request) { try await streamStatus(to: &$0) }
             },
-            .read("metrics") { request, _ in
-                _ = try request.query([])
-                return try await metrics.answer()
-            },
-            .read("settings") { request, _ in
-                _ = try request.query([])
-                return try Self.answer(agent.settings.json)
-            },
-            .read("openapi.json") { request, _ in
-                _ = try request.query([])
-                return try Self.answer(OpenAPI.text)
-            },
+            .read("metrics") { _, _ in try await metrics.answer() },
+            .read("settings") { _, _ in try Self.answer(agent.settings.json) },
+            .read("openapi.json") { _, _ in try Self.answer(OpenAPI.text) },
         ]
     }
 }

@@ -9,7 +9,7 @@ import SyncPlan
 extension API {
     var storeRoutes: [APIRoute] {
         [
-            .read("eviction") { request, _ in
+            .read("eviction", takesQuery: true) { request, _ in
                 guard try !request.query(["url"]).isEmpty else { return try Self.answer(await eviction.get()?.json) }
                 return try Self.answer(await agent.evictionReport(on: try await request.iconURL())?.json)
             },

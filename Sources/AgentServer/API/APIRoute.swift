@@ -16,9 +16,14 @@ package struct APIRoute: Sendable {
     package let access: Access
     private let answer: Answer
 
-    /// A route that needs read access.
-    static func read(_ path: String, by method: Method = .get, _ answer: @escaping Answer) -> APIRoute {
-        APIRoute(method: method, path: "/v1/\(path)", access: .read, answer: answer)
+    /// A route that needs read access, and refuses a query unless it takes one.
+    static func read(
+        _ path: String, by method: Method = .get, takesQuery: Bool = false, _ answer: @escaping Answer
+    ) -> APIRoute {
+        APIRoute(method: method, path: "/v1/\(path)", access: .read) { request, context in
+            if !takesQuery { _ = try request.query([]) }
+            return try await answer(request, context)
+        }
     }
 
     /// A route that needs change access.

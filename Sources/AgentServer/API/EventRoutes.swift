@@ -13,7 +13,7 @@ struct EventRoutes: Sendable {
     let agent: RunningAgent
     var pause = heartbeat
 
-    var route: APIRoute { .read("events") { request, _ in try await answer(request) } }
+    var route: APIRoute { .read("events", takesQuery: true) { request, _ in try await answer(request) } }
 
     private func answer(_ request: Request) async throws -> Response {
         let query = try request.query(["since", "last", "limit"])

@@ -39,11 +39,7 @@ struct MuteCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        guard let target = subject.target else { return try await showAll() }
-        try await configuration.mute(target, true, for: duration, output)
-    }
-
-    private func showAll() async throws {
+        if let target = subject.target { return try await configuration.mute(target, true, for: duration, output) }
         let answer = try await configuration.askIfPossible { try await $0.mutes() }.answer
         let report = try answer ?? configuration.diskStatus(try configuration.settingsOrWarning()).mutes
         try output.show(report.json) { _ in

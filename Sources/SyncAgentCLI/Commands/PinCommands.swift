@@ -43,7 +43,8 @@ struct PinCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let url = try await Suggestion.isShown(url) ? Suggestion.meant(url, in: configuration.agentFolders().cache) : url
+        var url = url
+        if Suggestion.isShown(url) { url = try await Suggestion.meant(url, in: configuration.agentFolders().cache) }
         try await configuration.pin(url, true)
         var icon = try await configuration.askAgent { try await $0.report(on: url) }
         if wait, icon?.isUnderWay ?? false {
@@ -131,6 +132,7 @@ extension Configuration {
         if report.isPublished { return report }
         let reason = report.error.map { " (\($0))" } ?? ""
         throw Exit.because(
-            "The change is not published yet\(reason). The agent keeps trying. See: " + agentCommand("syncagent status"))
+            "The change is not published yet\(reason). The agent keeps trying. See: " + agentCommand("syncagent status")
+        )
     }
 }

@@ -23,7 +23,7 @@ struct ReloadCommand: AsyncParsableCommand {
 
     func run() async throws {
         let report = try await configuration.askAgent { try await $0.reload() }
-        if output.json || report.errors.isEmpty && !(report.changed.isEmpty && !report.needRestart.isEmpty) {
+        if output.json || report.errors.isEmpty && (!report.changed.isEmpty || report.needRestart.isEmpty) {
             let event = AgentEvent.configurationReloaded(changed: report.changed)
             try Message.output(report.json, inJSON: output.json, or: event.message)
         }

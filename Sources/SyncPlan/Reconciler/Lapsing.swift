@@ -67,7 +67,7 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
 
     /// Ends the one with this key, or all for `nil`; returns what has ended.
     @discardableResult
-    mutating func end(_ key: Entry.Key?) -> [Entry] { end { entry in key.map { $0 == entry.key } ?? true } }
+    mutating func end(_ key: Entry.Key?) -> [Entry] { end { key == nil || $0.key == key } }
 
     /// Ends those whose time is over, and returns them.
     @discardableResult
