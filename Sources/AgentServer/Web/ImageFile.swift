@@ -37,13 +37,6 @@ actor ImageReader {
         var isPlaceholder: Bool { if case .placeholder = self { true } else { false } }
     }
 
-    enum Opened {
-        case file(ImageFile)
-        case absent
-        /// It exists, but cannot be read.
-        case unreadable(Errno)
-    }
-
     /// The largest placeholder: it is read whole for its digest.
     private static let largestPlaceholder = 5 << 20
 
@@ -59,25 +52,24 @@ actor ImageReader {
         self.folder = folder
     }
 
-    /// Opens an image and determines its digest and type.
+    /// Opens an image and determines its digest and type; `nil` if it does not exist, or is no usable placeholder.
     ///
+    /// - Throws: Why an image that exists cannot be read.
     /// - Complexity: O(*n*) in its bytes if it is named by URL: the digest is computed.
-    func open(_ name: Name) -> Opened {
+    func open(_ name: Name) throws(Errno) -> ImageFile? {
         switch name {
-        case .url(let digest): return open(CacheLayout.byURL(digest), name)
-        case .placeholder(let path): return open(path.string, name)
-        case .image(let digest, let type): return open(CacheLayout.image(digest, suffix: type.suffix), name)
+        case .url(let digest): return try open(CacheLayout.byURL(digest), name)
+        case .placeholder(let path): return try? open(path.string, name)
+        case .image(let digest, let type): return try open(CacheLayout.image(digest, suffix: type.suffix), name)
         case .sized(let digest, let pixels):
             for size in IconCache(at: folder).renditionSizes(from: pixels) {
-                let opened = open(CacheLayout.bySize(size, digest), name)
-                if case .absent = opened { continue }
-                return opened
+                if let file = try open(CacheLayout.bySize(size, digest), name) { return file }
             }
-            return open(CacheLayout.byURL(digest), name)
+            return try open(CacheLayout.byURL(digest), name)
         }
     }
 
-    private func open(_ path: String, _ name: Name) -> Opened {
+    private func open(_ path: String, _ name: Name) throws(Errno) -> ImageFile? {
         let descriptor: FileDescriptor
         var options: FileDescriptor.OpenOptions = [.closeOnExec, .nonBlocking]
         // What the operator names may be a link.
@@ -86,58 +78,51 @@ actor ImageReader {
             descriptor = try FileDescriptor.open(folder.pushing(FilePath(path)), .readOnly, options: options)
         } catch {
             let errno = error as? Errno ?? .ioError
-            return errno == .noSuchFileOrDirectory || errno == .notDirectory ? .absent : .unreadable(errno)
+            if errno == .noSuchFileOrDirectory || errno == .notDirectory { return nil }
+            throw errno
         }
-        let opened = describe(descriptor, name)
-        if case .file = opened {} else { try? descriptor.close() }
-        return opened
+        var file: ImageFile?
+        defer { if file == nil { try? descriptor.close() } }
+        file = try describe(descriptor, name)
+        return file
     }
 
-    private func describe(_ descriptor: FileDescriptor, _ name: Name) -> Opened {
-        let status: Stat
-        do throws(Errno) {
-            status = try descriptor.stat()
-        } catch {
-            return .unreadable(error)
-        }
-        guard status.type == .regular else { return .absent }
+    private func describe(_ descriptor: FileDescriptor, _ name: Name) throws(Errno) -> ImageFile? {
+        let status = try descriptor.stat()
+        guard status.type == .regular else { return nil }
         let length = Int(status.size)
-        if name.isPlaceholder, length > Self.largestPlaceholder { return .absent }
+        if name.isPlaceholder, length > Self.largestPlaceholder { return nil }
         if case .image(let digest, let type) = name {
-            return .file(ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType))
+            return ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType)
         }
         var hash = SHA256()
         var offset = 0
         var type: ImageType?
         while offset < length {
             guard let bytes = read(descriptor, from: offset, count: min(Self.chunk, length - offset)), !bytes.isEmpty
-            else { return .unreadable(.ioError) }
+            else { throw .ioError }
             if offset == 0 { type = ImageType(recognisedIn: bytes.span.bytes) }
             bytes.withUnsafeBytes { hash.update($0) }
             offset += bytes.count
         }
-        if name.isPlaceholder, type == nil { return .absent }
+        if name.isPlaceholder, type == nil { return nil }
         let mediaType = type?.mediaType ?? "application/octet-stream"
-        return .file(ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType))
+        return ImageFile(descriptor, length: length, digest: hash.finish(), mediaType: mediaType)
     }
 
     /// The published lists, sorted by name.
-    func lists() -> Result<[(key: ListName, value: Manifest.List)], IconCacheError> {
-        Result { () throws(IconCacheError) in
-            try IconCache(at: folder).snapshot().manifest.lists.sorted { $0.key < $1.key }
-        }
+    func lists() throws(IconCacheError) -> [(key: ListName, value: Manifest.List)] {
+        try IconCache(at: folder).snapshot().manifest.lists.sorted { $0.key < $1.key }
     }
 
     /// The digest of a list's document, and the document unless the client has it; `nil` if no such list is published.
     func list(
         _ name: ListName, unless isCurrent: @Sendable (Digest) -> Bool
-    ) -> Result<(digest: Digest, json: [UInt8]?)?, IconCacheError> {
-        Result { () throws(IconCacheError) in
-            let snapshot = try IconCache(at: folder).snapshot()
-            defer { snapshot.end() }
-            guard let list = snapshot.manifest.lists[name] else { return nil }
-            return (list.sha256, isCurrent(list.sha256) ? nil : try snapshot.json(of: list))
-        }
+    ) throws(IconCacheError) -> (digest: Digest, json: [UInt8]?)? {
+        let snapshot = try IconCache(at: folder).snapshot()
+        defer { snapshot.end() }
+        guard let list = snapshot.manifest.lists[name] else { return nil }
+        return (list.sha256, isCurrent(list.sha256) ? nil : try snapshot.json(of: list))
     }
 
     /// Reads a part of an image; `nil` if that fails, fewer bytes at the end.

@@ -30,19 +30,16 @@ struct ImageSite: Sendable {
     }
 
     func respond(to request: Request) async -> Response {
-        var response = await answer(request)
+        var response = await request.reading { await answer(request) }
         response.headers[.resourcePolicy] = audience.rawValue
         // A drawing opened as a page runs nothing.
         response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.referrerPolicy] = "no-referrer"
-        return request.method == .head ? response.withoutBody : response
+        return response
     }
 
     private func answer(_ request: Request) async -> Response {
-        guard request.method == .get || request.method == .head else {
-            return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
-        }
         let path = request.uri.path
         if path == "/icons" {
             guard let query = try? request.query(["url", "size", "placeholder"]), let url = query["url"], !url.isEmpty
@@ -103,14 +100,12 @@ struct ImageSite: Sendable {
     private func send(
         _ name: ImageReader.Name, to request: Request, else absence: () async -> Response
     ) async -> Response {
-        switch await reader.open(name) {
-        case .absent: return await absence()
-        case .unreadable where name.isPlaceholder: return await absence()
-        case .unreadable(let errno):
-            return .refusal(.internalServerError, "unreadable", "The image cannot be read: \(errno).")
-        case .file(let file):
+        do {
+            guard let file = try await reader.open(name) else { return await absence() }
             let isFixed = if case .image = name { true } else { false }
             return response(to: request, file, isFixed: isFixed)
+        } catch {
+            return .refusal(.internalServerError, "unreadable", "The image cannot be read: \(error).")
         }
     }
 
@@ -124,17 +119,15 @@ struct ImageSite: Sendable {
         if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
             return Response(status: .notModified, headers: headers)
         }
+        headers[.contentType] = file.mediaType
         let range = request.method == .get ? request.headers[.range] : nil
         switch ByteRange(range, if: request.headers[.ifRange], tag: tag, length: file.length) {
         case .unsatisfiable:
             return .refusal(
                 .rangeNotSatisfiable, "range", "The image has \(file.length) bytes.",
                 [.contentRange: "bytes */\(file.length)"])
-        case .whole:
-            headers[.contentType] = file.mediaType
-            return Response(status: .ok, headers: headers, body: body(file, 0..<file.length))
+        case .whole: return Response(status: .ok, headers: headers, body: body(file, 0..<file.length))
         case .part(let part):
-            headers[.contentType] = file.mediaType
             headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.length)"
             return Response(status: .partialContent, headers: headers, body: body(file, part))
         }

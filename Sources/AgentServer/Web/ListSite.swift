@@ -13,7 +13,10 @@ struct ListSite: Sendable {
     static func isList(_ path: String) -> Bool { path == "/lists" || path.starts(withBytes: "/lists/") }
 
     func respond(to request: Request) async -> Response {
-        var response = await answer(request)
+        var response = await request.reading {
+            (try? await answer(request))
+                ?? .refusal(.serviceUnavailable, "unreadable", "The cache cannot be read: syncagent status says why.")
+        }
         response.headers[.resourcePolicy] = ImageSite.Audience.sameOrigin.rawValue
         response.headers[.xContentTypeOptions] = "nosniff"
         if origins.contains("*") {
@@ -24,54 +27,46 @@ struct ListSite: Sendable {
                 response.headers[.accessControlAllowOrigin] = origin
             }
         }
-        return request.method == .head ? response.withoutBody : response
+        return response
     }
 
-    private func answer(_ request: Request) async -> Response {
-        guard request.method == .get || request.method == .head else {
-            return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
-        }
+    private func answer(_ request: Request) async throws -> Response {
+        let known = request.headers[.ifNoneMatch]
+        let isCurrent: @Sendable (Digest) -> Bool = { Revalidation.isCurrent(known, tag: Self.tag($0)) }
         let parts = request.uri.path.split(atByte: "/", omittingEmpty: false).dropFirst(2)
-        if parts.isEmpty { return await index(request) }
+        if parts.isEmpty {
+            let index = try await index()
+            let digest = Digest.of(index)
+            return document(isCurrent(digest) ? nil : index, digest)
+        }
         guard parts.count == 1, let part = parts.first, let bytes = PercentEncoding.decode(Substring(part).utf8),
             let file = String(validating: bytes, as: UTF8.self), file.ends(withBytes: ".json")
         else {
             return .refusal(.notFound, "no-such-path", "Lists are at /lists and /lists/NAME.json.")
         }
         let name = ListName(String(decoding: file.utf8.dropLast(".json".utf8.count), as: UTF8.self))
-        let known = request.headers[.ifNoneMatch]
-        switch await reader.list(name, unless: { Revalidation.isCurrent(known, tag: Self.tag($0)) }) {
-        case .success(let (digest, json)?): return document(json, tag: Self.tag(digest))
-        case .success(nil): return .refusal(.notFound, "no-such-list", "No app list of this name is published.")
-        case .failure: return Self.unreadable
+        guard let (digest, json) = try await reader.list(name, unless: isCurrent) else {
+            return .refusal(.notFound, "no-such-list", "No app list of this name is published.")
         }
+        return document(json, digest)
     }
 
-    private func index(_ request: Request) async -> Response {
-        switch await reader.lists() {
-        case .success(let lists):
-            let members: [JSON] = lists.map { name, list in
-                [
-                    "name": .string(name.text), "apps": .number(list.apps), "ready": .number(list.ready),
-                    "pending": .number(list.pending), "failed": .number(list.failed),
-                ]
-            }
-            let json: JSON = ["format": 1, "lists": .lines(.array(members))]
-            let bytes = Array((json.text + "\n").utf8)
-            let tag = Self.tag(.of(bytes))
-            return document(Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) ? nil : bytes, tag: tag)
-        case .failure: return Self.unreadable
+    private func index() async throws -> [UInt8] {
+        let members: [JSON] = try await reader.lists().map { name, list in
+            [
+                "name": .string(name.text), "apps": .number(list.apps), "ready": .number(list.ready),
+                "pending": .number(list.pending), "failed": .number(list.failed),
+            ]
         }
+        let json: JSON = ["format": 1, "lists": .lines(.array(members))]
+        return Array((json.text + "\n").utf8)
     }
-
-    private static let unreadable = Response.refusal(
-        .serviceUnavailable, "unreadable", "The cache cannot be read: syncagent status says why.")
 
     private static func tag(_ digest: Digest) -> String { "\"\(digest.hex)\"" }
 
     /// Without a document, the client has it.
-    private func document(_ json: [UInt8]?, tag: String) -> Response {
-        let headers: HTTPFields = [.eTag: tag, .cacheControl: "no-cache"]
+    private func document(_ json: [UInt8]?, _ digest: Digest) -> Response {
+        let headers: HTTPFields = [.eTag: Self.tag(digest), .cacheControl: "no-cache"]
         guard let json else { return Response(status: .notModified, headers: headers) }
         var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
         response.headers[.contentType] = "application/json"

@@ -21,6 +21,17 @@ extension Response {
     var withoutBody: Response { Response(status: status, headers: headers, body: ResponseBody()) }
 }
 
+extension Request {
+    /// Answers GET and HEAD, and refuses other methods.
+    func reading(_ answer: () async -> Response) async -> Response {
+        guard method == .get || method == .head else {
+            return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
+        }
+        let response = await answer()
+        return method == .head ? response.withoutBody : response
+    }
+}
+
 extension HTTPFields.Element.Name {
     static let resourcePolicy = constant("Cross-Origin-Resource-Policy")
     static let referrerPolicy = constant("Referrer-Policy")

@@ -50,16 +50,15 @@ package struct WebListeners: Sendable {
         self.agent = agent
         self.logger = logger
         let reader = ImageReader(cache: cache)
-        let placeholder = settings.serve.placeholder.map { FilePath($0) }
-        (self.reader, self.placeholder) = (reader, placeholder)
+        self.reader = reader
+        placeholder = settings.serve.placeholder.map { FilePath($0) }
         dashboards = Dashboards(clients: clients, logger: logger) { tokens in
             DashboardSite(
                 images: ImageSite(reader: reader, agent: agent, audience: .sameOrigin), tokens: tokens,
                 anonymous: anonymous, api: api)
         }
         dashboard = settings.dashboard.listen
-        let images = ImageSite(
-            reader: reader, agent: agent, audience: .everybody, placeholder: placeholder)
+        let images = ImageSite(reader: reader, agent: agent, audience: .everybody, placeholder: placeholder)
         let lists = settings.serve.lists ? ListSite(reader: reader, origins: settings.serve.origins) : nil
         let metrics = MetricsSite(agent: agent)
         let sites: [(String, ListenAddress?, HTTPServer.Responder)] = [
@@ -96,13 +95,10 @@ package struct WebListeners: Sendable {
     /// If an address cannot be used, the agent runs without it. The log and the status say why. It retries after a
     /// second, then with doubled delays.
     func run() async {
-        if let placeholder {
-            if case .file = await reader.open(.placeholder(placeholder)) {
-            } else {
-                logger.warning(
-                    "serve.placeholder is no image of 5 MiB at most that can be read: missing images are 404",
-                    metadata: ["path": "\(placeholder)"])
-            }
+        if let placeholder, (try? await reader.open(.placeholder(placeholder))) == nil {
+            logger.warning(
+                "serve.placeholder is no image of 5 MiB at most that can be read: missing images are 404",
+                metadata: ["path": "\(placeholder)"])
         }
         await withDiscardingTaskGroup { group in
             if let dashboard {
