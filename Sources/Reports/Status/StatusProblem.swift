@@ -42,51 +42,40 @@ extension StatusReport {
     package var problems: [StatusProblem] { problems(for: CommandContext()) }
 
     package func problems(for context: CommandContext) -> [StatusProblem] {
-        let all =
-            agentProblems(context) + storageProblems(context) + [loginProblem].compactMap(\.self) + listProblems
-            + iconProblems + upstreamProblems
-            + [restartNotice(context), failedUpstreamNotice, unlistedNotice].compactMap(\.self) + notices
+        let all: [[StatusProblem?]] = [
+            [agentProblem(context)], storageProblems(context), [loginProblem], listProblems, iconProblems,
+            upstreamProblems, [restartNotice(context), failedUpstreamNotice, unlistedNotice], notices,
+        ]
         return [StatusProblem.Severity.problem, .notice].flatMap { severity in
-            all.filter { $0.severity == severity }.map(context.completed)
+            all.joined().compactMap { $0?.severity == severity ? $0.map(context.completed) : nil }
         }
     }
 
     // MARK: The agent
 
-    private func agentProblems(_ context: CommandContext) -> [StatusProblem] {
+    private func agentProblem(_ context: CommandContext) -> StatusProblem? {
         switch state {
         case .unknown:
-            [
-                StatusProblem(
-                    .agentUnknown, sentence: "this user cannot see whether an agent is running",
-                    commands: ["sudo syncagent status"])
-            ]
+            StatusProblem(
+                .agentUnknown, sentence: "this user cannot see whether an agent is running",
+                commands: ["sudo syncagent status"])
         case .running where reachable == false && !context.isClosed:
-            [
-                StatusProblem(
-                    .agentUnreachable,
-                    sentence: "the agent is running, but does not respond; this status is read from disk",
-                    detail: "it is starting, hangs, or has another socket: restart it, or name the socket with "
-                        + "--socket")
-            ]
+            StatusProblem(
+                .agentUnreachable,
+                sentence: "the agent is running, but does not respond; this status is read from disk",
+                detail: "it is starting, hangs, or has another socket: restart it, or name the socket with --socket")
         case .running where reachable == false:
-            [
-                StatusProblem(
-                    .agentUnreachable, severity: .notice,
-                    sentence: "the agent is running, but this user cannot reach it; this status is read from disk",
-                    commands: ["sudo syncagent status"])
-            ]
+            StatusProblem(
+                .agentUnreachable, severity: .notice,
+                sentence: "the agent is running, but this user cannot reach it; this status is read from disk",
+                commands: ["sudo syncagent status"])
         case .paused:
-            [
-                StatusProblem(
-                    .paused, severity: downloads.blocked > 0 ? .problem : .notice,
-                    count: max(downloads.blocked, 1),
-                    sentence: "downloads are paused: "
-                        + (downloads.blocked > 0 ? waiting(downloads.blocked) : "no icon is refreshed"),
-                    detail: Downloads.text(of: downloads.pauses ?? []),
-                    commands: ["syncagent resume"])
-            ]
-        case .running, .stopped: []
+            StatusProblem(
+                .paused, severity: downloads.blocked > 0 ? .problem : .notice, count: max(downloads.blocked, 1),
+                sentence: "downloads are paused: "
+                    + (downloads.blocked > 0 ? waiting(downloads.blocked) : "no icon is refreshed"),
+                detail: Downloads.text(of: downloads.pauses ?? []), commands: ["syncagent resume"])
+        case .running, .stopped: nil
         }
     }
 
@@ -94,93 +83,95 @@ extension StatusReport {
 
     // MARK: Disk and cache
 
-    private func storageProblems(_ context: CommandContext) -> [StatusProblem] {
-        var problems: [StatusProblem] = []
-        if let reason = downloads.reason {
-            let isDisk = downloads.code != StatusProblem.Code.outOfResources.rawValue
-            problems.append(
-                StatusProblem(
-                    code: downloads.code ?? StatusProblem.Code.diskFull.rawValue, count: max(downloads.blocked, 1),
-                    sentence: (isDisk ? "there is no room for new images" : "the agent has reached a limit")
-                        + (downloads.blocked > 0 ? ": \(waiting(downloads.blocked))" : ""),
-                    detail: reason, commands: isDisk ? ["df -h", "syncagent evict --dry-run"] : []))
+    private func storageProblems(_ context: CommandContext) -> [StatusProblem?] {
+        let listening = (listeners ?? []).map { listener in
+            listener.error.map { error in
+                let isFile = listener.name == "textfile"
+                return StatusProblem(
+                    isFile ? .metricsNotWritten : .notListening,
+                    sentence: isFile
+                        ? "metrics.textfile is not written" : "\(listener.name) cannot listen at \(listener.address)",
+                    detail: error, commands: ["syncagent config"])
+            }
         }
-        if let error = publication.error {
-            let isRead = reachable == false || state == .stopped
-            let folder = context.cache.map { ShellWord.quoted($0) }
-            problems.append(
-                StatusProblem(
-                    isRead ? .manifestUnreadable : .publicationFailed,
-                    sentence: isRead ? "the published manifest cannot be read" : "the cache cannot be written",
-                    detail: error,
-                    commands: isRead ? ["syncagent verify"] : folder.map { ["df -h \($0)", "ls -ld \($0)"] } ?? []))
-        }
-        if let error = storage?.error {
-            problems.append(
+        let state: [StatusProblem?] = [
+            storage?.error.map {
                 StatusProblem(
                     .stateNotStored,
                     sentence: "the state cannot be stored: a restart forgets retry times, validators and the pause",
-                    detail: error, commands: ["df -h"]))
-        }
-        if let damaged = storage?.damaged {
-            problems.append(
+                    detail: $0, commands: ["df -h"])
+            },
+            storage?.damaged.map {
                 StatusProblem(
                     .stateDamaged,
                     sentence: "the state database was damaged: a pause, retry times and validators may be lost",
-                    detail: "it is set aside, and a new one is in use: check the disk, then remove \(damaged)",
-                    commands: ["sudo rm \(ShellWord.quoted(damaged))"]))
-        }
-        if let error = storage?.events {
-            problems.append(
+                    detail: "it is set aside, and a new one is in use: check the disk, then remove \($0)",
+                    commands: ["sudo rm \(ShellWord.quoted($0))"])
+            },
+            storage?.events.map {
                 StatusProblem(
-                    .eventsNotWritten, sentence: "events cannot be written: event readers get a gap", detail: error))
-        }
-        for listener in listeners ?? [] {
-            guard let error = listener.error else { continue }
-            if listener.name == "textfile" {
-                problems.append(
-                    StatusProblem(
-                        .metricsNotWritten, sentence: "metrics.textfile is not written", detail: error,
-                        commands: ["syncagent config"]))
-                continue
-            }
-            problems.append(
-                StatusProblem(
-                    .notListening, sentence: "\(listener.name) cannot listen at \(listener.address)",
-                    detail: error, commands: ["syncagent config"]))
-        }
-        if let renditions, let error = renditions.error {
-            problems.append(
-                StatusProblem(
-                    .notRendered, severity: mayTakeRenditions ? .notice : .problem, count: max(renditions.pending, 1),
-                    sentence: renditions.pending > 0
-                        ? "\(counted(renditions.pending, "image")) \(renditions.pending == 1 ? "is" : "are") not rendered in the sizes of render.sizes"
-                        : "renditions cannot be found by their names",
-                    detail: error))
-        }
-        if let error = configuration.error { problems.append(configurationProblem(error, context)) }
-        if eviction.state == .held {
-            problems.append(
-                StatusProblem(
-                    .evictionHeld, sentence: "an eviction waits for confirmation",
-                    detail: (eviction.reason.map { $0 + ". " } ?? "")
-                        + "If the change was a mistake, put the lists back: the images are still there",
-                    commands: ["syncagent evict --dry-run"]))
-        } else if eviction.state == .suspended {
-            let folder = context.lists.flatMap {
-                eviction.reason?.contains(bytes: $0) == true ? ShellWord.quoted($0) : nil
-            }
-            problems.append(
-                StatusProblem(
-                    .evictionSuspended, sentence: "nothing is evicted, because the lists cannot be read",
-                    detail: eviction.reason,
-                    commands: (folder.map { ["ls -ld \($0)"] } ?? [])
-                        + (state == .stopped ? [] : ["syncagent sync --wait"])))
-        }
-        return problems
+                    .eventsNotWritten, sentence: "events cannot be written: event readers get a gap", detail: $0)
+            },
+        ]
+        return [shortage, publicationProblem(context)] + state + listening
+            + [renditionProblem, configurationProblem(context), evictionProblem(context)]
     }
 
-    private func configurationProblem(_ error: String, _ context: CommandContext) -> StatusProblem {
+    private var shortage: StatusProblem? {
+        guard let reason = downloads.reason else { return nil }
+        let isDisk = downloads.code != StatusProblem.Code.outOfResources.rawValue
+        return StatusProblem(
+            code: downloads.code ?? StatusProblem.Code.diskFull.rawValue, count: max(downloads.blocked, 1),
+            sentence: (isDisk ? "there is no room for new images" : "the agent has reached a limit")
+                + (downloads.blocked > 0 ? ": \(waiting(downloads.blocked))" : ""),
+            detail: reason, commands: isDisk ? ["df -h", "syncagent evict --dry-run"] : [])
+    }
+
+    private func publicationProblem(_ context: CommandContext) -> StatusProblem? {
+        guard let error = publication.error else { return nil }
+        guard reachable != false, state != .stopped else {
+            return StatusProblem(
+                .manifestUnreadable, sentence: "the published manifest cannot be read", detail: error,
+                commands: ["syncagent verify"])
+        }
+        let folder = context.cache.map { ShellWord.quoted($0) }
+        return StatusProblem(
+            .publicationFailed, sentence: "the cache cannot be written", detail: error,
+            commands: folder.map { ["df -h \($0)", "ls -ld \($0)"] } ?? [])
+    }
+
+    private var renditionProblem: StatusProblem? {
+        guard let renditions, let error = renditions.error else { return nil }
+        let verb = renditions.pending == 1 ? "is" : "are"
+        return StatusProblem(
+            .notRendered, severity: mayTakeRenditions ? .notice : .problem, count: max(renditions.pending, 1),
+            sentence: renditions.pending > 0
+                ? "\(counted(renditions.pending, "image")) \(verb) not rendered in the sizes of render.sizes"
+                : "renditions cannot be found by their names",
+            detail: error)
+    }
+
+    private func evictionProblem(_ context: CommandContext) -> StatusProblem? {
+        switch eviction.state.known {
+        case .held:
+            return StatusProblem(
+                .evictionHeld, sentence: "an eviction waits for confirmation",
+                detail: (eviction.reason.map { $0 + ". " } ?? "")
+                    + "If the change was a mistake, put the lists back: the images are still there",
+                commands: ["syncagent evict --dry-run"])
+        case .suspended:
+            let folder = context.lists.flatMap { eviction.reason?.contains(bytes: $0) == true ? $0 : nil }
+            return StatusProblem(
+                .evictionSuspended, sentence: "nothing is evicted, because the lists cannot be read",
+                detail: eviction.reason,
+                commands: (folder.map { ["ls -ld \(ShellWord.quoted($0))"] } ?? [])
+                    + (state == .stopped ? [] : ["syncagent sync --wait"]))
+        case .active, .unknown, nil: return nil
+        }
+    }
+
+    private func configurationProblem(_ context: CommandContext) -> StatusProblem? {
+        guard let error = configuration.error else { return nil }
         let check = "syncagent config check" + (context.file.map { " " + ShellWord.quoted($0) } ?? "")
         let reload = context.isSystem ? "systemctl reload syncagent" : "syncagent reload"
         return StatusProblem(
@@ -219,20 +210,14 @@ extension StatusReport {
 
     private var listProblems: [StatusProblem] {
         [List.State.rejected, .lastGood].flatMap { state -> [StatusProblem] in
-            let lists = lists.filter { $0.state == state && $0.isProblem }
-            let codes = Set(lists.map(\.code)).sorted { $0 ?? "" < $1 ?? "" }
-            return codes.compactMap { code in
-                let same = lists.filter { $0.code == code }
-                guard let first = same.first else { return nil }
-                let verb = same.count == 1 ? "is" : "are"
-                let subject = same.count == 1 ? "the list \(first.name)" : counted(same.count, "list")
-                let effect =
-                    state == .rejected
-                    ? "\(verb) not accepted" : "\(verb) not accepted now; the last good version stays"
+            let byCode = Dictionary(grouping: lists.filter { $0.state == state && $0.isProblem }, by: \.code)
+            return byCode.sorted { $0.key ?? "" < $1.key ?? "" }.map { code, lists in
+                let first = lists[0]
+                let subject = lists.count == 1 ? "the list \(first.name) is" : "\(counted(lists.count, "list")) are"
+                let effect = state == .rejected ? "not accepted" : "not accepted now; the last good version stays"
                 return StatusProblem(
-                    code: code ?? "list-\(state.rawValue)", count: same.count,
-                    sentence: "\(subject) \(effect)", detail: first.error,
-                    example: first.name.text,
+                    code: code ?? "list-\(state.rawValue)", count: lists.count, sentence: "\(subject) \(effect)",
+                    detail: first.error, example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"], subject: .list)
             }
         }
