@@ -226,14 +226,14 @@ extension StatusReport {
     private var iconProblems: [StatusProblem] {
         let own = (failures ?? []).filter { $0.code != StatusProblem.Code.networkLogin.rawValue && $0.unmuted > 0 }
         var problems: [StatusProblem] = own.map { failure in
-            let explanations = CodeExplanation.explanations(of: failure.code)
             // The advice on an address is more than the code can tell.
             let isAdvised = AddressAdvice.find(in: failure.message) != nil
             return StatusProblem(
                 code: failure.code, count: failure.unmuted, sentence: "\(counted(failure.unmuted, "icon")) failed",
                 detail: failure.message, example: failure.example.text,
                 commands: [Self.command(for: failure.example, in: failure.list)], subject: .icon,
-                remedy: isAdvised ? nil : explanations.first { $0.subject == .icon }?.remedy)
+                remedy: isAdvised
+                    ? nil : CodeExplanation.explanations(of: failure.code).first { $0.subject == .icon }?.remedy)
         }
         if failures == nil, icons.failed > 0 {
             problems.append(
@@ -276,7 +276,7 @@ extension StatusReport {
 
     // MARK: Notices
 
-    private var notices: [StatusProblem] {
+    private var notices: [StatusProblem?] {
         var notices: [StatusProblem] = []
         if let count = icons.previous, count > 0 {
             let (verb, image) = count == 1 ? ("shows", "its new one is") : ("show", "their new ones are")
@@ -333,14 +333,12 @@ extension StatusReport {
                     .watchPolling, severity: .notice,
                     sentence: "the lists folder is polled: changes are noticed within about 2 s", detail: watch.reason))
         }
-        if let reason = eviction.leases {
-            notices.append(
-                StatusProblem(
-                    .leasesUnseen, severity: .notice,
-                    sentence: "reader leases may go undetected: only the grace period protects images in use",
-                    detail: reason))
+        let leases = eviction.leases.map {
+            StatusProblem(
+                .leasesUnseen, severity: .notice,
+                sentence: "reader leases may go undetected: only the grace period protects images in use", detail: $0)
         }
-        return notices + [mutedNotice].compactMap(\.self)
+        return notices + [leases, mutedNotice]
     }
 
     private var mutedNotice: StatusProblem? {

@@ -50,32 +50,26 @@ extension StatusReport {
         }
         switch state {
         case .stopped, .unknown:
-            return StatusVerdict(
-                level: .stopped, sentence: stopped + onDisk(isStartTold: start != nil), command: start)
+            return StatusVerdict(level: .stopped, sentence: stopped + onDisk, command: start)
         case .paused:
-            return StatusVerdict(level: .stopped, sentence: "Downloads are paused. \(onDisk(isStartTold: true))")
-        case .running: break
+            return StatusVerdict(level: .stopped, sentence: "Downloads are paused. \(onDisk)")
+        case .running:
+            return StatusVerdict(level: work == nil ? .ok : .busy, sentence: work ?? upToDate(context))
         }
-        let waiting = downloads.awaitingUpstream ?? 0
-        if downloads.active + downloads.queued == 0, icons.pending > 0, waiting > 0 {
-            return StatusVerdict(
-                level: .busy,
-                sentence:
-                    "Waiting for an upstream: \(grouped(icons.pending)) of \(counted(icons.referenced, "icon")) \(icons.pending == 1 ? "has" : "have") no image yet."
-            )
+    }
+
+    /// What is in progress, as a sentence; `nil` if nothing is.
+    private var work: String? {
+        let transfers = downloads.active + downloads.queued
+        let icons = counted(self.icons.referenced, "icon")
+        let pending = self.icons.pending
+        if pending > 0, transfers == 0, downloads.awaitingUpstream ?? 0 > 0 {
+            let verb = pending == 1 ? "has" : "have"
+            return "Waiting for an upstream: \(grouped(pending)) of \(icons) \(verb) no image yet."
         }
-        if downloads.active + downloads.queued > 0 || icons.pending > 0 {
-            let left = max(icons.pending, downloads.active + downloads.queued)
-            let sentence =
-                icons.pending > 0
-                ? "Downloading: \(grouped(left)) of \(counted(icons.referenced, "icon")) to go."
-                : "Refreshing \(counted(left, "icon"))."
-            return StatusVerdict(level: .busy, sentence: sentence)
-        }
-        guard inSync || reachable == false else {
-            return StatusVerdict(level: .busy, sentence: "Publishing the newest state.")
-        }
-        return StatusVerdict(level: .ok, sentence: upToDate(context))
+        if pending > 0 { return "Downloading: \(grouped(max(pending, transfers))) of \(icons) to go." }
+        if transfers > 0 { return "Refreshing \(counted(transfers, "icon"))." }
+        return inSync || reachable == false ? nil : "Publishing the newest state."
     }
 
     /// What failed: `8 icons failed, 1 list was not accepted, 1 more problem`.
@@ -96,33 +90,28 @@ extension StatusReport {
         guard count == 1 || first.isUrgent else {
             return "\(count) problems\(notices > 0 ? ", \(counted(notices, "notice"))" : ""):"
         }
-        let others = count == 1 ? "" : ", and \(more)"
         let wait = downloads.blocked > 0 ? waiting(downloads.blocked) : nil
-        let end = count == 1 ? "." : ":"
-        switch first.known {
-        case .diskFull: return "DISK FULL: \(wait ?? "no new image can be stored")\(others)\(end)"
-        case .outOfResources: return "LIMIT REACHED: \(wait ?? "the agent cannot continue")\(others)\(end)"
-        case .paused: return "PAUSED: \(wait ?? "no icon is refreshed")\(others)\(end)"
-        case .evictionHeld: return "EVICTION HELD: a change of the lists retired most images\(others)\(end)"
-        case .evictionSuspended: return "EVICTION SUSPENDED: it is unknown what the lists name\(others)\(end)"
-        case .networkLogin:
-            let verb = first.count == 1 ? "waits" : "wait"
-            return "NETWORK LOGIN: \(counted(first.count, "icon")) \(verb)\(others)\(end)"
-        case .configurationRejected:
-            let effect =
-                reachable == false ? "the agent does not start with it" : "the previous settings stay in force"
-            return "CONFIGURATION REJECTED: \(effect)\(others)\(end)"
-        case .publicationFailed: return "CACHE NOT WRITABLE: nothing can be published\(others)\(end)"
-        case .manifestUnreadable: return "CACHE DAMAGED: the manifest cannot be read\(others)\(end)"
-        case .agentUnknown: return "UNKNOWN: this user cannot see whether an agent is running\(others)\(end)"
-        default: return first.capitalized + " [\(first.code)]."
-        }
+        let text =
+            switch first.known {
+            case .diskFull: "DISK FULL: \(wait ?? "no new image can be stored")"
+            case .outOfResources: "LIMIT REACHED: \(wait ?? "the agent cannot continue")"
+            case .paused: "PAUSED: \(wait ?? "no icon is refreshed")"
+            case .evictionHeld: "EVICTION HELD: a change of the lists retired most images"
+            case .evictionSuspended: "EVICTION SUSPENDED: it is unknown what the lists name"
+            case .networkLogin: "NETWORK LOGIN: \(counted(first.count, "icon")) \(first.count == 1 ? "waits" : "wait")"
+            case .configurationRejected where reachable == false:
+                "CONFIGURATION REJECTED: the agent does not start with it"
+            case .configurationRejected: "CONFIGURATION REJECTED: the previous settings stay in force"
+            case .publicationFailed: "CACHE NOT WRITABLE: nothing can be published"
+            case .manifestUnreadable: "CACHE DAMAGED: the manifest cannot be read"
+            case .agentUnknown: "UNKNOWN: this user cannot see whether an agent is running"
+            default: first.capitalized + " [\(first.code)]"
+            }
+        return text + (count == 1 ? "." : ", and \(more):")
     }
 
-    private func onDisk(isStartTold: Bool) -> String {
-        guard generation != nil else {
-            return "Nothing has been published yet."
-        }
+    private var onDisk: String {
+        guard generation != nil else { return "Nothing has been published yet." }
         guard icons.referenced > 0 else {
             return lists.isEmpty ? "There are no app lists." : "The app lists name no icons."
         }
