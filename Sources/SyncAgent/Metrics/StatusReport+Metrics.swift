@@ -47,21 +47,18 @@ extension MetricReading {
 
 extension StatusReport {
     var metrics: [MetricReading] {
-        let states = Dictionary(grouping: lists, by: \.state.text).mapValues(\.count)
+        func count(_ state: List.State) -> Int { lists.count { $0.state == state } }
+        let renditions = renditions ?? Renditions()
         return upstreamMetrics + [
             .up(true), .buildInfo,
             .gauge("syncagent_paused", "1 while new downloads are paused.", state == .paused),
-            .gauge(
-                "syncagent_in_sync", "1 if the newest generation is up to date, and no download is due.",
-                inSync),
+            .gauge("syncagent_in_sync", "1 if the newest generation is up to date, and no download is due.", inSync),
             .gauge(
                 "syncagent_configuration_ok", "0 if the last reload rejected the configuration file.",
                 configuration.error == nil),
             .gauge(
                 "syncagent_lists", "App lists, by state.", by: "state",
-                [
-                    "ok": states["ok"] ?? 0, "last-good": states["last-good"] ?? 0, "rejected": states["rejected"] ?? 0,
-                ]),
+                ["ok": count(.ok), "last-good": count(.lastGood), "rejected": count(.rejected)]),
             .gauge(
                 "syncagent_problem_lists", "App lists that are not accepted, without muted ones.",
                 lists.count(where: \.isProblem)),
@@ -98,12 +95,8 @@ extension StatusReport {
             .gauge(
                 "syncagent_renditions", "Images by whether they are rendered in the sizes of render.sizes.",
                 by: "state",
-                [
-                    "ready": renditions?.ready ?? 0, "pending": renditions?.pending ?? 0,
-                    "failed": renditions?.failed ?? 0,
-                ]),
-            .gauge(
-                "syncagent_rendering_failing", "1 while no image can be rendered.", renditions?.error != nil),
+                ["ready": renditions.ready, "pending": renditions.pending, "failed": renditions.failed]),
+            .gauge("syncagent_rendering_failing", "1 while no image can be rendered.", renditions.error != nil),
             .gauge(
                 "syncagent_eviction_state", "1 for the present state of eviction, 0 for the others.", by: "state",
                 [
@@ -139,8 +132,7 @@ extension StatusReport {
         }
         let states = upstreams.flatMap { place, upstream in
             Upstream.State.allCases.map { state in
-                MetricReading.Series(
-                    labels: [place, state.rawValue], value: .number(upstream.state == state ? 1 : 0))
+                MetricReading.Series(labels: [place, state.rawValue], value: .number(upstream.state == state ? 1 : 0))
             }
         }
         return [
@@ -149,9 +141,9 @@ extension StatusReport {
                     "syncagent_upstream_state", "1 for the present state of each upstream, 0 for the others.", place,
                     .init("state", Upstream.State.self)),
                 states),
-            reading(
-                "syncagent_upstream_generation", "The newest generation of each upstream that was accepted."
-            ) { $0.generation },
+            reading("syncagent_upstream_generation", "The newest generation of each upstream that was accepted.") {
+                $0.generation
+            },
             reading(
                 "syncagent_upstream_published_timestamp_seconds",
                 "When that generation was published, since 1970; time() minus this is the age of the manifest."
