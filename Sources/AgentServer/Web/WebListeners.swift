@@ -79,10 +79,7 @@ package struct WebListeners: Sendable {
         ]
         others = sites.compactMap { name, address, respond in
             address.map {
-                (
-                    name: name, address: $0,
-                    server: HTTPServer(address: .tcp($0), clients: clients, logger: logger, respond: respond)
-                )
+                (name, $0, HTTPServer(address: .tcp($0), clients: clients, logger: logger, respond: respond))
             }
         }
     }

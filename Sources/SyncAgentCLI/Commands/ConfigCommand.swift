@@ -142,14 +142,24 @@ extension ConfigCommand {
 
         func run() throws {
             var hasProblems = false
+            func report(_ problems: [ConfigurationProblem], of path: String) throws {
+                hasProblems = hasProblems || !problems.isEmpty
+                for problem in problems { try Message.output(sentence: "\(problem)") }
+                if problems.isEmpty { try Message.output(sentence: "\(path): no errors") }
+            }
+            func check(_ file: CredentialsFile) throws {
+                var effective = EffectiveSettings()
+                effective.apply(file)
+                try report(file.problems + effective.certificateProblems(in: file.path), of: file.path)
+            }
             var files = file
-            var credentials = Credentials()
+            var settings = Settings()
             if files.isEmpty {
                 let place = try configuration.place()
                 let file = CredentialsFile(beside: place.file, isChecked: true)
+                settings.credentials = file.credentials
                 if access(file.path, R_OK) == 0 {
-                    hasProblems = try checkCredentials(file)
-                    credentials = file.credentials
+                    try check(file)
                 } else if errno == EACCES {
                     Message.error(
                         "Cannot read \(file.path): Permission denied. It is not checked. Run this command as root to "
@@ -163,38 +173,22 @@ extension ConfigCommand {
             }
             for path in files {
                 if FilePath(path).lastComponent?.string == Credentials.file {
-                    hasProblems = try checkCredentials(CredentialsFile(path: path, isChecked: true)) || hasProblems
+                    try check(CredentialsFile(path: path, isChecked: true))
                     continue
                 }
                 if !file.isEmpty {
                     let beside = CredentialsFile(beside: FilePath(path), isChecked: true)
-                    credentials = beside.credentials
-                    if access(beside.path, R_OK) == 0 { hasProblems = try checkCredentials(beside) || hasProblems }
+                    settings.credentials = beside.credentials
+                    if access(beside.path, R_OK) == 0 { try check(beside) }
                 }
-                let content = ConfigurationFile(path: path)
-                var settings = Settings()
-                settings.credentials = credentials
                 var effective = EffectiveSettings(settings)
-                effective.apply(content)
-                let problems = effective.problems + effective.problemsOfMachine
-                hasProblems = hasProblems || !problems.isEmpty
-                for problem in problems { try Message.output(sentence: "\(problem)") }
-                if problems.isEmpty { try Message.output(sentence: "\(path): no errors") }
+                effective.apply(ConfigurationFile(path: path))
+                try report(effective.problems + effective.problemsOfMachine, of: path)
                 for warning in effective.settings.warnings {
                     try Message.output(sentence: "\(path): warning: \(warning)")
                 }
             }
             if hasProblems { throw Exit.with(.badConfiguration) }
-        }
-
-        /// Prints what is wrong with a file of credentials; returns whether anything is.
-        private func checkCredentials(_ file: CredentialsFile) throws -> Bool {
-            var effective = EffectiveSettings()
-            effective.apply(file)
-            let problems = file.problems + effective.certificateProblems(in: file.path)
-            for problem in problems { try Message.output(sentence: "\(problem)") }
-            if problems.isEmpty { try Message.output(sentence: "\(file.path): no errors") }
-            return !problems.isEmpty
         }
     }
 

@@ -112,15 +112,13 @@ struct EventsCommand: AsyncParsableCommand {
     private func stoppedJournal(_ agent: LockState) throws -> EventJournal {
         let folder = try configuration.folders().state
         guard access(folder.string, R_OK | X_OK) == 0 else {
-            if errno == ENOENT {
-                throw Exit.because(
-                    "No agent answers, and none has run with the state folder \(folder): it does not exist. Start the "
-                        + "agent, or name its folder with --state.", code: .noAgent)
-            }
-            throw Exit.because(
-                "No agent answers, and the state folder \(folder) cannot be read: \(Errno(rawValue: errno)). Run this "
-                    + "command as the agent's user.",
-                code: .noAgent)
+            let reason =
+                errno == ENOENT
+                ? "none has run with the state folder \(folder): it does not exist. Start the agent, or name its folder "
+                    + "with --state."
+                : "the state folder \(folder) cannot be read: \(Errno(rawValue: errno)). Run this command as the "
+                    + "agent's user."
+            throw Exit.because("No agent answers, and \(reason)", code: .noAgent)
         }
         // In other cases a message has already said why the agent is not asked.
         if agent == .free { Message.error("The agent is not running. The events are read from \(folder).") }

@@ -71,10 +71,8 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private static func errors(of report: StatusReport, width: Int?) -> [StyledText] {
-        report.lists.flatMap { list -> [StyledText] in
-            guard let error = list.error else { return [] }
-            let text = StyledText(list.name.text + ": ") + StyledText(error, .red)
-            return text.wrapped(to: width)
+        report.lists.flatMap { list in
+            list.error.map { (StyledText(list.name.text + ": ") + StyledText($0, .red)).wrapped(to: width) } ?? []
         }
     }
 
@@ -97,8 +95,8 @@ struct ListCommand: AsyncParsableCommand {
             for document in documents {
                 for app in document.apps {
                     table.add(
-                        Self.columns(of: app, stale: stale).status, StyledText(document.list.text),
-                        StyledText(app.name ?? ""), StyledText(shown(app.icon)))
+                        Self.status(of: app, stale: stale), StyledText(document.list.text), StyledText(app.name ?? ""),
+                        StyledText(shown(app.icon)))
                 }
             }
             return (documents.isEmpty ? ["No icon failed."] : table.lines(fitting: width))
@@ -153,8 +151,10 @@ struct ListCommand: AsyncParsableCommand {
     static func table(of document: AppListDocument, stale: Set<IconURL> = []) -> Table {
         var table = Table("STATUS", .init("NAME", rank: 2, least: 8), .init("SIZE", rank: 1), "ICON")
         for app in document.apps {
-            let (status, size) = columns(of: app, stale: stale)
-            table.add(status, StyledText(app.name ?? ""), StyledText(size), StyledText(shown(app.icon)))
+            let size = if case .ready(let image) = app.state { "\(image.width)x\(image.height)" } else { "" }
+            table.add(
+                status(of: app, stale: stale), StyledText(app.name ?? ""), StyledText(size),
+                StyledText(shown(app.icon)))
         }
         return table
     }
@@ -191,20 +191,16 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    private static func columns(
-        of app: AppListDocument.App, stale: Set<IconURL>
-    ) -> (status: StyledText, size: String) {
-        var (status, size) =
-            switch app.state {
-            case .ready(let image): (StyledText("ready", .green), "\(image.width)x\(image.height)")
-            case .pending: (StyledText("pending", .yellow), "")
-            case .failed(let code): (StyledText(code, .red), "")
-            }
+    private static func status(of app: AppListDocument.App, stale: Set<IconURL>) -> StyledText {
+        if stale.contains(app.icon) { return StyledText("stale", .yellow) }
         if let previous = app.previous {
-            status = StyledText(previous.error.map { "previous, \($0)" } ?? "previous", .yellow)
+            return StyledText(previous.error.map { "previous, \($0)" } ?? "previous", .yellow)
         }
-        if stale.contains(app.icon) { status = StyledText("stale", .yellow) }
-        return (status, size)
+        return switch app.state {
+        case .ready: StyledText("ready", .green)
+        case .pending: StyledText("pending", .yellow)
+        case .failed(let code): StyledText(code, .red)
+        }
     }
 }
 

@@ -65,8 +65,7 @@ struct PathCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let cacheFolder = try await configuration.cacheFolder()
-        let cache = IconCache(at: cacheFolder)
+        let cache = IconCache(at: try await configuration.cacheFolder())
         let app = try entry(in: cache)
         let url = app.icon
         switch app.state {

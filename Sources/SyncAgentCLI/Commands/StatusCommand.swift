@@ -55,14 +55,17 @@ struct StatusCommand: AsyncParsableCommand {
         if watch, output.screen.isLive, !json {
             try await redraw()
         } else if watch {
-            try await follow()
+            try await reports { report, context in
+                if json { return try Message.output(report.json(for: context), isOneOfSeveral: true) }
+                try output.show { Self.lines(of: report, context, fitting: $0) + [""] }
+            }
         }
         let report = try await configuration.currentStatus()
         let context = try await configuration.context(for: report)
+        let problems = report.problems(for: context).filter { $0.severity == .problem }
         if json {
             try Message.output(report.json(for: context), isOneOfSeveral: watch)
         } else if quiet {
-            let problems = report.problems(for: context).filter { $0.severity == .problem }
             try output.show { width in
                 (report.state == .stopped ? ["The agent is stopped."] : [])
                     + problems.flatMap { StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) }
@@ -74,9 +77,7 @@ struct StatusCommand: AsyncParsableCommand {
         }
         if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
         if report.state == .stopped { throw Exit.with(.notRunning) }
-        let isSilent = report.problems(for: context).contains {
-            $0.known == .agentUnreachable && $0.severity == .problem
-        }
+        let isSilent = problems.contains { $0.known == .agentUnreachable }
         if report.needsAttention || isSilent { throw Exit.with(.attention) }
     }
 
@@ -91,13 +92,6 @@ struct StatusCommand: AsyncParsableCommand {
         of report: StatusReport, _ context: CommandContext, fitting width: Int?, height: Int? = nil
     ) -> [StyledText] {
         StatusView(report: report, context: context, now: AgentClock.wallTime, width: width).lines(atMost: height)
-    }
-
-    private func follow() async throws {
-        try await reports { report, context in
-            if json { return try Message.output(report.json(for: context), isOneOfSeveral: true) }
-            try output.show { Self.lines(of: report, context, fitting: $0) + [""] }
-        }
     }
 
     /// Calls the closure with the current status and each later one, until the agent ends.

@@ -106,23 +106,18 @@ struct StatusView {
 
     /// A problem with its cause, what to do, an example and the commands to type next, each on its own lines.
     static func lines(of problem: StatusProblem, now: Timestamp, width: Int?) -> [StyledText] {
-        let indent: StyledText = "  "
-        func wrapped(_ text: StyledText) -> [StyledText] {
-            text.wrapped(to: width.map { $0 - 2 }).map { indent + $0 }
-        }
-        var lines = headline(of: problem, now: now).wrapped(to: width)
-        if let detail = problem.detail { lines += wrapped(StyledText(RelativeTime.text(in: detail, now: now), .dim)) }
-        if let remedy = problem.remedy { lines += wrapped(StyledText(remedy)) }
-        if let name = problem.example {
+        let example = problem.example.flatMap { name in
             // Skip the example if a command, the sentence or the cause names it.
             let isNamed =
                 problem.commands.contains { $0.contains(bytes: " " + ShellWord.quoted(name)) }
                 || [problem.sentence, problem.detail ?? ""].contains { $0.contains(bytes: name) }
-            if !isNamed {
-                lines += wrapped(StyledText(problem.count > 1 ? "such as \(name)" : name, .dim))
-            }
+            return isNamed ? nil : StyledText(problem.count > 1 ? "such as \(name)" : name, .dim)
         }
-        return lines + problem.commands.map { indent + StyledText("$ " + $0, .bold) }
+        let detail = problem.detail.map { StyledText(RelativeTime.text(in: $0, now: now), .dim) }
+        let texts = [detail, problem.remedy.map { StyledText($0) }, example].compactMap(\.self)
+        let commands = problem.commands.map { StyledText("$ " + $0, .bold) }
+        let below = texts.flatMap { $0.wrapped(to: width.map { $0 - 2 }) } + commands
+        return headline(of: problem, now: now).wrapped(to: width) + below.map { "  " + $0 }
     }
 
     // MARK: Lists
