@@ -264,11 +264,6 @@ extension StatusReport {
             + names.joined(separator: ", ") + more
     }
 
-    /// The first ten texts, and how many more there are.
-    private static func enumerated(_ texts: [String]) -> String {
-        texts.prefix(10).joined(separator: ", ") + (texts.count > 10 ? " and \(texts.count - 10) more" : "")
-    }
-
     static func command(for icon: IconURL, in list: ListName?) -> String {
         if let icon = ShellWord.icon(icon) { return "syncagent why \(icon)" }
         return list.map { "syncagent list \(ShellWord.list($0))" } ?? "syncagent list"
@@ -317,15 +312,15 @@ extension StatusReport {
         let copies = lists.filter { $0.name.isConflictCopy }
         if let first = copies.first {
             let count = copies.count
+            let names = copies.prefix(10).map(\.name.description).joined(separator: ", ")
             notices.append(
                 StatusProblem(
                     .conflictCopy, severity: .notice, count: count,
                     sentence: (count == 1 ? "the list \(first.name) looks" : "\(count) lists look")
                         + " like a copy that a synchronizer kept: its apps may be there twice",
                     detail: "move what is missing to the original list, then delete the copy"
-                        + (count == 1 ? "" : ": " + Self.enumerated(copies.map(\.name.description))),
-                    example: first.name.text,
-                    commands: ["syncagent list \(ShellWord.list(first.name))"]))
+                        + (count == 1 ? "" : ": " + names) + (count > 10 ? " and \(count - 10) more" : ""),
+                    example: first.name.text, commands: ["syncagent list \(ShellWord.list(first.name))"]))
         }
         if watch.mode == .polling {
             notices.append(

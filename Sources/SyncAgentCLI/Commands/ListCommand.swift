@@ -49,9 +49,12 @@ struct ListCommand: AsyncParsableCommand {
         let problems =
             report.hasBadConfiguration ? report.problems(for: try await configuration.context(for: report)) : []
         try output.show(.lines(.array(report.lists.map(\.json)))) { width in
-            problems.filter { $0.known == .configurationRejected }.flatMap {
+            let flaws: [StyledText] = problems.filter { $0.known == .configurationRejected }.flatMap {
                 StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) + [""]
-            } + Self.lines(of: report, width: width)
+            }
+            guard !report.lists.isEmpty else { return flaws + ["There are no app lists."] }
+            return flaws + StatusView.table(of: report.lists).lines(fitting: width)
+                + Self.errors(of: report, width: width)
         }
         if report.lists.isEmpty {
             let folder = try await configuration.agentFolders().lists
@@ -62,12 +65,6 @@ struct ListCommand: AsyncParsableCommand {
         }
         if let obstacle { throw Exit.because(obstacle) }
         if report.hasBadConfiguration { throw Exit.with(.badConfiguration) }
-    }
-
-    /// A row for each list, then the errors of lists.
-    private static func lines(of report: StatusReport, width: Int?) -> [StyledText] {
-        guard !report.lists.isEmpty else { return ["There are no app lists."] }
-        return StatusView.table(of: report.lists).lines(fitting: width) + errors(of: report, width: width)
     }
 
     private static func errors(of report: StatusReport, width: Int?) -> [StyledText] {

@@ -127,15 +127,13 @@ struct StatusView {
         let pending = lists.contains { $0.pending > 0 } ? 5 : 1
         let failed = lists.contains { $0.failed > 0 } ? 6 : 2
         var table = Table(
-            .init("LIST", least: 12), "STATE",
-            .init("APPS", isNumber: true, rank: 3), .init("READY", isNumber: true, rank: 4),
-            .init("PENDING", isNumber: true, rank: pending),
+            .init("LIST", least: 12), "STATE", .init("APPS", isNumber: true, rank: 3),
+            .init("READY", isNumber: true, rank: 4), .init("PENDING", isNumber: true, rank: pending),
             .init("FAILED", isNumber: true, rank: failed))
         for list in lists.sorted(by: { NaturalName($0.name.text) < NaturalName($1.name.text) }) {
             table.add(
                 StyledText(list.name.text), state(of: list) + (list.muted == true ? ", muted" : ""),
-                StyledText(grouped(list.apps)),
-                StyledText(grouped(list.ready)), StyledText(grouped(list.pending)),
+                StyledText(grouped(list.apps)), StyledText(grouped(list.ready)), StyledText(grouped(list.pending)),
                 StyledText(grouped(list.failed), list.failed > 0 ? .red : nil))
         }
         return table
