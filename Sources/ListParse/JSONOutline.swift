@@ -1,21 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
+package import AppLists
 import CacheFormat
 
-/// What is known of a JSON text (RFC 8259) before it is decoded.
+/// A pass over a JSON text (RFC 8259) before it is decoded.
 ///
 /// Foundation's decoder can end the process where there are too many levels, takes one of several values of the same key,
 /// and does not say on Linux what is wrong.
-package enum JSONOutline: Equatable {
-    /// A text of the grammar, with the number of keys of the outermost object, duplicates included.
-    case wellFormed(topKeys: Int)
-    case tooDeep
-    /// The first fault, with its line, as a clause.
-    case fault(String)
+package struct JSONOutline {
+    private let bytes: [UInt8]
+    private var offset: Int
+    /// The offsets of the brackets that are open, outermost first.
+    private var open: [Int] = []
+    private var topKeys = 0
 
-    package init(of bytes: [UInt8], maxDepth: Int = ListLimits.maxDepth) {
-        var scan = JSONScan(bytes: bytes, maxDepth: maxDepth)
-        self = scan.outline()
+    /// Counts the keys of the outermost object, duplicates included; 0 if the text is not an object.
+    ///
+    /// - Throws: A rejection with the first fault and its line, or if nesting exceeds the limit.
+    package static func topKeys(_ bytes: [UInt8]) throws(ListRejection) -> Int {
+        var outline = JSONOutline(bytes: bytes, offset: bytes.textStart)
+        guard outline.skipWhiteSpace() else { return 0 }
+        try outline.value()
+        if outline.skipWhiteSpace() { throw outline.fault("\(outline.found) after the end of the list") }
+        return outline.topKeys
     }
 
     /// Whether a text is meant as JSON: in an OpenStep property list, “=” follows a key, and arrays are in parentheses.
@@ -33,140 +39,113 @@ package enum JSONOutline: Equatable {
         }
         return key.dropFirst(index + 1 - key.startIndex).first { !$0.isWhiteSpace } == UInt8(ascii: ":")
     }
-}
-
-private struct JSONScan {
-    /// What the grammar allows next.
-    private enum Expected { case value, valueOrEnd, key, keyOrEnd, colon, commaOrEnd, nothing }
-
-    let bytes: [UInt8]
-    let maxDepth: Int
-    private var offset = 0
-    /// The offsets of the brackets that are open, outermost first.
-    private var open: [Int] = []
-    private var topKeys = 0
-
-    init(bytes: [UInt8], maxDepth: Int) {
-        (self.bytes, self.maxDepth) = (bytes, maxDepth)
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { offset = 3 }
-    }
-
-    mutating func outline() -> JSONOutline {
-        var expected = Expected.value
-        while true {
-            while offset < bytes.count, " \t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
-            guard offset < bytes.count else { break }
-            switch (expected, bytes[offset]) {
-            case (.value, UInt8(ascii: "[")), (.valueOrEnd, UInt8(ascii: "[")):
-                open.append(offset)
-                expected = .valueOrEnd
-            case (.value, UInt8(ascii: "{")), (.valueOrEnd, UInt8(ascii: "{")):
-                open.append(offset)
-                expected = .keyOrEnd
-            case (.valueOrEnd, UInt8(ascii: "]")),
-                (.commaOrEnd, UInt8(ascii: "]")) where isOpen("["),
-                (.keyOrEnd, UInt8(ascii: "}")),
-                (.commaOrEnd, UInt8(ascii: "}")) where isOpen("{"):
-                open.removeLast()
-                expected = open.isEmpty ? .nothing : .commaOrEnd
-            case (.commaOrEnd, UInt8(ascii: ",")): expected = isOpen("{") ? .key : .value
-            case (.colon, UInt8(ascii: ":")): expected = .value
-            case (.value, _), (.valueOrEnd, _):
-                if let fault = scalar() { return self.fault(fault) }
-                expected = open.isEmpty ? .nothing : .commaOrEnd
-                continue
-            case (.key, UInt8(ascii: "\"")), (.keyOrEnd, UInt8(ascii: "\"")):
-                if let fault = string() { return self.fault(fault) }
-                if open.count == 1 { topKeys += 1 }
-                expected = .colon
-                continue
-            case (.key, UInt8(ascii: "}")): return fault("a comma before “}”")
-            case (.key, _), (.keyOrEnd, _): return fault("a key must be a string in double quotes")
-            case (.colon, _): return fault("“:” is missing after a key")
-            case (.commaOrEnd, _): return fault("“,” or “\(isOpen("{") ? "}" : "]")” is missing before \(found)")
-            case (.nothing, _): return fault("\(found) after the end of the list")
-            }
-            offset += 1
-            if open.count > maxDepth { return .tooDeep }
-        }
-        guard let last = open.last else { return .wellFormed(topKeys: topKeys) }
-        let bracket = Unicode.Scalar(bytes[last])
-        return fault("end of file, but “\(bracket)” of line \(line(at: last)) is not closed")
-    }
-
-    /// Whether the innermost open bracket is this one.
-    private func isOpen(_ bracket: Unicode.Scalar) -> Bool { open.last.map { bytes[$0] } == UInt8(ascii: bracket) }
 
     // MARK: Values
 
-    private mutating func scalar() -> String? {
-        switch bytes[offset] {
-        case UInt8(ascii: "\""): return string()
-        case UInt8(ascii: "'"): return "a string must be in double quotes"
-        case UInt8(ascii: "/"): return "JSON has no comments"
-        case UInt8(ascii: "]") where isOpen("["): return "a comma before “]”"
-        case UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: ","): return "a value is missing before \(found)"
-        default: break
+    private mutating func value() throws(ListRejection) {
+        switch try nextByte() {
+        case UInt8(ascii: "["), UInt8(ascii: "{"): try container()
+        case UInt8(ascii: "\""): try string()
+        case UInt8(ascii: "'"): throw fault("a string must be in double quotes")
+        case UInt8(ascii: "/"): throw fault("JSON has no comments")
+        case UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: ","): throw fault("a value is missing before \(found)")
+        default:
+            let word = bytes[offset...].prefix { $0.isOfName || $0 == UInt8(ascii: "+") }
+            guard Self.isNumber(word) || ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) })
+            else {
+                throw fault("\(found) is no value: write strings in double quotes")
+            }
+            offset = word.endIndex
         }
-        let word = bytes[offset...].prefix { $0.isOfName || $0 == UInt8(ascii: "+") }
-        guard ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) || Self.isNumber(word) else {
-            return "\(found) is no value: write strings in double quotes"
-        }
-        offset = word.endIndex
-        return nil
     }
 
-    /// Without a regular expression, which takes a tenth of a millisecond for each number.
-    private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
-        var rest = word
-        func takeByte(of bytes: String) -> Bool {
-            guard let first = rest.first, bytes.utf8.contains(first) else { return false }
-            rest = rest.dropFirst()
-            return true
+    private mutating func container() throws(ListRejection) {
+        let isObject = bytes[offset] == UInt8(ascii: "{")
+        let end: Unicode.Scalar = isObject ? "}" : "]"
+        var isFirst = true
+        open.append(offset)
+        guard open.count <= ListLimits.maxDepth else { throw .tooDeep(limit: ListLimits.maxDepth) }
+        offset += 1
+        while try nextByte() != UInt8(ascii: end) {
+            if !isFirst {
+                guard bytes[offset] == UInt8(ascii: ",") else {
+                    throw fault("“,” or “\(end)” is missing before \(found)")
+                }
+                offset += 1
+                if try nextByte() == UInt8(ascii: end) { throw fault("a comma before “\(end)”") }
+            }
+            isFirst = false
+            if isObject { try key() }
+            try value()
         }
-        func takeDigits() -> Bool {
-            let count = rest.count
-            rest = rest.drop(while: \.isDigit)
-            return rest.count < count
-        }
-        _ = takeByte(of: "-")
-        guard takeByte(of: "0") || takeDigits() else { return false }
-        if takeByte(of: "."), !takeDigits() { return false }
-        if takeByte(of: "eE") {
-            _ = takeByte(of: "+-")
-            guard takeDigits() else { return false }
-        }
-        return rest.isEmpty
+        open.removeLast()
+        offset += 1
+    }
+
+    private mutating func key() throws(ListRejection) {
+        guard bytes[offset] == UInt8(ascii: "\"") else { throw fault("a key must be a string in double quotes") }
+        try string()
+        if open.count == 1 { topKeys += 1 }
+        guard try nextByte() == UInt8(ascii: ":") else { throw fault("“:” is missing after a key") }
+        offset += 1
     }
 
     /// Skips a string; its escapes are left to the decoder, except that a wrong one is a fault.
-    private mutating func string() -> String? {
+    private mutating func string() throws(ListRejection) {
         let start = offset
         offset += 1
         while offset < bytes.count {
             switch bytes[offset] {
             case UInt8(ascii: "\""):
                 offset += 1
-                return String(utf8: bytes[start..<offset]) == nil ? "the text is not UTF-8" : nil
+                guard String(utf8: bytes[start..<offset]) != nil else { throw fault("the text is not UTF-8") }
+                return
             case UInt8(ascii: "\\"):
-                let next = offset + 1 < bytes.count ? bytes[offset + 1] : 0
-                guard "\"\\/bfnrtu".utf8.contains(next) else { return "“\\” begins no known escape: write “\\\\”" }
-                if next == UInt8(ascii: "u") {
-                    let digits = bytes[(offset + 2)...].prefix(4)
-                    guard digits.count == 4, digits.allSatisfy({ $0.isDigit || (0x61...0x66).contains($0 | 0x20) })
-                    else {
-                        return "“\\u” needs four hexadecimal digits"
-                    }
+                let escape = bytes[(offset + 1)...].prefix(5)
+                guard let kind = escape.first, "\"\\/bfnrtu".utf8.contains(kind) else {
+                    throw fault("“\\” begins no known escape: write “\\\\”")
+                }
+                guard kind != UInt8(ascii: "u") || escape.count == 5 && escape.dropFirst().allSatisfy(\.isHexDigit)
+                else {
+                    throw fault("“\\u” needs four hexadecimal digits")
                 }
                 offset += 2
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
-                return "a string has no closing quote"
-            case ..<0x20: return "a control character in a string"
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): throw fault("a string has no closing quote")
+            case ..<0x20: throw fault("a control character in a string")
             default: offset += 1
             }
         }
-        offset = start
-        return "a string has no closing quote"
+        throw fault("a string has no closing quote", at: start)
+    }
+
+    /// Without a regular expression, which takes a tenth of a millisecond for each number.
+    private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
+        func isDigits(_ part: ArraySlice<UInt8>) -> Bool { !part.isEmpty && part.allSatisfy(\.isDigit) }
+        let mantissa = word.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+        let exponent = word[mantissa.endIndex...].dropFirst()
+        let integer = mantissa.prefix { $0 != UInt8(ascii: ".") }
+        let fraction = mantissa[integer.endIndex...].dropFirst()
+        let digits = integer.first == UInt8(ascii: "-") ? integer.dropFirst() : integer
+        return isDigits(digits) && (digits.count == 1 || digits.first != UInt8(ascii: "0"))
+            && (integer.endIndex == mantissa.endIndex || isDigits(fraction))
+            && (mantissa.endIndex == word.endIndex
+                || isDigits("+-".utf8.contains(exponent.first ?? 0) ? exponent.dropFirst() : exponent))
+    }
+
+    // MARK: Bytes
+
+    /// Returns whether anything follows.
+    private mutating func skipWhiteSpace() -> Bool {
+        while offset < bytes.count, " \t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
+        return offset < bytes.count
+    }
+
+    /// The next byte that is not white space, within brackets.
+    private mutating func nextByte() throws(ListRejection) -> UInt8 {
+        if skipWhiteSpace() { return bytes[offset] }
+        let last = open[open.count - 1]
+        let bracket = Unicode.Scalar(bytes[last])
+        throw fault("end of file, but “\(bracket)” of line \(bytes.line(at: last)) is not closed")
     }
 
     // MARK: Messages
@@ -177,7 +156,7 @@ private struct JSONScan {
         return "“\(ListPath.shown(String(decoding: word.isEmpty ? bytes[offset...offset] : word, as: UTF8.self)))”"
     }
 
-    private func fault(_ text: String) -> JSONOutline { .fault("line \(line(at: offset)): \(text)") }
-
-    private func line(at offset: Int) -> Int { 1 + bytes[..<offset].count { $0 == UInt8(ascii: "\n") } }
+    private func fault(_ text: String, at position: Int? = nil) -> ListRejection {
+        .notJSON("line \(bytes.line(at: position ?? offset)): \(text)")
+    }
 }

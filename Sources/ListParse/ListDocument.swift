@@ -1,29 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import FoundationEssentials
 
 /// A whole property list, decoded as any known shape of app list.
 ///
-/// `init(from:)` does everything in one pass; decoding the file again for each possible type is many times slower.
-struct ListDocument: Decodable {
-    /// The decoder's key for the ``ListLimits``.
-    static let limitsKey = CodingUserInfoKey(rawValue: "limits")
-    /// The decoder's key for the number of keys of the outermost dictionary.
-    static let topKeysKey = CodingUserInfoKey(rawValue: "topKeys")
-
+/// `init(from:configuration:)` does everything in one pass; decoding the file again for each possible type is many times slower.
+struct ListDocument: DecodableWithConfiguration {
     /// The keys whose array is the list even if there are other arrays, by precedence.
     private static let preferredKeys = ["apps", "items", "icons"]
 
     let verdict: ListVerdict
 
-    init(from decoder: any Decoder) throws {
-        let limits = Self.limitsKey.flatMap { decoder.userInfo[$0] as? ListLimits } ?? ListLimits()
+    init(from decoder: any Decoder, configuration outline: PropertyListOutline) throws {
+        let limits = outline.limits
         if let array = try? decoder.unkeyedContainer() {
             var reader = EntryReader(limits: limits)
             verdict = Self.verdict(of: reader.read(array, at: ""))
         } else if let dictionary = try? decoder.container(keyedBy: ListKey.self) {
-            let topKeys = Self.topKeysKey.flatMap { decoder.userInfo[$0] as? Int } ?? 0
-            verdict = Self.verdict(of: dictionary, topKeys: topKeys, limits)
+            verdict = Self.verdict(of: dictionary, topKeys: outline.topKeys, limits)
         } else if let text = try? decoder.singleValueContainer().decode(String.self), text.starts(withBytes: "bplist") {
             // The parser reads a damaged binary property list as a string.
             verdict = .failure(.notAPropertyList("it is a damaged binary one"))

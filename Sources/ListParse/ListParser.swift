@@ -18,36 +18,22 @@ package struct ListParser: Sendable {
         let encoding = PropertyListEncoding(of: bytes)
         // The parser reads white space alone as an empty dictionary.
         guard encoding != .blank else { return .failure(.emptyFile) }
-        let outline: PropertyListOutline
-        do throws(ListRejection) {
-            outline = try encoding.outline(of: bytes, limits)
-        } catch {
-            return .failure(error)
-        }
-        var limits = limits
-        if let keys = outline.identityKeys { limits.identityKeys = keys }
-        var userInfo: [CodingUserInfoKey: any Sendable] = [:]
-        if let key = ListDocument.limitsKey { userInfo[key] = limits }
-        if let key = ListDocument.topKeysKey { userInfo[key] = outline.topKeys }
         do {
-            guard encoding != .json else {
-                let decoder = JSONDecoder()
-                decoder.userInfo = userInfo
-                return try decoder.decode(ListDocument.self, from: Data(bytes)).verdict
+            let outline = try encoding.outline(of: bytes, limits)
+            if encoding == .json {
+                return try JSONDecoder().decode(ListDocument.self, from: Data(bytes), configuration: outline).verdict
             }
-            let decoder = PropertyListDecoder()
-            decoder.userInfo = userInfo
             let text = encoding == .openStep ? OpenStepEscapes.joiningSurrogates(bytes) : bytes
-            return try decoder.decode(ListDocument.self, from: Data(text)).verdict
+            return try PropertyListDecoder().decode(ListDocument.self, from: Data(text), configuration: outline).verdict
+        } catch let rejection as ListRejection {
+            return .failure(rejection)
         } catch {
-            switch encoding {
-            case .json: return .failure(.notJSON(Self.detail(of: error, encoding)))
-            case .wideText where JSONOutline.isLikely(bytes.filter { $0 != 0 && $0 < 0x80 }[...]):
+            if encoding == .wideText, JSONOutline.isLikely(bytes.filter { $0 != 0 && $0 < 0x80 }[...]) {
                 return .failure(.notJSON("it is not in UTF-8"))
-            default: break
             }
             let fault = encoding == .xml ? XMLFault.first(in: bytes) : nil
-            return .failure(.notAPropertyList(fault ?? Self.detail(of: error, encoding)))
+            let detail = fault ?? Self.detail(of: error, encoding)
+            return .failure(encoding == .json ? .notJSON(detail) : .notAPropertyList(detail))
         }
     }
 

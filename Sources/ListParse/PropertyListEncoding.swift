@@ -9,7 +9,7 @@ package enum PropertyListEncoding: Equatable {
     case wideText
 
     package init(of bytes: [UInt8]) {
-        let text = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+        let text = bytes[bytes.textStart...]
         guard let first = text.first(where: { !$0.isWhiteSpace }) else {
             self = .blank
             return
@@ -33,34 +33,38 @@ package enum PropertyListEncoding: Equatable {
     ///   have, or JSON is not well-formed.
     package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
         let maxDepth = ListLimits.maxDepth
-        let outline: PropertyListOutline?
+        var outline = PropertyListOutline(limits: limits)
+        let topKeys: Int?
         switch self {
-        case .blank, .wideText: return PropertyListOutline()
-        case .xml: outline = XMLNesting.outline(bytes, limits)
-        case .json:
-            switch JSONOutline(of: bytes) {
-            case .wellFormed(let topKeys): outline = PropertyListOutline(topKeys: topKeys)
-            case .tooDeep: outline = nil
-            case .fault(let fault): throw .notJSON(fault)
-            }
-        case .openStep:
-            outline = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth).map { PropertyListOutline(topKeys: $0) }
+        case .blank, .wideText: topKeys = 0
+        case .xml: topKeys = XMLNesting.topKeys(bytes, narrowing: &outline.limits)
+        case .json: topKeys = try JSONOutline.topKeys(bytes)
+        case .openStep: topKeys = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth)
         case .binary:
-            guard let binary = BinaryNesting(bytes) else { return PropertyListOutline() }
+            guard let binary = BinaryNesting(bytes) else { return outline }
             let maxValues = limits.maxBytes.bytes
             let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
             if let extent, extent.values > maxValues { throw .tooManyValues(limit: maxValues) }
-            outline = extent.map { _ in PropertyListOutline(topKeys: binary.topKeys) }
+            topKeys = extent.map { _ in binary.topKeys }
         }
-        guard let outline else { throw .tooDeep(limit: maxDepth) }
+        guard let topKeys else { throw .tooDeep(limit: maxDepth) }
+        outline.topKeys = topKeys
         return outline
     }
 }
 
 /// What is known about a property list before it is parsed.
 package struct PropertyListOutline {
+    /// Without the identity keys that no dictionary of the list has, as far as is known.
+    package var limits: ListLimits
     /// The number of keys of the outermost dictionary, duplicates included; 0 if unknown.
     package var topKeys = 0
-    /// The identity keys that a dictionary may have; `nil` for any.
-    package var identityKeys: [String]?
+}
+
+extension [UInt8] {
+    /// The offset after a byte order mark in UTF-8.
+    var textStart: Int { starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0 }
+
+    /// The number of the line of an offset.
+    func line(at offset: Int) -> Int { 1 + self[..<offset].count { $0 == UInt8(ascii: "\n") } }
 }

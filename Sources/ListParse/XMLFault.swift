@@ -27,7 +27,7 @@ package struct XMLFault {
     /// The first fault, with its line, as a clause; `nil` if it is none of the usual ones.
     package static func first(in bytes: [UInt8]) -> String? {
         var search = XMLFault(bytes: bytes)
-        return search.find().map { "line \(search.line(at: search.offset)): \($0)" }
+        return search.find().map { "line \(bytes.line(at: search.offset)): \($0)" }
     }
 
     private init(bytes: [UInt8]) {
@@ -51,7 +51,7 @@ package struct XMLFault {
             offset = pieces.offset
         }
         guard let last = open.last else { return nil }
-        return "end of file, but <\(last.name)> of line \(line(at: last.offset)) is not closed"
+        return "end of file, but <\(last.name)> of line \(bytes.line(at: last.offset)) is not closed"
     }
 
     private mutating func declaration(before end: Int) -> String? {
@@ -76,7 +76,7 @@ package struct XMLFault {
         guard let parent = open.indices.last else { return nil }
         let outer = open[parent]
         guard Self.containers.contains(outer.name) else {
-            return "<\(name)> within <\(outer.name)> of line \(line(at: outer.offset))"
+            return "<\(name)> within <\(outer.name)> of line \(bytes.line(at: outer.offset))"
         }
         guard outer.name == "dict" else { return nil }
         guard outer.hasKey != (name == "key") else {
@@ -89,7 +89,7 @@ package struct XMLFault {
     private mutating func end(_ name: String) -> String? {
         guard let last = open.popLast() else { return "</\(name)>, but no element is open" }
         guard last.name == name else {
-            return "</\(name)>, but <\(last.name)> of line \(line(at: last.offset)) is not closed"
+            return "</\(name)>, but <\(last.name)> of line \(bytes.line(at: last.offset)) is not closed"
         }
         return last.hasKey ? "</dict>, but the last key has no value" : nil
     }
@@ -123,9 +123,5 @@ package struct XMLFault {
             $0 > 0x20 && ![UInt8(ascii: ">"), UInt8(ascii: "/"), UInt8(ascii: "<"), UInt8(ascii: ";")].contains($0)
         }
         return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private func line(at offset: Int) -> Int {
-        1 + bytes[..<offset].count { $0 == UInt8(ascii: "\n") }
     }
 }

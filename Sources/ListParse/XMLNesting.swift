@@ -2,9 +2,9 @@
 import AppLists
 
 enum XMLNesting {
-    /// Counts the keys of the outermost dictionary, and searches all for the identity keys; `nil` if the nesting
-    /// exceeds the limit.
-    static func outline(_ bytes: [UInt8], _ limits: ListLimits) -> PropertyListOutline? {
+    /// Counts the keys of the outermost dictionary, and keeps those identity keys that a dictionary may have; `nil` if
+    /// the nesting exceeds the limit.
+    static func topKeys(_ bytes: [UInt8], narrowing limits: inout ListLimits) -> Int? {
         var pieces = XMLPieces(bytes)
         var depth = 0
         var topKeys = 0
@@ -29,7 +29,8 @@ enum XMLNesting {
                 }
             }
         }
-        return PropertyListOutline(topKeys: topKeys, identityKeys: identityKeys.possible)
+        limits.identityKeys = identityKeys.possible
+        return topKeys
     }
 }
 

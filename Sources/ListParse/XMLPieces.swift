@@ -25,7 +25,7 @@ struct XMLPieces {
 
     init(_ bytes: [UInt8]) {
         self.bytes = bytes
-        offset = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+        offset = bytes.textStart
     }
 
     /// The next piece; `nil` at the end.

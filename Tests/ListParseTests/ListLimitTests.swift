@@ -74,7 +74,7 @@ struct ListLimitTests {
     func outline(body: String, keys: [String]) throws {
         let bytes = Array("<plist><dict>\(body)</dict></plist>".utf8)
         let outline = try PropertyListEncoding.xml.outline(of: bytes, ListLimits(identityKeys: ["id", "appid"]))
-        #expect(outline.identityKeys == keys)
+        #expect(outline.limits.identityKeys == keys)
     }
 
     @Test(

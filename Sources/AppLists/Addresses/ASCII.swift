@@ -3,6 +3,7 @@
 /// Kinds of ASCII characters, by their bytes.
 extension UInt8 {
     @inlinable package var isDigit: Bool { (0x30...0x39).contains(self) }
+    @inlinable package var isHexDigit: Bool { isDigit || (0x61...0x66).contains(self | 0x20) }
     @inlinable package var isLetter: Bool { (0x61...0x7A).contains(self | 0x20) }
     /// Whether it is a letter, a digit, `-`, `.` or `_`.
     @inlinable package var isOfName: Bool {

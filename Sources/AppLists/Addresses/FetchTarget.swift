@@ -128,7 +128,7 @@ package struct FetchTarget: Hashable, Sendable {
         let label = bytes[start...last]
         let isHexadecimal = label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
         guard isHexadecimal else { return label.allSatisfy(\.isDigit) }
-        return label.dropFirst(2).allSatisfy { $0.isDigit || (0x61...0x66).contains($0 | 0x20) }
+        return label.dropFirst(2).allSatisfy(\.isHexDigit)
     }
 
     /// Whether a host is an address or invalid, not a name.

@@ -62,7 +62,7 @@ package struct ListRejection: Error, Equatable, Sendable {
 
     package let code: Code
     /// A cause, a limit or some keys.
-    let facts: [String]
+    package let facts: [String]
 
     private init(_ code: Code, _ facts: [String] = []) {
         (self.code, self.facts) = (code, facts)
