@@ -30,15 +30,12 @@ extension EntryReader {
                 Self.kinds.contains(kind)
             else { continue }
             hasIcon = true
-            switch icon(Self.urlKey, of: dictionary) {
             // An app has an image of each kind.
-            case .success(let url):
-                append(
-                    AppEntry(name: name, id: identifier.map { "\($0) \(kind)" }, icon: url),
-                    at: asset.key(Self.urlKey))
+            let id = identifier.map { "\($0) \(kind)" }
+            switch icon(Self.urlKey, of: dictionary) {
+            case .success(let url): append(AppEntry(name: name, id: id, icon: url), at: asset.key(Self.urlKey))
             case .failure(let flaw):
-                draft.addUnusable(
-                    name: name, id: identifier.map { "\($0) \(kind)" }, at: asset.key(Self.urlKey), flaw.description)
+                draft.addUnusable(name: name, id: id, at: asset.key(Self.urlKey), flaw.description)
             }
         }
         if !hasIcon { addLostImages(name, identifier, at: place) }

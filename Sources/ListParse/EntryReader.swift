@@ -4,16 +4,15 @@ import CacheFormat
 
 /// Reads the entries of an array one by one: a bad entry is reported and ignored.
 struct EntryReader {
-    enum Reading: Equatable {
-        case list(AppList)
+    enum Reading {
+        /// A list, or why it is none: it exceeds a limit, or needs a setting.
+        case verdict(ListVerdict)
         /// An empty array, and therefore an empty list.
         case empty
         /// It contains no URL and no dictionary of a known kind.
         case other
         /// The same, but it has dictionaries with names, or empty strings: it may be a list that has lost its URLs.
         case spoiled(ListRejection)
-        /// It exceeds a limit, or needs a setting.
-        case rejected(ListRejection)
     }
 
     static let nameKey = ListKey("name")
@@ -59,9 +58,9 @@ struct EntryReader {
                 draft.addUnusable(name: nil, id: nil, at: "\(place)", "not a dictionary or a string")
                 guard (try? array.decode(Anything.self)) != nil else { return .other }
             }
-            if let rejection { return .rejected(rejection) }
+            if let rejection { return .verdict(.failure(rejection)) }
         }
-        if isKnownShape { return result }
+        if isKnownShape { return .verdict(verdict) }
         guard draft.hasSpoiledEntries, let rejection = draft.noUsableEntry else { return .other }
         return .spoiled(rejection)
     }
@@ -77,17 +76,13 @@ struct EntryReader {
     }
 
     /// Reads a dictionary that is the only entry of a list.
-    mutating func read(_ entry: KeyedDecodingContainer<ListKey>) -> Reading {
+    mutating func read(_ entry: KeyedDecodingContainer<ListKey>) -> ListVerdict {
         _ = add(entry, at: .top)
-        return result
+        return verdict
     }
 
-    private var result: Reading {
-        if draft.entries.isEmpty, lacksIconBase, !hasOtherFlaw { return .rejected(.noIconBase) }
-        return switch draft.verdict {
-        case .success(let list): .list(list)
-        case .failure(let rejection): .rejected(rejection)
-        }
+    private var verdict: ListVerdict {
+        draft.entries.isEmpty && lacksIconBase && !hasOtherFlaw ? .failure(.noIconBase) : draft.verdict
     }
 
     mutating func count(_ array: any UnkeyedDecodingContainer) { elements += array.count ?? 0 }
@@ -200,9 +195,7 @@ struct EntryReader {
     /// Other values are ignored without a problem: a list may use such a key for something else.
     mutating func identity(of entry: KeyedDecodingContainer<ListKey>) -> String? {
         for key in identityKeys where entry.contains(key) {
-            guard let text = text(key, of: entry), !text.isEmpty else { continue }
-            guard text.utf8.count <= AppEntry.maxTextBytes else { continue }
-            return text
+            if let text = text(key, of: entry), (1...AppEntry.maxTextBytes).contains(text.utf8.count) { return text }
         }
         return nil
     }

@@ -29,10 +29,9 @@ struct ListDocument: DecodableWithConfiguration {
 
     private static func verdict(of array: EntryReader.Reading) -> ListVerdict {
         switch array {
-        case .list(let list): .success(list)
+        case .verdict(let verdict): verdict
         case .empty: .success(AppList())
         case .other, .spoiled: .failure(.noKnownShape)
-        case .rejected(let rejection): .failure(rejection)
         }
     }
 
@@ -59,7 +58,7 @@ struct ListDocument: DecodableWithConfiguration {
             case .spoiled(let rejection): return .failure(rejection)
             case .empty: empty.append(key.stringValue)
             case .other: isLost = true
-            case .list(let list):
+            case .verdict(.success(let list)):
                 // Except under “apps”, an array of URLs is no replacement for more names with URLs, or apps, beside it.
                 if key.stringValue != preferredKeys[0], reader.dictionaries == 0,
                     let larger = larger(than: list.entries.count, besides: key, in: dictionary, limits)
@@ -67,12 +66,12 @@ struct ListDocument: DecodableWithConfiguration {
                     return .failure(.ambiguousShape(keys: [key.stringValue] + larger))
                 }
                 return .success(list)
-            case .rejected(let rejection): return .failure(rejection)
+            case .verdict(let failure): return failure
             }
         }
         if MunkiItem.isItem(dictionary) {
             var reader = EntryReader(limits: limits)
-            return verdict(of: reader.read(dictionary))
+            return reader.read(dictionary)
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
         var texts: [(key: String, reading: EntryReader.Reading, urls: Int, isWrapped: Bool)] = []
@@ -167,8 +166,8 @@ struct ListDocument: DecodableWithConfiguration {
                 if AppEntry.isPlainURL(text) { named += 1 }
             } else if let array = try? dictionary.nestedUnkeyedContainer(forKey: key), array.count ?? 0 > count {
                 var reader = EntryReader(limits: limits)
-                guard case .list = reader.read(array, at: key.stringValue), reader.draft.entries.count > count,
-                    reader.dictionaries > 0
+                guard case .verdict(.success) = reader.read(array, at: key.stringValue),
+                    reader.draft.entries.count > count, reader.dictionaries > 0
                 else { continue }
                 keys.append(ListPath.key(key.stringValue))
             }

@@ -22,20 +22,11 @@ enum ListPath {
 
 struct EntryPlace: CustomStringConvertible {
     /// The property list itself, as the only entry.
-    static let top = EntryPlace(path: "")
+    static let top = EntryPlace(array: "", index: nil)
 
-    private let array: String
-    private let index: Int?
-
-    private init(path: String) {
-        array = path
-        index = nil
-    }
-
-    init(array: String, index: Int) {
-        self.array = array
-        self.index = index
-    }
+    /// The key path of an array, or of the entry itself.
+    let array: String
+    let index: Int?
 
     var description: String { index.map { "\(array)[\($0)]" } ?? array }
 
@@ -46,5 +37,5 @@ struct EntryPlace: CustomStringConvertible {
     }
 
     /// The place of a dictionary under one of the entry's keys.
-    func within(_ key: ListKey) -> EntryPlace { EntryPlace(path: self.key(key)) }
+    func within(_ key: ListKey) -> EntryPlace { EntryPlace(array: self.key(key), index: nil) }
 }

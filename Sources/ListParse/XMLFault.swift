@@ -30,10 +30,6 @@ package struct XMLFault {
         return search.find().map { "line \(bytes.line(at: search.offset)): \($0)" }
     }
 
-    private init(bytes: [UInt8]) {
-        self.bytes = bytes
-    }
-
     private mutating func find() -> String? {
         var pieces = XMLPieces(bytes)
         offset = pieces.offset

@@ -109,9 +109,8 @@ package struct FetchTarget: Hashable, Sendable {
             guard isHost(host) else { throw .hostCharacters }
             guard host.utf8.last != UInt8(ascii: ".") || !endsInNumber(host) else { throw .hostEnd }
         }
-        guard !port.isEmpty else { return (host.asciiLowercased, defaultPort) }
         let digits = Substring(port.utf8.dropFirst())
-        guard port.utf8.first == UInt8(ascii: ":"), digits.utf8.allSatisfy(\.isDigit) else {
+        guard port.isEmpty || port.utf8.first == UInt8(ascii: ":"), digits.utf8.allSatisfy(\.isDigit) else {
             throw .malformed("its host is not followed by a valid port")
         }
         if digits.isEmpty { return (host.asciiLowercased, defaultPort) }

@@ -19,15 +19,13 @@ extension ListName {
     /// OneDrive appends the name of the computer (`apps-LAPTOP.plist`), which no rule tells from another list.
     package var isConflictCopy: Bool {
         guard let suffix = Self.suffix(of: Array(text.utf8)) else { return false }
-        let words = text.utf8.dropLast(suffix.utf8.count).split { !Self.isLetter($0) }
+        let words = text.utf8.dropLast(suffix.utf8.count).split { !$0.isLetter && $0 < 0x80 }
         let marks = ["conflict", "conflicted", "sfconflict"]
         return words.contains { word in
             word.startIndex != text.utf8.startIndex
                 && marks.contains { $0.utf8.elementsEqual(word.lazy.map { $0 | 0x20 }) }
         }
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7A).contains(byte | 0x20) || byte >= 0x80 }
 
     /// Why a file with a name that is no list's is not read, as a clause.
     package static let ignored =

@@ -16,18 +16,11 @@ package struct ListCheck: Sendable {
 
     /// The verdict on what a descriptor has from its offset on, such as standard input.
     package func verdict(onInput input: FileDescriptor) async -> ListVerdict {
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        do {
-            while bytes.count <= maxBytes.bytes {
-                let count = try buffer.withUnsafeMutableBytes { try input.read(into: $0) }
-                guard count > 0 else { return await parser.parse(bytes) }
-                bytes += buffer[..<count]
-            }
+        do throws(ListRejection) {
+            return await parser.parse(try ListFile.bytes(atMost: maxBytes) { try input.read(into: $1) })
         } catch {
-            return .failure(.unreadable("\(error)"))
+            return .failure(error)
         }
-        return .failure(.tooLarge(limit: maxBytes))
     }
 
     package func verdict(on path: FilePath) async -> ListVerdict {

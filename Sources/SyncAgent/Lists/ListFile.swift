@@ -52,21 +52,29 @@ package struct ListFile: Sendable {
     ///
     /// - Throws: ``ListRejection`` if reading fails, or the contents exceed the limit.
     package func contents(maxBytes: ByteCount) throws(ListRejection) -> Contents {
+        let bytes = try Self.bytes(atMost: maxBytes) { try descriptor.read(fromAbsoluteOffset: $0, into: $1) }
+        return Contents(bytes: bytes, sha256: Digest.of(bytes))
+    }
+
+    /// Calls a function that reads from an offset into a buffer, until it reads nothing.
+    ///
+    /// - Throws: ``ListRejection`` if reading fails, or there is more than the limit.
+    static func bytes(
+        atMost limit: ByteCount, read: (Int64, UnsafeMutableRawBufferPointer) throws -> Int
+    ) throws(ListRejection) -> [UInt8] {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
+        while bytes.count <= limit.bytes {
             let count: Int
             do {
-                count = try buffer.withUnsafeMutableBytes {
-                    try descriptor.read(fromAbsoluteOffset: Int64(bytes.count), into: $0)
-                }
+                count = try buffer.withUnsafeMutableBytes { try read(Int64(bytes.count), $0) }
             } catch {
                 throw .unreadable("\(error)")
             }
-            if count == 0 { return Contents(bytes: bytes, sha256: Digest.of(bytes)) }
+            if count == 0 { return bytes }
             bytes += buffer[..<count]
-            guard bytes.count <= maxBytes.bytes else { throw .tooLarge(limit: maxBytes) }
         }
+        throw .tooLarge(limit: limit)
     }
 
     private static func status(of file: FileDescriptor) throws(ListRejection) -> stat {

@@ -84,9 +84,8 @@ struct CheckCommand: AsyncParsableCommand {
     /// Downloads each icon of the list once, except refused ones.
     private func tryIcons(of finding: inout CheckFinding, _ settings: Settings) async throws {
         guard case .success(let list) = finding.verdict else { return }
-        let refused = Set(finding.refused.map(\.icon))
-        var seen: Set<IconURL> = []
-        let urls = list.entries.map(\.icon).filter { !refused.contains($0) && seen.insert($0).inserted }
+        var seen = Set(finding.refused.map(\.icon))
+        let urls = list.entries.map(\.icon).filter { seen.insert($0).inserted }
         let proxies = try Exit.with(.badConfiguration) {
             try ProxyPolicy(setting: settings.fetch.proxy) { Variable[$0] }
         }

@@ -16,7 +16,7 @@ struct CheckFinding {
     let file: String
     let verdict: ListVerdict
     /// The icons that are refused before any request, and why.
-    let refused: [(icon: IconURL, failure: FetchFailure)]
+    private(set) var refused: [Failure] = []
     /// Adapts messages about settings to the configuration file.
     private let context: CommandContext
     var isMissing = false
@@ -29,26 +29,25 @@ struct CheckFinding {
     var trials: [(icon: IconURL, outcome: FetchOutcome)] = []
     private let keys: CacheKeys
 
+    typealias Failure = (icon: IconURL, code: String, message: String)
+
     init(file: String, verdict: ListVerdict, settings: Settings, _ context: CommandContext) {
         (self.file, self.verdict, self.context) = (file, verdict, context)
         keys = settings.keys
         let inspector = ImageInspector(limits: ImageLimits(settings.images))
-        var refused: [(icon: IconURL, failure: FetchFailure)] = []
         for entry in (try? verdict.get())?.entries ?? [] {
             do throws(FetchFailure) {
                 switch try settings.network.source(of: entry.icon) {
                 case .inline(let url): _ = try url.image(upTo: settings.fetch.maxBytes, inspector)
                 case .server(let target):
-                    let policy = settings.network.addresses(for: target.host)
-                    if let refusal = policy.refusal(ofHost: target.host) {
+                    if let refusal = settings.network.addresses(for: target.host).refusal(ofHost: target.host) {
                         throw FetchFailure.address(refusal, of: target.host)
                     }
                 }
             } catch {
-                refused.append((entry.icon, error))
+                refused.append((entry.icon, error.code.rawValue, error.message))
             }
         }
-        self.refused = refused
     }
 
     var isAcceptable: Bool { (try? verdict.get()) != nil }
@@ -56,8 +55,11 @@ struct CheckFinding {
     /// Whether the file's name or an entry is ignored, or an icon will fail whatever the server answers.
     var isFlawed: Bool { !hasListName || !refused.isEmpty || (try? verdict.get())?.unusable.isEmpty == false }
 
-    var hasFailedIcons: Bool {
-        !refused.isEmpty || trials.contains { Self.error(of: $0.outcome) != nil } || !wrongKeys.isEmpty
+    var hasFailedIcons: Bool { !refused.isEmpty || !failed.isEmpty || !wrongKeys.isEmpty }
+
+    /// The trials that brought no image.
+    private var failed: [Failure] {
+        trials.compactMap { icon, outcome in Self.error(of: outcome).map { (icon, $0.code, $0.message) } }
     }
 
     /// The keys of URLs that brought different images, each with the number of its URLs and of their images.
@@ -88,35 +90,25 @@ struct CheckFinding {
             let reason = "\(rejection.message) [\(rejection.code)]"
             return (StyledText("\(shownFile): not acceptable: ", .red) + StyledText(reason)).wrapped(to: width)
         case .success(let list):
-            var items = wrongKeys.map { key, urls, images in
-                StyledText("wrong key: ", .red)
-                    + StyledText(
-                        "\(counted(urls, "URL")) with the key \(shown(key)) returned \(grouped(images)) images: fix [[keys]]"
-                    )
-            }
-            if !hasListName {
-                items.append(StyledText(ListName.ignored))
-            }
             let head =
                 StyledText("\(shownFile): ") + StyledText("acceptable", .green)
                 + StyledText(", \(contents(of: list))") + StyledText(failing(in: list), .red)
             return head.wrapped(to: width) + causes(in: list, fitting: width)
-                + items.flatMap { $0.item(fitting: width) }
         }
     }
 
     /// How many icons cannot be ready, for the verdict: `; 300 of 300 icons will fail`.
     private func failing(in list: AppList) -> String {
-        let failed = Set(refused.map(\.icon)).count + trials.count { Self.error(of: $0.outcome) != nil }
+        let failed = Set(refused.map(\.icon)).count + failed.count
         let icons = Set(list.entries.map(\.icon)).count
         let verb = trials.isEmpty ? "will fail" : "failed"
         return failed == 0 ? "" : "; \(grouped(failed)) of \(counted(icons, "icon")) \(verb)"
     }
 
-    /// Items for what is wrong with the list and its icons, by cause.
+    /// Items for what is wrong with the list, its icons and its name, by cause.
     private func causes(in list: AppList, fitting width: Int?) -> [StyledText] {
         var lines: [StyledText] = []
-        func add(_ text: StyledText, at places: [String]) {
+        func add(_ text: StyledText, at places: [String] = []) {
             lines += text.item(fitting: width)
             guard places.count > 1 else { return }
             lines += places.prefix(Self.mostExamples).map { StyledText("    " + $0) }
@@ -133,7 +125,7 @@ struct CheckFinding {
         func place(of icon: IconURL) -> String { Self.named(apps[icon] ?? nil, shown(icon)) }
         var given: Set<AddressAdvice> = []
         /// Adds failures, one item for each code and host.
-        func addFailures(_ label: String, _ failures: [(icon: IconURL, code: String, message: String)], by host: Bool) {
+        func addFailures(_ label: String, _ failures: [Failure], by host: Bool) {
             for group in byCause(failures, { "\($0.code) \(Self.host(of: $0.icon) ?? "")" }) {
                 var messages: Set<[UInt8]> = []
                 // If messages differ, the first icon of each comes before the others.
@@ -147,7 +139,7 @@ struct CheckFinding {
                 add(StyledText(label, .red) + StyledText("\(head)\(cause) [\(first.code)]"), at: each)
             }
         }
-        addFailures("will fail: ", refused.map { ($0.icon, $0.failure.code.rawValue, $0.failure.message) }, by: false)
+        addFailures("will fail: ", refused, by: false)
         let doubtful = list.entries.compactMap { entry in
             URLWrapping.end(of: entry.icon).map { (icon: entry.icon, end: $0) }
         }
@@ -157,16 +149,21 @@ struct CheckFinding {
             let cause = "\(head): ends in \(group[0].end), which is a part of the URL"
             add(StyledText("doubtful: ", .yellow) + StyledText(cause), at: places)
         }
-        let fine = trials.filter { Self.error(of: $0.outcome) == nil }
-        if showsAll || fine.count <= Self.mostExamples {
-            for trial in fine { add(Self.line(of: place(of: trial.icon), trial.outcome), at: []) }
-        } else {
-            add(StyledText("ok: ", .green) + StyledText(counted(fine.count, "icon")), at: [])
+        let fine = trials.compactMap { icon, outcome -> String? in
+            guard case .image(let download, _) = outcome else { return nil }
+            let image = download.image
+            let size = "\(image.width)x\(image.height), \(ByteCount(image.bytes).rounded)"
+            return "\(place(of: icon)): \(image.type), \(size)"
         }
-        let failed = trials.compactMap { trial in
-            Self.error(of: trial.outcome).map { (icon: trial.icon, code: $0.code, message: $0.message) }
+        for text in showsAll || fine.count <= Self.mostExamples ? fine : [counted(fine.count, "icon")] {
+            add(StyledText("ok: ", .green) + StyledText(text))
         }
         addFailures("failed: ", failed, by: true)
+        for (key, urls, images) in wrongKeys {
+            let found = "\(counted(urls, "URL")) with the key \(shown(key)) returned \(grouped(images)) images"
+            add(StyledText("wrong key: ", .red) + StyledText("\(found): fix [[keys]]"))
+        }
+        if !hasListName { add(StyledText(ListName.ignored)) }
         return lines
     }
 
@@ -180,18 +177,8 @@ struct CheckFinding {
     /// Findings that have the same cause together, in the order of the first of each.
     private func byCause<Finding>(_ findings: [Finding], _ cause: (Finding) -> String) -> [[Finding]] {
         guard !showsAll else { return findings.map { [$0] } }
-        var groups: [[Finding]] = []
-        var known: [[UInt8]: Int] = [:]
-        for finding in findings {
-            let key = Array(cause(finding).utf8)
-            if let group = known[key] {
-                groups[group].append(finding)
-            } else {
-                known[key] = groups.count
-                groups.append([finding])
-            }
-        }
-        return groups
+        let groups = Dictionary(grouping: findings.indices) { Array(cause(findings[$0]).utf8) }
+        return groups.values.sorted { $0[0] < $1[0] }.map { group in group.map { findings[$0] } }
     }
 
     private func contents(of list: AppList) -> String {
@@ -217,13 +204,6 @@ struct CheckFinding {
         }
     }
 
-    private static func line(of place: String, _ outcome: FetchOutcome) -> StyledText {
-        guard case .image(let download, _) = outcome else { return StyledText(place) }
-        let image = download.image
-        return StyledText("ok: ", .green)
-            + StyledText("\(place): \(image.type), \(image.width)x\(image.height), \(ByteCount(image.bytes).rounded)")
-    }
-
     var json: JSON {
         switch verdict {
         case .failure(let rejection):
@@ -235,11 +215,8 @@ struct CheckFinding {
             let problems: [JSON] = list.problems.map { problem in
                 ["keyPath": .string(problem.keyPath), "reason": .string(problem.reason)]
             }
-            let refused: [JSON] = refused.map { icon, failure in
-                [
-                    "icon": .string(shown(icon)), "code": .string(failure.code.rawValue),
-                    "message": .string(failure.message),
-                ]
+            let refused: [JSON] = refused.map { icon, code, message in
+                ["icon": .string(shown(icon)), "code": .string(code), "message": .string(message)]
             }
             var members: [(key: String, value: JSON)] = [
                 ("file", .string(file)), ("acceptable", true), ("apps", .number(list.entries.count)),
