@@ -136,7 +136,7 @@ package struct JSONOutline {
 
     /// Returns whether anything follows.
     private mutating func skipWhiteSpace() -> Bool {
-        while offset < bytes.count, " \t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
+        while offset < bytes.count, bytes[offset] <= 0x20, " \t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
         return offset < bytes.count
     }
 
