@@ -4,7 +4,6 @@
 import argparse
 import sys
 from collections.abc import Iterator
-from typing import Union
 
 from . import IconCache, IconCacheError, __version__, _library
 
@@ -12,13 +11,11 @@ from . import IconCache, IconCacheError, __version__, _library
 def rows(options: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     cache, of = IconCache(options.cache), options.of or ""
     if options.command == "path":
-        path = cache.path(of, options.size)
-        if not path:
+        if not (path := cache.path(of, options.size)):
             raise ValueError(f"There is no image of {shown(of)} in {cache.folder}. To see why: syncagent why URL")
         yield (path,)
     elif options.command == "apps":
-        apps = cache.apps(of)
-        if apps is None:
+        if (apps := cache.apps(of)) is None:
             names = ", ".join(shown(found.name) for found in cache.snapshot().lists) or "no list"
             raise ValueError(f"There is no app list {shown(of)} in {cache.folder}. There is {names}.")
         yield from ((app.status, app.name, app.icon, app.path or app.error) for app in apps)
@@ -35,8 +32,7 @@ def shown(field: object) -> str:
 
 
 parser = argparse.ArgumentParser(prog="python -m iconcache", description=__doc__)
-versions = f"iconcache {__version__}, libiconcache {_library.version}"
-parser.add_argument("--version", action="version", version=versions)
+parser.add_argument("--version", action="version", version=f"iconcache {__version__}, libiconcache {_library.version}")
 parser.add_argument("--cache", metavar="FOLDER", help="the cache folder (default: your own, or the system's)")
 parser.add_argument("--size", type=int, metavar="PIXELS", help="those in which the image of a path is shown")
 parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a watch when nothing changes for so long")
@@ -45,12 +41,10 @@ parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path
 options = parser.parse_args()
 if (options.command in ("path", "apps")) != bool(options.of):
     parser.error("path takes a URL, apps the name of a list, and lists and watch take neither")
-code: Union[int, str] = 0
 try:
     for row in rows(options):
         print(*map(shown, row), sep="\t", flush=True)
 except (IconCacheError, ValueError) as error:
-    code = f"iconcache: {error}"
+    sys.exit(f"iconcache: {error}")
 except (BrokenPipeError, KeyboardInterrupt):
-    code = 1
-sys.exit(code)
+    sys.exit(1)

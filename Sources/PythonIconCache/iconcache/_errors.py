@@ -6,7 +6,7 @@ from __future__ import annotations
 import errno as codes
 import os
 import re
-from typing import Any, Callable, NoReturn
+from typing import Any, Callable
 
 from . import _library
 
@@ -18,7 +18,7 @@ class IconCacheError(Exception):
     _sentence = "{0.path}"
 
     def __str__(self) -> str:
-        return self._sentence.format(self)
+        return self._sentence.format(self, version=_library.version)
 
     @property
     def may_mean_replaced(self) -> bool:
@@ -66,9 +66,7 @@ class DamagedError(IconCacheError):
 class UnknownFormatError(IconCacheError):
     """A file has a later format than the library reads."""
 
-    _sentence = (
-        f"{{0.path}} has format {{0.format}}, and libiconcache {_library.version} reads format 1: install a newer one."
-    )
+    _sentence = "{0.path} has format {0.format}, and libiconcache {version} reads format 1: install a newer one."
 
     def __init__(self, path: str, format: int) -> None:
         super().__init__(path, format)
@@ -87,10 +85,8 @@ def call(folder: str, function: Callable[..., int], *arguments: object) -> int:
     """The result of a function of the library: not below 0, or ABSENT. Any other is raised; `folder` is the cache's."""
     error = _library.Error()
     result = function(*arguments, error)
-    return result if result >= _library.ABSENT else _fail(error, folder)
-
-
-def _fail(error: _library.Error, folder: str) -> NoReturn:
+    if result >= _library.ABSENT:
+        return result
     message, code = os.fsdecode(error.message), error.code
     if code == _library.NO_CACHE:
         raise NoCacheError(folder)
