@@ -12,11 +12,7 @@ from ._entries import Change
 
 
 class Changes(AsyncIterator[Change]):
-    """The changes of a cache, for one task at a time: see IconCache.changes().
-
-    A wait that is cancelled, as by asyncio.wait_for(), loses nothing: the next one goes on. What is open is closed by
-    aclose(), at an error, when the event loop ends, or when the object is collected.
-    """
+    """The changes of a cache, for one task at a time: see IconCache.changes()."""
 
     _next: Optional[asyncio.Future[Change]] = None
     _is_waiting = _is_closed = False
@@ -34,9 +30,9 @@ class Changes(AsyncIterator[Change]):
         following = self._next = self._next or asyncio.ensure_future(self._changes.__anext__())
         try:
             change = await asyncio.shield(following)
-        except BaseException as error:
-            if isinstance(error, asyncio.CancelledError):
-                raise StopAsyncIteration if self._is_closed else error from None
+        except asyncio.CancelledError as error:
+            raise StopAsyncIteration if self._is_closed else error from None
+        except BaseException:
             self._next = None
             raise
         finally:

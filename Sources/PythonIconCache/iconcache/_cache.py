@@ -5,23 +5,33 @@ from __future__ import annotations
 
 import os
 import select
+import threading
 import time
+import weakref
 from collections.abc import Iterator, Mapping
-from ctypes import byref, c_char, c_void_p
+from ctypes import Structure, byref, c_char, c_void_p
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, Union
+from typing import TYPE_CHECKING, BinaryIO, Callable, Optional, TypeVar, Union, get_args
 
 from . import _library
-from ._entries import App, AppList, Change, Image, checked
+from ._entries import App, AppList, Change, ChangeKind, Image, ListSummary, Renditions, Status, checked
 from ._errors import IconCacheError, call
 from ._library import library, quick
-from ._values import Handle, Result, read_apps, read_change, read_list
 
 if TYPE_CHECKING:
     from ._asyncio import Changes
 
 Folder = Union[str, "os.PathLike[str]"]
+Self = TypeVar("Self", bound="_Handle")
+Result = TypeVar("Result")
+
+_NO_RENDITIONS = Renditions()
+# In the order of their numbers.
+_STATUSES, _KINDS = get_args(Status), get_args(ChangeKind)
+# Few different ones for very many images.
+_word = lru_cache(maxsize=256)(bytes.decode)
 
 
 @dataclass(init=False, unsafe_hash=True)
@@ -39,7 +49,7 @@ class IconCache:
         name = None if folder is None else os.fsencode(Path(folder))
         if folder is not None and not os.fspath(folder) or b"\0" in (name or b""):
             raise ValueError("the cache folder has no name, or one with a null character")
-        self._pointer = Handle(os.fsdecode(name or b""), "", name)._pointer
+        self._pointer = _made(os.fsdecode(name or b""), library.iconcache_new, library.iconcache_free, name)
         self._folder = os.fsdecode(quick.iconcache_folder(self._pointer))
         self._buffer = c_char * quick.iconcache_path_size(self._pointer)
         self.folder = Path(self._folder)
@@ -100,7 +110,8 @@ class IconCache:
         """The same changes in asyncio: `async for change in cache.changes(): …`
 
         An IconCacheError ends the iteration; a new one begins with the whole current state again. A wait that is
-        cancelled does not end it, and loses nothing: `await asyncio.wait_for(anext(changes), 5)`. aclose() ends it.
+        cancelled does not end it, and loses nothing: `await asyncio.wait_for(anext(changes), 5)`. aclose() ends it, and
+        closes what is open, as do an error, the end of the event loop, and the collection of the object.
         """
         # Here, because asyncio takes longer to import than all else together.
         from ._asyncio import Changes
@@ -128,7 +139,45 @@ class IconCache:
             return body(newest)
 
 
-class Snapshot(Handle, Mapping[str, AppList]):
+class _Pointer(c_void_p):
+    """It can be referred to weakly: what it leads to is freed when nobody has it."""
+
+
+def _made(folder: str, make: Callable[..., int], free: Callable[..., None], argument: object) -> _Pointer:
+    """What a function of the library makes. It keeps the argument, as another object must outlive it."""
+    pointer = _Pointer()
+    call(folder, make, argument, byref(pointer))
+    # When the process ends, other threads may still use it.
+    weakref.finalize(pointer, lambda address, _: free(address), pointer.value, argument).atexit = False
+    return pointer
+
+
+class _Handle:
+    """An object of the library, for one thread at a time. It may be closed by another one."""
+
+    def __init__(self, cache: IconCache, make: Callable[..., int], free: Callable[..., None]) -> None:
+        self._folder, self._lock = cache._folder, threading.Lock()
+        self._pointer: Optional[_Pointer] = _made(self._folder, make, free, cache._pointer)
+
+    def _use(self, body: Callable[[_Pointer], Result]) -> Result:
+        pointer = self._pointer
+        if pointer is None:
+            raise ValueError(f"the {type(self).__name__.lower()} is closed")
+        with self._lock:
+            return body(pointer)
+
+    def close(self) -> None:
+        """Closes what it keeps open, once no other thread uses it; a second call does nothing."""
+        self._pointer = None
+
+    def __enter__(self: Self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Snapshot(_Handle, Mapping[str, AppList]):
     """One generation of a `cache` under a lease: what its manifest names stays until it is closed.
 
     It maps the names of app lists to their entries, and reads a list anew each time. `lists` has the summaries of all,
@@ -137,26 +186,23 @@ class Snapshot(Handle, Mapping[str, AppList]):
     """
 
     def __init__(self, cache: IconCache) -> None:
-        super().__init__(cache._folder, "_snapshot", cache._pointer, cache._pointer)
+        super().__init__(cache, library.iconcache_snapshot_new, library.iconcache_snapshot_free)
         self.cache = cache
         self.generation: int = quick.iconcache_snapshot_generation(self._pointer)
-        self._leased: bool = quick.iconcache_snapshot_is_leased(self._pointer)
         indices = range(quick.iconcache_snapshot_lists(self._pointer))
-        self.lists = tuple(read_list(quick.iconcache_snapshot_list(self._pointer, index)) for index in indices)
+        addresses = (quick.iconcache_snapshot_list(self._pointer, index) for index in indices)
+        found = (_library.List.from_address(address).members for address in addresses)
+        self.lists = tuple(ListSummary(name.decode(), sha256.decode(), *counts) for name, sha256, *counts in found)
         self._names = dict.fromkeys(summary.name for summary in self.lists)
 
     @property
     def leased(self) -> bool:
         """Whether the lease is held. Without, as on the few file systems that have no locks, or beside an exclusive
         lock of another program, files stay for the grace period after the generation is superseded."""
-        return self._leased and self._pointer is not None
+        return (pointer := self._pointer) is not None and bool(quick.iconcache_snapshot_is_leased(pointer))
 
     def entry(self, url: str) -> Optional[App]:
-        """The entry of a URL in all lists; None if none names it.
-
-        Entries with the icon's own image come first, then those with a previous one, then those without an image; among
-        equals, the first list by name counts.
-        """
+        """The entry of a URL in all lists, the first in the order of apps_named(); None if none names it."""
         return next(iter(self._apps(library.iconcache_apps_of_url, _encoded("url", url))), None)
 
     def apps_named(self, name: str) -> list[App]:
@@ -177,9 +223,8 @@ class Snapshot(Handle, Mapping[str, AppList]):
             raise ValueError("the app has no image")
         # An image of another folder, such as a copy, is the same as that of this one.
         path = os.fsencode(os.path.join(self._folder, image.name)).replace(b"\0", b"\xff")
-        found = _library.Image(path=path)
-        function = library.iconcache_snapshot_open
-        return os.fdopen(self._use(lambda snapshot: call(self._folder, function, snapshot, byref(found))), "rb")
+        found, function = byref(_library.Image(path=path)), library.iconcache_snapshot_open
+        return os.fdopen(self._use(lambda snapshot: call(self._folder, function, snapshot, found)), "rb")
 
     def changes(self) -> Changes:
         """The changes of the cache: see IconCache.changes()."""
@@ -214,37 +259,35 @@ class Snapshot(Handle, Mapping[str, AppList]):
         found, pointer = c_void_p(), self._pointer
         try:
             self._use(lambda snapshot: call(self._folder, read, snapshot, key, byref(found)))
-            return read_apps(found, self._folder)
+            return [*_read(found, self._folder)]
         finally:
             library.iconcache_apps_free(found)
             del pointer
 
 
-class Watch(Handle, Iterator[Change]):
+class Watch(_Handle, Iterator[Change]):
     """The changes of a cache, for one thread at a time: see IconCache.watch()."""
 
     def __init__(self, cache: IconCache, timeout: Optional[float] = None) -> None:
-        super().__init__(cache._folder, "_watch", cache._pointer, cache._pointer)
+        super().__init__(cache, library.iconcache_watch_new, library.iconcache_watch_free)
         self.timeout = timeout
-        self._has_more = False
+        self._following = library.iconcache_watch_next
 
     def fileno(self) -> int:
         """A descriptor to be polled for input. Take all changes before you first poll, and when there is input."""
         return int(self._use(quick.iconcache_watch_descriptor))
 
     def __next__(self) -> Change:
-        end = None if self.timeout is None else time.monotonic() + self.timeout
+        end = time.monotonic() + (float("inf") if self.timeout is None else self.timeout)
         # What is waited for stays open if another thread closes the watch. Its next signal ends the wait: in 2 seconds.
         pointer = self._pointer
         while (change := self._use(self._take)) is None:
-            left = None if end is None else end - time.monotonic()
-            if left is not None and left <= 0:
+            if (left := end - time.monotonic()) <= 0:
                 raise StopIteration
             poll = select.poll()
-            poll.register(self, select.POLLIN)
+            poll.register(quick.iconcache_watch_descriptor(pointer), select.POLLIN)
             # poll(2) takes no more than some weeks.
-            poll.poll(None if left is None else min(left, 86_400) * 1000)
-        del pointer
+            poll.poll(min(left, 86_400) * 1000)
         return change
 
     def pending(self) -> tuple[list[Change], Optional[IconCacheError]]:
@@ -257,18 +300,44 @@ class Watch(Handle, Iterator[Change]):
             return changes, error
         return changes, None
 
-    def _take(self, watch: c_void_p) -> Optional[Change]:
-        """The next change; None if there is none for now."""
-        found, change = c_void_p(), None
-        while change is None:
+    def _take(self, watch: _Pointer) -> Optional[Change]:
+        """The next change of a kind that is known here; None if there is none for now."""
+        found = c_void_p()
+        while True:
             # Only the first call after a wait is likely to read files.
-            following = (quick if self._has_more else library).iconcache_watch_next
-            self._has_more = False
+            following, self._following = self._following, library.iconcache_watch_next
             if call(self._folder, following, watch, byref(found)) == _library.ABSENT:
                 return None
-            self._has_more = True
-            change = read_change(found.value, self._folder)
-        return change
+            self._following = quick.iconcache_watch_next
+            change = _library.Change.from_address(found.value or 0)
+            if change.kind < len(_KINDS):
+                image = change.image and _image(_library.Image.from_address(change.image), self._folder)
+                return Change(_KINDS[change.kind], _text(change.list), _text(change.url), image)
+
+
+def _read(apps: c_void_p, folder: str) -> Iterator[App]:
+    # Entries are usually at the same place, one after the other.
+    kinds = (_library.App, _library.Image, _library.Rendition)
+    app_at, image_at, rendition_at = (lru_cache(maxsize=None)(kind.from_address) for kind in kinds)
+    while address := quick.iconcache_apps_next(apps):
+        name, id, download, icon, expected, status, image, previous, since, error, count, at = app_at(address).members
+        made = _NO_RENDITIONS
+        if count:
+            sizes = [rendition_at(address) for address in (c_void_p * count).from_address(at)]
+            made = Renditions({_word(size.size): _image(image_at(size.image), folder) for size in sizes})
+        yield App(
+            _text(name), _text(id), icon.decode(), _text(download), _text(expected), _STATUSES[status],
+            image and _image(image_at(image), folder), _text(previous), _text(since), _text(error, _word), made,
+        )  # fmt: skip
+
+
+def _image(structure: Structure, folder: str) -> Image:
+    path, sha256, kind, size, width, height = structure.members
+    return Image(folder, sha256.decode(), _word(path[path.rindex(b".") + 1 :]), size, _word(kind), width, height)
+
+
+def _text(found: Optional[bytes], decode: Callable[[bytes], str] = bytes.decode) -> Optional[str]:
+    return None if found is None else decode(found)
 
 
 def _encoded(what: str, text: str) -> bytes:

@@ -9,14 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from functools import lru_cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Literal, Optional
 
 Status = Literal["pending", "ready", "failed"]
 ChangeKind = Literal["list_added", "list_changed", "list_removed", "icon_ready", "icon_replaced", "icon_gone"]
-
-# 8 to 1024, and a scale of 2 to 4.
-_SIZE = re.compile(r"([89]|[1-9][0-9]{1,2}|10[01][0-9]|102[0-4])(?:@([2-4]))?")
 
 
 def checked(size: int) -> int:
@@ -32,7 +28,8 @@ def checked(size: int) -> int:
 @lru_cache(maxsize=256)
 def size_order(size: str) -> tuple[int, int]:
     """The pixels and the scale of a size, by which sizes are ordered: 128 and 2 of 64@2."""
-    found = _SIZE.fullmatch(size)
+    # 8 to 1024, and a scale of 2 to 4.
+    found = re.fullmatch(r"([89]|[1-9][0-9]{1,2}|10[01][0-9]|102[0-4])(?:@([2-4]))?", size)
     if found is None:
         raise ValueError(f"{size!r} is not a size")
     scale = int(found[2] or 1)
@@ -74,7 +71,7 @@ class Renditions(Mapping[str, Image]):
 
     __slots__ = ("_images",)
 
-    def __init__(self, images: Mapping[str, Image] = MappingProxyType({})) -> None:
+    def __init__(self, images: Mapping[str, Image] = {}) -> None:
         self._images = dict(sorted(images.items(), key=lambda item: size_order(item[0])))
 
     def __getitem__(self, size: str) -> Image:
@@ -91,9 +88,6 @@ class Renditions(Mapping[str, Image]):
 
     def __repr__(self) -> str:
         return f"Renditions({self._images!r})"
-
-
-NO_RENDITIONS = Renditions()
 
 
 @dataclass(frozen=True)
@@ -132,10 +126,7 @@ class App:
             return None
 
     def image_for(self, size: int) -> Optional[Image]:
-        """The image to be shown in so many pixels, counted on its longer side; None unless the icon is ready.
-
-        It is the smallest rendition that was made for at least as many, or if there is none, the image itself.
-        """
+        """The image to be shown in so many pixels, as IconCache.path() chooses it; None unless the icon is ready."""
         pixels = checked(size)
         return next((image for text, image in self.renditions.items() if size_order(text)[0] >= pixels), self.image)
 
