@@ -351,7 +351,7 @@ package struct IconSources: Sendable {
                 requests[url] = again
                 return .again
             }
-            if UpstreamVerdict(failure) == .rejected { return .rejected(failure) }
+            if UpstreamVerdict(failure) == .rejected { return .rejected }
             upstreams[place].recordFailure(failure, of: request.file, settings, at: now, using: &generator)
             updateBreaker(ofUpstreamAt: place)
             return .goOn

@@ -76,7 +76,7 @@ package enum SourceEnd: Equatable, Sendable {
     case image(SourceAnswer)
     case again
     /// The image that the manifest names arrived, but is not accepted here.
-    case rejected(FetchFailure)
+    case rejected
     /// The image did not arrive: decide again.
     case goOn
 }

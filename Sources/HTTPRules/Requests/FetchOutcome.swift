@@ -98,3 +98,17 @@ package enum FetchOutcome: Equatable, Sendable {
     case noRoom(Shortage)
     case cancelled
 }
+
+/// A download that ended, from the transfers to the plan.
+package struct EndedDownload: Sendable {
+    package var url: IconURL
+    package var outcome: FetchOutcome
+    /// Its redirects, proxies and permissions, unless it went straight to a public address.
+    package var trail: FetchTrail?
+    /// Whether every response came over HTTP/2; `nil` if there was none.
+    package var isMultiplexed: Bool?
+
+    package init(url: IconURL, _ outcome: FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil) {
+        (self.url, self.outcome, self.trail, self.isMultiplexed) = (url, outcome, trail, isMultiplexed)
+    }
+}

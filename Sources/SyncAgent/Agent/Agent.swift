@@ -107,7 +107,7 @@ package struct Agent: Sendable {
             let downloads = Downloads(
                 settings: settings, proxies: proxies, staging: staging, clock: clock, idleTime: budget.idleTime,
                 metrics: metrics
-            ) { post($0.map(Reconciler.Event.init)) }
+            ) { post($0.map { .fetched($0) }) }
             return SystemEffects(
                 downloads: downloads, staging: staging, publisher: publisher,
                 evictor: evictor, inspector: CacheInspector(publisher, lock: locks[0], logger: logger),

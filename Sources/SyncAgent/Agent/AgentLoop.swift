@@ -158,8 +158,9 @@ package final class AgentLoop: Sendable {
             // Handled together: what one event would start, the next may cancel.
             if let time = sleep.read() { events.insert(.slept(time), at: 0) }
             if let offset = wall.read() { events.insert(.clockSet(offset: offset), at: 0) }
-            log.record(events, before: plan, now: clock.now)
-            let actions = plan.handle(events, now: clock.now)
+            let now = clock.now
+            let actions = plan.handle(events, now: now)
+            log.record(events, ended: plan.endedDownloads, now: now)
             latestStatus.recordChange { plan.status }
             perform(actions, background: background, log, &ahead, &jobs)
             // So an agent with nothing to store also notices that its state was removed.

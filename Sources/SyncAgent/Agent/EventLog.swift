@@ -42,10 +42,10 @@ struct EventLog: Sendable {
     /// When the next delayed line is due; `nil` if there is none.
     private(set) var due: Timestamp?
 
-    mutating func record(_ events: [Reconciler.Event], before plan: borrowing Reconciler, now: Timestamp) {
+    /// Logs events, and the downloads that ended with them.
+    mutating func record(_ events: [Reconciler.Event], ended downloads: [EndedDownload], now: Timestamp) {
         for event in events {
             switch event {
-            case .fetched(let url, let outcome, _, _): record(plan.checked(outcome, of: url), of: url, now: now)
             case .damaged(let images):
                 logger.error(
                     "images damaged on disk: restoring them", metadata: ["images": "\(images.count)"])
@@ -56,6 +56,7 @@ struct EventLog: Sendable {
             default: break
             }
         }
+        for download in downloads { record(download.outcome, of: download.url, now: now) }
     }
 
     mutating func record(

@@ -62,9 +62,3 @@ struct SystemEffects: AgentEffects {
 
     func leases(on generations: [Int]) async -> [EvictionReport.Lease] { await evictor.leases(on: generations) }
 }
-
-extension Reconciler.Event {
-    init(_ end: Downloads.End) {
-        self = .fetched(url: end.url, end.outcome, trail: end.trail, isMultiplexed: end.isMultiplexed)
-    }
-}

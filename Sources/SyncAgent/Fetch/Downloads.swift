@@ -13,15 +13,6 @@ package import Transfers
 /// Only slow work goes to other threads: name lookups that are not cached, and files. The thread ends with
 /// ``shutdown()``.
 package actor Downloads {
-    package struct End: Sendable {
-        package var url: IconURL
-        package var outcome: FetchOutcome
-        /// Its redirects, proxies and permissions, unless it went straight to a public address.
-        package var trail: FetchTrail?
-        /// Whether every response came over HTTP/2; `nil` if there was none.
-        package var isMultiplexed: Bool?
-    }
-
     /// How long an origin is limited to HTTP/1.1.
     private static let http1Time: Duration = .seconds(3600)
 
@@ -39,7 +30,7 @@ package actor Downloads {
     /// How long unused connections are kept.
     private let idleTime: Duration
     /// Called with the downloads that have ended, several at a time.
-    private let report: @Sendable ([End]) -> Void
+    private let report: @Sendable ([EndedDownload]) -> Void
 
     let transport: any Transport
     let nextTurn = TurnRequests()
@@ -47,7 +38,7 @@ package actor Downloads {
     private(set) var http1Origins = ExpiringTable<String, Void>()
     private(set) var active: [IconURL: ActiveDownload] = [:]
     var documents: [ObjectIdentifier: DocumentTransfer] = [:]
-    private var ended: [End] = []
+    private var ended: [EndedDownload] = []
     /// When timeouts are checked next; `nil` if none applies.
     var nextCheck: ContinuousClock.Instant?
     /// When idle connections are closed.
@@ -61,7 +52,7 @@ package actor Downloads {
     package init(
         settings: Settings, proxies: ProxyPolicy = ProxyPolicy(), transport: sending (any Transport)? = nil,
         staging: Staging, clock: AgentClock, idleTime: Duration = .seconds(60), metrics: AgentMetrics = AgentMetrics(),
-        report: @escaping @Sendable ([End]) -> Void
+        report: @escaping @Sendable ([EndedDownload]) -> Void
     ) {
         self.settings = settings
         self.proxies = proxies
@@ -174,12 +165,11 @@ package actor Downloads {
         }
         download.forgetHeld()
         active[download.url] = nil
-        let (trail, isMultiplexed) = (download.steps?.trail, download.steps?.isMultiplexed)
-        ended.append(End(url: download.url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed))
+        let end = EndedDownload(
+            url: download.url, outcome, trail: download.steps?.trail, isMultiplexed: download.steps?.isMultiplexed)
+        ended.append(end)
         guard download.request.shared == nil else { return }
-        metrics.recordDownload(
-            outcome, of: download.request, by: trail, isMultiplexed: isMultiplexed, bytes: download.received,
-            in: .now - download.begun)
+        metrics.recordDownload(end, of: download.request, bytes: download.received, in: .now - download.begun)
         if let copy = download.request.copy {
             metrics.recordUpstream(
                 place(of: copy.folder), .icon, MetricLabel.UpstreamResult(outcome), bytes: download.received)

@@ -10,11 +10,6 @@ package import SystemPackage
 package enum TrialDownloads {
     private static let concurrency = 8
 
-    package struct Result: Sendable {
-        package var url: IconURL
-        package var outcome: FetchOutcome
-    }
-
     /// Downloads icons and reports each result as it arrives; `urls` must have no duplicates.
     ///
     /// Credentials for `list` are used. Large images are written to `folder` meanwhile, an empty folder that the caller
@@ -23,14 +18,14 @@ package enum TrialDownloads {
     /// - Throws: ``FileError`` if the folder cannot be used.
     package static func run(
         _ urls: [IconURL], of list: ListName?, settings: Settings, proxies: ProxyPolicy, in folder: FilePath,
-        report: @Sendable (Result) -> Void
+        report: @Sendable (EndedDownload) -> Void
     ) async throws {
         var settings = settings
         settings.fetch.concurrency = min(settings.fetch.concurrency, concurrency)
         let cache = try CacheFolder(folder)
         try cache.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
         let staging = Staging(cache, held: HeldImages(), reserve: settings.cache.minFree)
-        let (ends, end) = AsyncStream.makeStream(of: Downloads.End.self)
+        let (ends, end) = AsyncStream.makeStream(of: EndedDownload.self)
         let downloads = Downloads(settings: settings, proxies: proxies, staging: staging, clock: AgentClock()) {
             for one in $0 { end.yield(one) }
         }
@@ -42,7 +37,7 @@ package enum TrialDownloads {
                 do throws(FetchFailure) {
                     source = try settings.network.source(of: url)
                 } catch {
-                    report(Result(url: url, outcome: .failed(error)))
+                    report(EndedDownload(url: url, .failed(error)))
                     continue
                 }
                 active += 1
@@ -56,7 +51,7 @@ package enum TrialDownloads {
             for await one in ends {
                 active -= 1
                 if case .image(let image, _) = one.outcome { await staging.discard([image.name]) }
-                report(Result(url: one.url, outcome: one.outcome))
+                report(one)
                 begin()
                 if active == 0 { break }
             }

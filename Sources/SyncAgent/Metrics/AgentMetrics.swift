@@ -17,14 +17,9 @@ package final class AgentMetrics: Sendable {
     // MARK: Downloads
 
     /// Counts a download that ended, with the bytes of all response bodies.
-    ///
-    /// `trail` is `nil` if it went straight to a public address; `isMultiplexed` is `nil` if there was no response.
-    func recordDownload(
-        _ outcome: FetchOutcome, of request: FetchRequest, by trail: FetchTrail?, isMultiplexed: Bool?, bytes: Int,
-        in time: Duration
-    ) {
+    func recordDownload(_ ended: EndedDownload, of request: FetchRequest, bytes: Int, in time: Duration) {
         let end: MetricLabel.Outcome
-        switch outcome {
+        switch ended.outcome {
         case .image: end = .downloaded
         case .notModified: end = .notModified
         case .noRoom: end = .noRoom
@@ -33,8 +28,8 @@ package final class AgentMetrics: Sendable {
             end = .failed
             registry.increment(.downloadFailures, MetricLabel.code(of: failure.code))
         }
-        registry.increment(.downloads, end.rawValue, Self.origin(of: request, trail).rawValue)
-        if let isMultiplexed { registry.increment(.downloadResponses, isMultiplexed ? "2" : "1.1") }
+        registry.increment(.downloads, end.rawValue, Self.origin(of: request, ended.trail).rawValue)
+        if let isHTTP2 = ended.isMultiplexed { registry.increment(.downloadResponses, isHTTP2 ? "2" : "1.1") }
         registry.increment(.receivedBytes, by: bytes)
         registry.record(time, in: .downloadDuration, end.rawValue)
         if request.copy == nil, case .server = request.source {

@@ -91,12 +91,13 @@ struct DownloadSchedule: Sendable {
     ///
     /// `last` is the code of the icon's failure before. Returns whether the download was invalidated.
     mutating func finish(
-        _ url: IconURL, _ outcome: FetchOutcome, after last: FetchFailure.Code? = nil, isMultiplexed: Bool?,
-        ofOrigin isOrigin: Bool, isRequest: Bool = true, in turn: inout Turn
+        _ ended: EndedDownload, after last: FetchFailure.Code? = nil, ofOrigin isOrigin: Bool, isRequest: Bool = true,
+        in turn: inout Turn
     ) -> Bool {
+        let (url, outcome) = (ended.url, ended.outcome)
         if isRequest, case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
-            if let isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
+            if let isMultiplexed = ended.isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
             if isOrigin, isRequest {
                 record(outcome, of: url, from: origin, in: &turn)
                 loginIcons += networkLogin.record(

@@ -62,7 +62,7 @@ extension IconBook {
         else { preconditionFailure("the queue has the icons whose phase says so") }
         let absence = sources.isTaking(url) ? nil : absence(of: url)
         if let refusal = absence ?? (catalog.icons[place].icon.hasImage ? nil : refusal(of: url)) {
-            _ = downloads.finish(url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
+            _ = downloads.finish(EndedDownload(url: url, .cancelled), ofOrigin: false, in: &turn)
             sources.drop(url)
             apply(.started, at: place, in: &turn)
             return apply(.ended(.failed(repeated(refusal, of: url, in: &turn)), trail: nil), at: place, in: &turn)
@@ -86,45 +86,52 @@ extension IconBook {
     // MARK: Outcomes
 
     /// Applies the end of a download; `mayWriteAhead` allows writing its image into the cache before it is published.
-    mutating func applyFetch(
-        _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool?, of url: IconURL,
-        mayWriteAhead: Bool, in turn: inout Turn
-    ) {
+    mutating func applyFetch(_ download: EndedDownload, mayWriteAhead: Bool, in turn: inout Turn) {
+        let url = download.url
+        var ended = download
         let copied = sharedDownloads.endCopy(for: url)
-        let trail = copied.map { catalog.icons[$0]?.trail } ?? trail
-        let isOwn = copied == nil && !sources.isTaking(url)
-        let last: FetchFailure.Code? = if case .failed = outcome { catalog.icons[url]?.failure?.code } else { nil }
-        let outcome = isOwn ? cuts.record(outcome, of: url, after: last, at: turn.now) : outcome
-        endDownload(
-            outcome, trail, isMultiplexed: isMultiplexed, of: url, isRequest: copied == nil,
-            mayWriteAhead: mayWriteAhead, in: &turn)
-        share(outcome, trail, of: url, isCopy: copied != nil, in: &turn)
+        if let copied { ended.trail = catalog.icons[copied]?.trail }
+        if copied == nil, !sources.isTaking(url) {
+            let last: FetchFailure.Code? =
+                if case .failed = ended.outcome { catalog.icons[url]?.failure?.code } else { nil }
+            ended.outcome = cuts.record(ended.outcome, of: url, after: last, at: turn.now)
+        }
+        let isRefused = endDownload(ended, isRequest: copied == nil, mayWriteAhead: mayWriteAhead, in: &turn)
+        turn.ended.append(isRefused ? EndedDownload(url: url, .failed(.digestMismatch)) : download)
+        share(ended, isCopy: copied != nil, in: &turn)
     }
 
     /// Ends a download; it is no request if the image, or the failure, came with the download of another icon.
+    ///
+    /// Returns whether lists give other digests than that of its image.
+    @discardableResult
     mutating func endDownload(
-        _ outcome: FetchOutcome, _ trail: FetchTrail?, isMultiplexed: Bool? = nil, of url: IconURL,
-        isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
-    ) {
+        _ ended: EndedDownload, isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
+    ) -> Bool {
+        let (url, outcome) = (ended.url, ended.outcome)
         guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let isCopy = sources.isTaking(url)
         let last = isCopy ? nil : icon.failure?.code
-        let isInvalid = downloads.finish(
-            url, outcome, after: last, isMultiplexed: isMultiplexed, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
-        guard let (outcome, answer) = endSupply(outcome, of: url, in: &turn) else {
+        let isRefused = !icon.accepts(outcome)
+        let isInvalid = downloads.finish(ended, after: last, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
+        let (isOver, answer) = endSupply(outcome, of: url, in: &turn)
+        guard isOver else {
             requeueBlocked(in: &turn)
-            return apply(.cancelled, to: url, in: &turn)
+            apply(.cancelled, to: url, in: &turn)
+            return isRefused
         }
         // A full request goes on with nothing that came before it.
         let isUseful = !isInvalid && icon.isReferenced && icon.fullRequest != .wanted
         if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
             discardParts([url], in: &turn)
         }
-        guard let end = end(outcome, of: url, icon, isInvalid: isInvalid, isRequest: isRequest, answer, in: &turn)
+        let judged = isRefused ? .failed(.digestMismatch) : outcome
+        guard let end = end(judged, of: url, icon, isInvalid: isInvalid, isRequest: isRequest, answer, in: &turn)
         else {
-            return apply(.cancelled, at: place, in: &turn)
+            apply(.cancelled, at: place, in: &turn)
+            return false
         }
         if case .image(let staged, _) = outcome {
             if case .staged = end {
@@ -137,12 +144,13 @@ extension IconBook {
             }
         }
         // The hops to a copy follow from its digest.
-        let shared = isCopy ? nil : catalog.share(trail?.leavingOut(url))
+        let shared = isCopy ? nil : catalog.share(ended.trail?.leavingOut(url))
         apply(.ended(end, trail: shared), at: place, in: &turn)
         if case .noRoom(let shortage) = outcome {
             recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
         }
         for other in downloads.drainLoginIcons() { updateLogin(of: other, in: &turn) }
+        return isRefused
     }
 
     /// Changes the failure of a new icon into that of a network's login, or retries the icon once there is none.
@@ -186,7 +194,7 @@ extension IconBook {
         _ answer: IconRecord.Answer?, in turn: inout Turn
     ) -> IconEvent.End? {
         let isOutdated = !outdated.isEmpty && outdated.remove(url) != nil
-        switch Self.checked(outcome, of: icon) {
+        switch outcome {
         case .cancelled: return nil
         case .failed(let failure):
             let isLogin =
@@ -223,22 +231,6 @@ extension IconBook {
             // Freshness is computed now: at its publication, all others would wait for that.
             return .staged(staged, answer ?? evaluate(response, of: url, in: &turn))
         }
-    }
-
-    /// The outcome after a check of the image against the lists' digests.
-    func checked(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome {
-        catalog.icons[url].map { Self.checked(outcome, of: $0) } ?? outcome
-    }
-
-    private static func checked(_ outcome: FetchOutcome, of icon: IconRecord) -> FetchOutcome {
-        let image: Digest? =
-            switch outcome {
-            case .image(let staged, _): staged.image.sha256
-            case .notModified: icon.boxedImage.digest
-            case .failed, .noRoom, .cancelled: nil
-            }
-        guard let image, !icon.accepts(image) else { return outcome }
-        return .failed(.digestMismatch)
     }
 
     var refreshPolicy: RefreshPolicy {
@@ -331,5 +323,16 @@ extension IconBook {
             apply(.unstaged, to: url, in: &turn)
         }
         publishing.unstageAll()
+    }
+}
+
+extension IconRecord {
+    /// Whether the image that it has by an outcome, if any, has one of the digests that lists give.
+    fileprivate func accepts(_ outcome: FetchOutcome) -> Bool {
+        switch outcome {
+        case .image(let staged, _): accepts(staged.image.sha256)
+        case .notModified: boxedImage.digest.map { accepts($0) } ?? true
+        case .failed, .noRoom, .cancelled: true
+        }
     }
 }

@@ -26,7 +26,7 @@ extension IconBook {
                 var failure = failure(of: icon, for: request.url, at: turn.now)
             {
                 failure.message = FetchFailure.leavingOutPart(of: failure.message)
-                _ = downloads.finish(request.url, .cancelled, isMultiplexed: nil, ofOrigin: false, in: &turn)
+                _ = downloads.finish(EndedDownload(url: request.url, .cancelled), ofOrigin: false, in: &turn)
                 sharedDownloads.recordFailure(of: request.url, and: other)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
             }
@@ -91,12 +91,11 @@ extension IconBook {
     }
 
     /// Passes the end of a download on to the icons that share it: those that wait, and after a success those that failed.
-    mutating func share(
-        _ outcome: FetchOutcome, _ trail: FetchTrail?, of url: IconURL, isCopy: Bool, in turn: inout Turn
-    ) {
+    mutating func share(_ ended: EndedDownload, isCopy: Bool, in turn: inout Turn) {
         guard !sharedDownloads.isEmpty else { return }
+        let url = ended.url
         if let place = catalog.icons.index(of: url) {
-            switch outcome {
+            switch ended.outcome {
             case _ where catalog.icons[place].icon.hasFailed: sharedDownloads.recordFailure(of: url)
             case .image, .notModified:
                 // The image stays known when the icon that it was requested for goes.
@@ -107,7 +106,7 @@ extension IconBook {
             case .failed, .noRoom, .cancelled: break
             }
         }
-        endWaits(for: url, outcome, trail, in: &turn)
+        endWaits(with: ended, in: &turn)
     }
 
     /// Retries icons that failed and can get the image of another one now.
@@ -125,25 +124,27 @@ extension IconBook {
     }
 
     /// Ends the requests that waited for the download of an icon.
-    private mutating func endWaits(for url: IconURL, _ outcome: FetchOutcome, _ trail: FetchTrail?, in turn: inout Turn)
-    {
+    private mutating func endWaits(with ended: EndedDownload, in turn: inout Turn) {
+        let url = ended.url
         for entry in sharedDownloads.endWaits(for: url) {
             var request = entry.request
-            switch entry.isShared ? outcome : .cancelled {
+            // With any other outcome, it is queued again.
+            var end = EndedDownload(url: request.url, .cancelled)
+            switch entry.isShared ? ended.outcome : .cancelled {
             case .failed(var failure) where isShared(failure.code, with: request.url):
                 failure.message = FetchFailure.leavingOutPart(of: failure.message)
                 sharedDownloads.recordFailure(of: request.url, and: url)
-                endDownload(.failed(failure), trail, of: request.url, isRequest: false, in: &turn)
+                (end.outcome, end.trail) = (.failed(failure), ended.trail)
             case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)
                 sharedDownloads.beginCopy(for: request.url, of: url)
                 turn.actions.append(.fetch(request))
+                continue
             case .notModified where isSame(request.url, as: url) && !request.bypassesCaches:
-                endDownload(outcome, trail, of: request.url, isRequest: false, in: &turn)
-            case .image, .notModified, .failed, .noRoom, .cancelled:
-                // It is queued again.
-                endDownload(.cancelled, nil, of: request.url, isRequest: false, in: &turn)
+                (end.outcome, end.trail) = (ended.outcome, ended.trail)
+            case .image, .notModified, .failed, .noRoom, .cancelled: break
             }
+            endDownload(end, isRequest: false, in: &turn)
         }
     }
 
@@ -156,7 +157,7 @@ extension IconBook {
     /// Cancels a download.
     mutating func cancel(_ url: IconURL, in turn: inout Turn) {
         if sharedDownloads.endWait(of: url) {
-            endDownload(.cancelled, nil, of: url, isRequest: false, in: &turn)
+            endDownload(EndedDownload(url: url, .cancelled), isRequest: false, in: &turn)
         } else {
             turn.actions.append(.cancel(url: url))
         }

@@ -66,27 +66,27 @@ extension IconBook {
 
     /// Ends a request to a source.
     ///
-    /// - Returns: The outcome for the icon, with the source's answer if it delivered; `nil` if the icon must be decided
-    ///   again.
+    /// - Returns: Whether the outcome is that of the icon, which must be decided again if not; and the source's answer if
+    ///   it delivered.
     mutating func endSupply(
         _ outcome: FetchOutcome, of url: IconURL, in turn: inout Turn
-    ) -> (outcome: FetchOutcome, answer: IconRecord.Answer?)? {
+    ) -> (isOver: Bool, answer: IconRecord.Answer?) {
         switch sources.finish(url, outcome, at: turn.now, using: &turn.generator) {
         case nil:
             switch outcome {
             case .image, .notModified: sources.forget(url)
             case .failed, .noRoom, .cancelled: break
             }
-            return (outcome, nil)
-        case .image(let answer): return (outcome, IconRecord.Answer(answer, of: url))
-        case .rejected(let failure): return (.failed(failure), nil)
+            return (true, nil)
+        case .image(let answer): return (true, IconRecord.Answer(answer, of: url))
+        case .rejected: return (true, nil)
         case .again, .goOn:
             switch outcome {
-            case .noRoom, .cancelled: return (outcome, nil)
+            case .noRoom, .cancelled: return (true, nil)
             case .image(let staged, _): turn.run(.discard([staged.name]))
             case .failed, .notModified: break
             }
-            return nil
+            return (false, nil)
         }
     }
 }

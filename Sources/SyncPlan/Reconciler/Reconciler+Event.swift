@@ -10,8 +10,7 @@ extension Reconciler {
     /// What happened.
     package enum Event: Sendable {
         case scanned(ListScan)
-        /// A download ended; with its hops if worth reporting, and whether all responses came over HTTP/2 if known.
-        case fetched(url: IconURL, FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil)
+        case fetched(EndedDownload)
         case polled(SourceReply)
         case published(PublicationResult)
         /// The evictor released generations, except leased ones and those it could not remove.
@@ -61,10 +60,8 @@ extension Reconciler {
     mutating func apply(_ event: Event) {
         switch event {
         case .scanned(let scan): applyScan(scan)
-        case .fetched(let url, let outcome, let trail, let isMultiplexed):
-            // The first inspection removes files that no generation names.
-            book.applyFetch(
-                outcome, trail, isMultiplexed: isMultiplexed, of: url, mayWriteAhead: cache.isSearched, in: &turn)
+        // The first inspection removes files that no generation names.
+        case .fetched(let ended): book.applyFetch(ended, mayWriteAhead: cache.isSearched, in: &turn)
         case .polled(let reply): book.applyPoll(reply, in: &turn)
         case .published(let result): applyPublication(result)
         case .released(let result):

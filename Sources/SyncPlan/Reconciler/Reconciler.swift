@@ -104,6 +104,9 @@ package struct Reconciler: Sendable {
 
     package mutating func drainEvents() -> [AgentEvent] { turn.drainEvents() }
 
+    /// The downloads that ended in the last call of ``handle(_:now:)``; an image that lists refuse is a failure.
+    package var endedDownloads: [EndedDownload] { turn.ended }
+
     private mutating func advance() {
         let now = turn.now
         changePauses { $0.end(at: now) }
@@ -229,7 +232,4 @@ package struct Reconciler: Sendable {
 
     /// Why the lists folder could not be listed at the last scan, or is not trusted.
     package var unavailable: String? { folder.unavailable }
-
-    /// The outcome after a check of the image against the lists' digests.
-    package func checked(_ outcome: FetchOutcome, of url: IconURL) -> FetchOutcome { book.checked(outcome, of: url) }
 }

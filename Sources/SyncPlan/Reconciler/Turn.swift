@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import Reports
 
 /// A call of the plan: its time, its source of randomness, and its results.
@@ -12,6 +13,8 @@ struct Turn: Sendable {
     var actions: [Reconciler.Action] = []
     /// The events of this turn that were not taken yet.
     private(set) var events: [AgentEvent] = []
+    /// The downloads that ended in this turn, as they were judged.
+    var ended: [EndedDownload] = []
     /// Changes to store for the next start, collected over several turns.
     var memos = UnstoredChanges()
 
@@ -24,7 +27,7 @@ struct Turn: Sendable {
     /// Begins a call; events that were not taken are dropped.
     mutating func begin(at now: Timestamp) {
         self.now = now
-        events = []
+        (events, ended) = ([], [])
     }
 
     mutating func end() -> [Reconciler.Action] {

@@ -90,7 +90,7 @@ struct PlannedWorld {
             switch action {
             case .fetch(let request):
                 guard let outcome = outcomes[request.url] else { continue }
-                events.append(.fetched(url: request.url, outcome, isMultiplexed: false))
+                events.append(.fetched(EndedDownload(url: request.url, outcome, isMultiplexed: false)))
             case .start(.publish(let publication)): events.append(.published(publish(publication)))
             case .start(.release(let releases)):
                 events.append(.released(ReleaseResult(removed: releases.map(\.generation))))

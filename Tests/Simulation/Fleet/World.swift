@@ -302,7 +302,7 @@ struct World {
             outcome = .image(StagedImage(name: "1", image: images[icon]), response)
             if number > 0 { figures.recordArrival(of: icon, on: number, at: now, since: machines[number].landing) }
         }
-        handle(.fetched(url: icons[icon], outcome), number, now)
+        handle(.fetched(EndedDownload(url: icons[icon], outcome)), number, now)
     }
 
     private static func image(_ contents: String) -> AppListDocument.Image {

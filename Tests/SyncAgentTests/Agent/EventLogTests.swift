@@ -26,8 +26,8 @@ struct EventLogTests {
 
         mutating func step(_ events: Reconciler.Event..., after time: Duration = .zero) -> [Reconciler.Action] {
             now = now + time
-            log.record(events, before: plan, now: now)
             let actions = plan.handle(events, now: now)
+            log.record(events, ended: plan.endedDownloads, now: now)
             log.record(events, emitted: plan.drainEvents(), after: plan, now: now)
             return actions
         }
@@ -42,7 +42,7 @@ struct EventLogTests {
         var world = World()
         _ = world.step(.scanned(.of(["a.plist": Array(Self.icons.prefix(3))])))
         for (index, icon) in Self.icons.prefix(3).enumerated() {
-            _ = world.step(.fetched(url: icon, .image(of: icon)), after: .milliseconds(10))
+            _ = world.step(.fetched(EndedDownload(url: icon, .image(of: icon))), after: .milliseconds(10))
             #expect(world.count("icons downloaded") == (index == 2 ? 1 : 0))
         }
         #expect(world.count("list accepted") == 1 && world.count("icon downloaded") == 3)
@@ -53,12 +53,12 @@ struct EventLogTests {
     func batches() throws {
         var world = World()
         _ = world.step(.scanned(.of(["a.plist": Array(Self.icons.prefix(4))])))
-        _ = world.step(.fetched(url: Self.icons[0], .image(of: Self.icons[0])))
+        _ = world.step(.fetched(EndedDownload(url: Self.icons[0], .image(of: Self.icons[0]))))
         #expect(world.count("icons downloaded") == 0)
         #expect(world.log.due == world.now + .seconds(10))
         _ = world.step(.tick, after: .seconds(10))
         #expect(world.count("icons downloaded") == 1)
-        for icon in Self.icons[1..<4] { _ = world.step(.fetched(url: icon, .image(of: icon))) }
+        for icon in Self.icons[1..<4] { _ = world.step(.fetched(EndedDownload(url: icon, .image(of: icon)))) }
         #expect(world.count("icons downloaded") == 1)
         let due = try #require(world.log.due)
         #expect(due == world.now + .seconds(1))
@@ -71,17 +71,29 @@ struct EventLogTests {
         var world = World()
         _ = world.step(.scanned(.of(["a.plist": [Self.icons[0]]])))
         var attempts = 1
-        _ = world.step(.fetched(url: Self.icons[0], .failed(.status(404))))
+        _ = world.step(.fetched(EndedDownload(url: Self.icons[0], .failed(.status(404)))))
         while attempts < 3 {
             let isRequested = world.step(.tick, after: .seconds(3600)).contains {
                 if case .fetch = $0 { true } else { false }
             }
             guard isRequested else { continue }
             attempts += 1
-            _ = world.step(.fetched(url: Self.icons[0], .failed(.status(404))))
+            _ = world.step(.fetched(EndedDownload(url: Self.icons[0], .failed(.status(404)))))
         }
         #expect(world.count("icon not downloaded") == 1)
         #expect(world.count("download failed") == 3)
+    }
+
+    @Test("an image that its list refuses is logged as a failure, and not counted as a download")
+    func refused() {
+        var world = World()
+        let icon = Self.icons[0]
+        _ = world.step(.scanned(.of(["a.plist": [icon]], expecting: .of("another"))))
+        _ = world.step(.fetched(EndedDownload(url: icon, .image(of: icon))))
+        #expect(world.count("download failed") == 1 && world.count("icon not downloaded") == 1)
+        #expect(world.count("icon downloaded") == 0 && world.count("icons downloaded") == 0)
+        _ = world.step(.tick)
+        #expect(world.count("download failed") == 1)
     }
 
     @Test("changes of lists are logged once, with each ignored entry")

@@ -86,7 +86,7 @@ final class ScriptedEffects: AgentEffects {
     /// Ends downloads that are under way, all at once.
     func end(_ ends: [(url: IconURL, outcome: FetchOutcome)]) {
         let ended = active.withLock { active in ends.filter { active.remove($0.url) != nil } }
-        post(ended.map { .fetched(url: $0.url, $0.outcome) })
+        post(ended.map { .fetched(EndedDownload(url: $0.url, $0.outcome)) })
     }
 
     /// Ends downloads with an image each, all at once.

@@ -67,15 +67,16 @@ struct ScriptedLoop: Sendable {
 }
 
 extension ListScan {
-    /// A look that found these lists, all of them new, and nothing else.
-    static func of(_ lists: [ListName: [IconURL]]) -> ListScan {
+    /// A look that found these lists, all of them new, and nothing else; all images must have the digest, if there is
+    /// one.
+    static func of(_ lists: [ListName: [IconURL]], expecting digest: Digest? = nil) -> ListScan {
         let folder = ListedFolder(
             path: "/lists.d", identity: FolderIdentity(fileSystem: 1, device: 1, handle: [1]))
         let readings = lists.mapValues { urls in
             let text = urls.map(\.text).joined(separator: "\n")
             return ListReading(
                 source: AppListDocument.Source(sha256: .of(text), bytes: text.utf8.count, modified: Sample.time),
-                verdict: .success(AppList(entries: urls.map { AppEntry(icon: $0) })))
+                verdict: .success(AppList(entries: urls.map { AppEntry(icon: $0, expected: digest) })))
         }
         return .listed(folder, present: Set(lists.keys), changed: readings)
     }

@@ -34,10 +34,10 @@ struct FetcherTests {
             let cache = try CacheFixture(path)
             let request = FetchRequest(
                 url: IconURL(url), source: try IconSource(IconURL(url)), reason: .notCached, condition: condition)
-            let (outcome, trail, _) = try await Fetching.run(settings, into: cache.staging, over: transport) {
+            let end = try await Fetching.run(settings, into: cache.staging, over: transport) {
                 await $0.fetch(request)
             }
-            return (outcome, trail, transport.requests, try cache.names(in: "staging").sorted())
+            return (end.outcome, end.trail, transport.requests, try cache.names(in: "staging").sorted())
         }
     }
 
@@ -241,7 +241,7 @@ struct FetcherTests {
         let transport = ScriptedTransport { _, _ in .init(200, body: Self.icon) }
         try await withTemporaryFolder { [settings] path in
             let cache = try CacheFixture(path)
-            let (ends, report) = AsyncStream.makeStream(of: Downloads.End.self)
+            let (ends, report) = AsyncStream.makeStream(of: EndedDownload.self)
             let downloads = Downloads(
                 settings: settings, transport: transport, staging: cache.staging, clock: AgentClock()
             ) {

@@ -10,13 +10,11 @@ import Transfers
 
 /// Downloads that are waited for one by one.
 final class Fetching: Sendable {
-    typealias End = (outcome: FetchOutcome, trail: FetchTrail?, isMultiplexed: Bool?)
-
     /// Who waits for the download of each URL.
     private final class Waiters: Sendable {
-        let continuations = Mutex<[IconURL: CheckedContinuation<Downloads.End, Never>]>([:])
+        let continuations = Mutex<[IconURL: CheckedContinuation<EndedDownload, Never>]>([:])
 
-        func report(_ ends: [Downloads.End]) {
+        func report(_ ends: [EndedDownload]) {
             for end in ends { continuations.withLock { $0.removeValue(forKey: end.url) }?.resume(returning: end) }
         }
     }
@@ -55,8 +53,8 @@ final class Fetching: Sendable {
     func configure(_ settings: Settings) { downloads.configure(settings, proxies) }
 
     /// Waits for the end of a download, which is given up when the task is cancelled.
-    func fetch(_ request: FetchRequest) async -> End {
-        let end = await withTaskCancellationHandler {
+    func fetch(_ request: FetchRequest) async -> EndedDownload {
+        await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 waiters.continuations.withLock { $0[request.url] = continuation }
                 downloads.begin([request])
@@ -64,6 +62,5 @@ final class Fetching: Sendable {
         } onCancel: {
             downloads.cancel(request.url)
         }
-        return (end.outcome, end.trail, end.isMultiplexed)
     }
 }

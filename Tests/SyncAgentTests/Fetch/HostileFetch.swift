@@ -75,24 +75,23 @@ extension CacheFixture {
                     own.fetch.idleTimeout = idleTimeouts[index] ?? settings.fetch.idleTimeout
                     downloads.configure(own)
                 }
-                let outcome: FetchOutcome
-                var isMultiplexed: Bool?
+                var end = EndedDownload(url: IconURL(url), .cancelled)
                 do throws(FetchFailure) {
-                    let source = try settings.network.source(of: IconURL(url))
+                    let source = try settings.network.source(of: end.url)
                     let condition: Condition? =
                         if case .server(let target) = source {
                             validators.map { Condition(url: target.url, validators: $0) }
                         } else {
                             nil
                         }
-                    (outcome, _, isMultiplexed) = await downloads.fetch(
-                        FetchRequest(url: IconURL(url), source: source, reason: .notCached, condition: condition))
+                    end = await downloads.fetch(
+                        FetchRequest(url: end.url, source: source, reason: .notCached, condition: condition))
                 } catch {
-                    outcome = .failed(error)
+                    end.outcome = .failed(error)
                 }
                 let names = try names(in: "staging").subtracting(images).sorted()
-                fetches.append(HostileFetch(outcome: outcome, isMultiplexed: isMultiplexed, staging: names))
-                if case .image(let staged, _) = outcome { images.insert(staged.name) }
+                fetches.append(HostileFetch(outcome: end.outcome, isMultiplexed: end.isMultiplexed, staging: names))
+                if case .image(let staged, _) = end.outcome { images.insert(staged.name) }
             }
             return fetches
         }

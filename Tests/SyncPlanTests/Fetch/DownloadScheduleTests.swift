@@ -28,7 +28,8 @@ struct DownloadScheduleTests {
 
         mutating func finish(_ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0) -> Bool {
             turn.now = Sample.start + .seconds(seconds)
-            return schedule.finish(url, outcome, isMultiplexed: false, ofOrigin: true, in: &turn)
+            return schedule.finish(
+                EndedDownload(url: url, outcome, isMultiplexed: false), ofOrigin: true, in: &turn)
         }
     }
 

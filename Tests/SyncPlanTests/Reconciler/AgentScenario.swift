@@ -133,7 +133,7 @@ struct AgentScenario {
     ) throws {
         if leavingPart { disk.partials.insert(url) }
         try #require(downloads.removeValue(forKey: url) != nil, "\(url) is not being downloaded")
-        try handle(.fetched(url: url, outcome, trail: trail, isMultiplexed: isMultiplexed))
+        try handle(.fetched(EndedDownload(url: url, outcome, trail: trail, isMultiplexed: isMultiplexed)))
     }
 
     mutating func finishPublication(fails: Bool = false, isFull: Bool = false, doubt: String? = nil) throws {

@@ -17,7 +17,7 @@ extension SimulatedWorld {
         try handle(
             ends.map {
                 let isMultiplexed = [true, false, nil].randomElement(using: &generator) ?? nil
-                return .fetched(url: $0.url, $0.outcome, isMultiplexed: isMultiplexed)
+                return .fetched(EndedDownload(url: $0.url, $0.outcome, isMultiplexed: isMultiplexed))
             })
         for (url, outcome) in ends {
             switch outcome {
