@@ -125,7 +125,7 @@ package struct APIError: Error, Equatable, Sendable {
     }
 }
 
-/// Middleware that turns errors into JSON documents, and removes bodies from responses to HEAD.
+/// Middleware that turns errors into JSON documents.
 struct ErrorDocuments: RouterMiddleware {
     let routes: [APIRoute]
     let memory: AnswerMemory
@@ -151,7 +151,7 @@ struct ErrorDocuments: RouterMiddleware {
             logger.error("request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
             response = APIError.failure.response
         }
-        return request.method == .head ? response.createHeadResponse() : response
+        return response
     }
 
     private func error(for error: HTTPError, _ request: Request) -> APIError {

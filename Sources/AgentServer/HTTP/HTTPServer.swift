@@ -14,7 +14,7 @@ import SystemPackage
 /// An idle server has no timers; a connection has one while it is open. Hummingbird's `Application` would wake up every
 /// second to update the date, which no client here needs.
 struct HTTPServer: Sendable {
-    /// Responds to a request; an error is a failure of the server itself.
+    /// Responds to a request, to HEAD as to GET; an error is a failure of the server itself.
     typealias Responder = @Sendable (Request, any Channel) async throws -> Response
 
     enum Address: Equatable, Sendable, CustomStringConvertible {
@@ -96,22 +96,20 @@ struct HTTPServer: Sendable {
                 availableConnectionsDelegate: MaximumAvailableConnections(clients)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet
         ) { [respond, logger] request, writer, channel in
-            let response: Response
+            var response: Response
             do {
-                let answer = try await respond(request, channel)
-                if answer.body.contentLength != nil {
-                    response = answer
-                } else if let stream = seats.addStream() {
-                    response = answer.holding(stream)
-                } else {
-                    response = .refusal(.busy)
-                }
+                response = try await respond(request, channel)
             } catch {
                 // A client that leaves in the middle of its request is not a failure.
                 let level: Logger.Level = error is IOError || error is ChannelError ? .debug : .error
                 logger.log(
                     level: level, "request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
                 response = APIError.failure.response
+            }
+            if request.method == .head {
+                response = response.createHeadResponse()
+            } else if response.body.contentLength == nil {
+                response = seats.addStream().map(response.holding) ?? .refusal(.busy)
             }
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { channel in

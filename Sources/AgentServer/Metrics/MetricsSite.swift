@@ -20,7 +20,7 @@ struct MetricsSite: Sendable {
         }
         response.headers[.cacheControl] = "no-store"
         response.headers[.xContentTypeOptions] = "nosniff"
-        return request.method == .head ? response.createHeadResponse() : response
+        return response
     }
 
     private func answer(_ request: Request, on channel: any Channel) async throws(APIError) -> Response {

@@ -51,13 +51,10 @@ struct DashboardSite: Sendable {
             }
             return await images.respond(to: request)
         }
-        return guarded(page(path, to: request))
+        return guarded(await request.reading { page(path, to: request) })
     }
 
     private func page(_ path: String, to request: Request) -> Response {
-        guard request.method == .get || request.method == .head else {
-            return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
-        }
         guard let file = dashboard_file(path)?.pointee else {
             return .refusal(.notFound, "no-such-path", "The dashboard is at /.")
         }
@@ -71,8 +68,7 @@ struct DashboardSite: Sendable {
             return Response(status: .notModified, headers: [.eTag: tag, .cacheControl: "no-cache"])
         }
         let body = ResponseBody(byteBuffer: ByteBuffer(bytes: bytes))
-        let response = Response(status: .ok, headers: headers, body: body)
-        return request.method == .head ? response.withoutBody : response
+        return Response(status: .ok, headers: headers, body: body)
     }
 
     private func guarded(_ response: Response) -> Response {

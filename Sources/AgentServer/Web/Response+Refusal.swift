@@ -16,9 +16,6 @@ extension Response {
         response.headers[.cacheControl] = "no-store"
         return response
     }
-
-    /// The response to HEAD: the same head, including the body's length.
-    var withoutBody: Response { Response(status: status, headers: headers, body: ResponseBody()) }
 }
 
 extension Request {
@@ -27,8 +24,7 @@ extension Request {
         guard method == .get || method == .head else {
             return .refusal(.methodNotAllowed, "method-not-allowed", "Use GET or HEAD.", [.allow: "GET, HEAD"])
         }
-        let response = await answer()
-        return method == .head ? response.withoutBody : response
+        return await answer()
     }
 }
 

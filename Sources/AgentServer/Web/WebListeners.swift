@@ -67,10 +67,7 @@ package struct WebListeners: Sendable {
                 { [isLoopback = settings.serve.listen?.isLoopback == true] request, channel in
                     // A listener at another address serves everyone, by any host name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
-                    else {
-                        let refusal = Response.refusal(.wrongHost)
-                        return request.method == .head ? refusal.withoutBody : refusal
-                    }
+                    else { return .refusal(.wrongHost) }
                     if let lists, ListSite.isList(request.uri.path) { return await lists.respond(to: request) }
                     return await images.respond(to: request)
                 }

@@ -71,7 +71,7 @@ struct ControlWorld {
         loop = AgentLoop(clock: clock, logger: .silent, journal: journal) { post in
             SystemEffects(
                 downloads: Downloads(settings: Settings(), staging: staging, clock: clock) {
-                    post($0.map(Reconciler.Event.init))
+                    post($0.map { .fetched($0) })
                 },
                 staging: staging, publisher: publisher,
                 evictor: Evictor(cache, thread: thread, logger: .silent),
