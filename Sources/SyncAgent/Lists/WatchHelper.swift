@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import AppLists
 import HTTPRules
 package import SystemPackage
 

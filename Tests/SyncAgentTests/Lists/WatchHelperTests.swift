@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import FoundationEssentials
 import Glibc
 import Synchronization

@@ -16,7 +16,7 @@ package enum WatchSignal: Equatable, Sendable {
     case died(String)
 
     /// Parses a line of the helper's output; `nil` if it is malformed.
-    init?(line: String) {
+    package init?(line: String) {
         let words = line.split(atByte: " ", omittingEmpty: false)
         switch (words.first, words.count) {
         case ("ready", 1): self = .ready
@@ -29,7 +29,7 @@ package enum WatchSignal: Equatable, Sendable {
     }
 
     /// Whether no signal of this helper follows.
-    var isLast: Bool {
+    package var isLast: Bool {
         switch self {
         case .ready, .changed, .overflow: false
         case .lost, .refused, .died: true
