@@ -46,14 +46,9 @@ package enum ListScan: Sendable {
     /// All lists that exist, and the readings of those that changed since the last scan.
     case listed(ListedFolder, present: Set<ListName>, changed: [ListName: ListReading])
 
-    package func listed(at time: Timestamp) -> ListScan {
+    package func listed(at time: Timestamp, adding readings: [ListName: ListReading] = [:]) -> ListScan {
         guard case .listed(var folder, let present, let changed) = self else { return self }
         folder.listed = time
-        return .listed(folder, present: present, changed: changed)
-    }
-
-    package func adding(_ readings: [ListName: ListReading]) -> ListScan {
-        guard case .listed(let folder, let present, let changed) = self else { return self }
         return .listed(folder, present: present, changed: changed.merging(readings) { $1 })
     }
 }

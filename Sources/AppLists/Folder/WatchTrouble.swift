@@ -31,13 +31,3 @@ package enum WatchTrouble: Equatable, Sendable {
         return (magic == overlay ? "overlayfs" : RemoteFileSystem.name(of: magic)).map { .blind(fileSystem: $0) }
     }
 }
-
-/// How often a polled folder is listed.
-package enum PollingPace {
-    /// 2 s, or longer so that listing takes at most 0.5 % of the time; at most `rescan`.
-    ///
-    /// `cost` is how long listing took.
-    package static func interval(cost: Duration, rescan: Duration) -> Duration {
-        min(max(.seconds(2), cost * 200), rescan)
-    }
-}

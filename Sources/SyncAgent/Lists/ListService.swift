@@ -13,12 +13,10 @@ package import SystemPackage
 package final class ListService: Sendable {
     private enum Trigger: Sendable {
         case watch(WatchSignal)
-        /// A scan was requested; its end reaches the milestone, if any.
-        case asked(Milestone?)
+        /// A scan was requested, thorough or to see what changed; its end reaches the milestone, if any.
+        case asked(isThorough: Bool, Milestone?)
         /// The settings changed; whether every list must be read again.
         case configured(readsAll: Bool)
-        /// The folder must be listed again, for example to see whether missing lists are back.
-        case due
         /// Reaches the milestone to show that scans are not stuck.
         case probe(Milestone)
         case alarm
@@ -66,6 +64,9 @@ package final class ListService: Sendable {
 
     private var settings: Settings.Lists { rules.withLock(\.settings) }
     private var parser: ParseHelper { rules.withLock(\.parser) }
+    private var times: ScanSchedule.Times {
+        rules.withLock { ($0.settings.settle, $0.settings.settleMax, $0.settings.rescan, $0.settings.rescanContent) }
+    }
 
     /// Applies new settings, and scans the folder with them.
     package func configure(_ settings: Settings.Lists) {
@@ -83,10 +84,10 @@ package final class ListService: Sendable {
     }
 
     /// Requests a full scan.
-    package func lookAgain() { trigger.yield(.asked(nil)) }
+    package func lookAgain() { trigger.yield(.asked(isThorough: true, nil)) }
 
     /// Requests a listing; only changed files are read.
-    package func listAgain() { trigger.yield(.due) }
+    package func listAgain() { trigger.yield(.asked(isThorough: false, nil)) }
 
     /// Scans the folder, and returns when everything in it was read and reported, or when the task is cancelled; the
     /// scan then goes on.
@@ -94,7 +95,7 @@ package final class ListService: Sendable {
     /// A file still being written after `lists.settleMax` is reported as such.
     package func look() async {
         let done = Milestone()
-        if case .terminated = trigger.yield(.asked(done)) { return }
+        if case .terminated = trigger.yield(.asked(isThorough: true, done)) { return }
         await done.wait()
     }
 
@@ -128,26 +129,24 @@ package final class ListService: Sendable {
     package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var readings: [ListName: ListReading] = [:]
-        var unsettled = UnsettledLists(patience: settings.rescan)
-        let end = clock.now + settings.rescan
+        var times = times
+        times.settleMax = times.rescan
+        var schedule = ScanSchedule(times, at: clock.now)
+        let end = clock.now + times.rescan
         while true {
             let start = clock.now
             let look = await scanner.look(inRounds: true)
             guard !Task.isCancelled else { return }
-            guard case .listed(let folder, let present, let changed) = look.scan else { return report(look.scan) }
-            let overdue = unsettled.record(look.unsettled, at: clock.now)
+            let overdue = schedule.record(unsettled: look.unsettled, at: clock.now)
+            let scan = look.scan.listed(at: start, adding: overdue)
+            guard case .listed(let folder, let present, let changed) = scan else { return report(scan) }
             readings.merge(changed) { $1 }
-            readings.merge(overdue) { $1 }
             folderWatch.record(shortage: look.shortage)
             let isUnread = look.shortage != nil && clock.now < end
-            if look.rest.isEmpty, isUnread || overdue.count < look.unsettled.count,
-                (try? await Task.sleep(for: settings.settle)) != nil
-            {
+            if look.rest.isEmpty, isUnread || schedule.isWaiting, (try? await Task.sleep(for: times.settle)) != nil {
                 continue
             }
-            report(
-                ListScan.listed(folder, present: present, changed: readings.filter { present.contains($0.key) })
-                    .listed(at: start))
+            report(.listed(folder, present: present, changed: readings.filter { present.contains($0.key) }))
             if look.rest.isEmpty { return lastScanner.withLock { [scanner] in $0 = scanner } }
             readings = [:]
         }
@@ -162,93 +161,54 @@ package final class ListService: Sendable {
     private func look(_ report: @Sendable (ListScan) -> Void) async {
         var scanner = makeScanner()
         var parser = parser
-        var window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
+        var schedule = ScanSchedule(times, at: clock.now)
         var alarm = Alarm(clock: clock) { [trigger] in trigger.yield(.alarm) }
-        var unsettled = UnsettledLists(patience: settings.settleMax)
-        var nextScan = clock.now
-        // When to look again at files that were being written, however many changes are reported meanwhile.
-        var nextLook: Timestamp?
-        var nextReading = clock.now + settings.rescanContent
-        // Another file system may be mounted, whose files have the times and numbers of the old ones.
-        var (hasLostWatch, mustRead) = (false, false)
         var waiting: [Milestone] = []
-        var isAsked = false
-        alarm.set(nextScan)
+        alarm.set(schedule.due)
         for await trigger in triggers {
             switch trigger {
             case .watch(let signal):
-                if folderWatch.record(signal) { window.recordChange(at: clock.now) }
-                if case .lost = signal { mustRead = true }
-                if signal == .ready, hasLostWatch { mustRead = true }
-                if signal == .ready || signal.isLast { hasLostWatch = signal.isLast }
+                schedule.record(signal, isChange: folderWatch.record(signal), at: clock.now)
                 // The quiet time suffices to start a parser.
                 if signal == .changed { await parser.prepare() }
-            case .asked(let milestone):
-                (isAsked, nextReading) = (true, clock.now)
+            case .asked(let isThorough, let milestone):
+                schedule.request(isThorough: isThorough, at: clock.now)
                 if let milestone { waiting.append(milestone) }
             case .configured(let readsAll):
-                let settings = settings
-                window = SettleWindow(quiet: settings.settle, ceiling: settings.settleMax)
-                unsettled = UnsettledLists(patience: settings.settleMax)
+                schedule.configure(times, at: clock.now)
                 if readsAll {
                     await parser.dismiss()
                     parser = self.parser
                     scanner.read(with: parser, maxBytes: settings.maxBytes)
                 }
-                (isAsked, nextReading) = (true, clock.now)
-            case .due: isAsked = true
             case .probe(let milestone): milestone.reach()
             case .alarm: alarm.rang()
             }
             // The stream ends next.
             guard !Task.isCancelled else { continue }
-            // Periodic scans wait for the quiet time of a noticed change.
-            if isAsked || (nextLook ?? window.due ?? min(nextScan, nextReading)) <= clock.now {
-                window.reset()
-                nextLook = nil
-                isAsked = false
-                let start = clock.now
-                let isThorough = mustRead || nextReading <= clock.now
-                if isThorough { nextReading = clock.now + settings.rescanContent }
+            let start = clock.now
+            if let isThorough = schedule.begin(at: start) {
                 let look = await scanner.look(isHasty: true, inRounds: true, isThorough: isThorough)
                 guard !Task.isCancelled else { continue }
-                if case .listed = look.scan { mustRead = false }
-                let overdue = unsettled.record(look.unsettled, at: clock.now)
-                let scan = look.scan.adding(overdue).listed(at: start)
-                report(scan)
+                let overdue = schedule.record(unsettled: look.unsettled, at: clock.now)
+                report(look.scan.listed(at: start, adding: overdue))
                 await parser.dismiss()
                 folderWatch.record(look)
-                nextScan = clock.now + (look.shortage == nil ? interval(after: look) : Self.pause)
+                let isComplete = schedule.end(
+                    look.scan, cost: look.cost, hasSlow: !look.slow.isEmpty, isWatched: watch.reason == nil,
+                    at: clock.now)
                 if !look.rest.isEmpty {
                     // Triggers that arrived meanwhile come first.
                     listAgain()
-                } else if look.shortage != nil {
-                    // Callers of look() go on waiting.
-                    window.reset()
+                } else if isComplete || look.shortage != nil {
+                    // After a shortage, callers of look() go on waiting.
+                    while isComplete, let milestone = waiting.popLast() { milestone.reach() }
                     firstLook.reach()
-                } else if overdue.count == look.unsettled.count, look.slow.isEmpty {
-                    // Nobody waits for a file that keeps growing.
-                    for milestone in waiting { milestone.reach() }
-                    waiting = []
-                    firstLook.reach()
-                    if !overdue.isEmpty { nextScan = min(nextScan, clock.now + settings.settleMax) }
-                } else {
-                    window.recordChange(at: clock.now)
-                    if overdue.count < look.unsettled.count { nextLook = clock.now + settings.settle }
                 }
             }
-            alarm.set(nextLook ?? window.due ?? min(nextScan, nextReading))
+            alarm.set(schedule.due)
         }
         await parser.dismiss()
         for milestone in waiting { milestone.reach() }
-    }
-
-    /// The delay before the next scan while the agent lacks the resources to read all lists.
-    private static let pause: Duration = .seconds(1)
-
-    /// The delay before the next scan if nothing is reported.
-    private func interval(after look: ListScanner.Look) -> Duration {
-        if case .listed = look.scan, watch.reason == nil { return settings.rescan }
-        return PollingPace.interval(cost: look.cost, rescan: settings.rescan)
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 
 /// Lists missing from the folder; a missing list counts as removed only after a quiet time.
@@ -9,20 +10,13 @@ package struct AbsentLists: Sendable {
     /// The shortest quiet time: a wrong removal costs more than a late one.
     package static let shortest: Duration = .milliseconds(500)
 
-    private var quiet: Duration
-    private var ceiling: Duration
+    var window: QuietWindow
     private var since: [ListName: Timestamp] = [:]
 
     /// Lists count as removed after `settle` without another one, or `settleMax` after the first; each is at least
     /// ``shortest``.
     package init(settle: Duration, settleMax: Duration) {
-        quiet = max(settle, Self.shortest)
-        ceiling = max(settleMax, Self.shortest)
-    }
-
-    mutating func configure(settle: Duration, settleMax: Duration) {
-        quiet = max(settle, Self.shortest)
-        ceiling = max(settleMax, Self.shortest)
+        window = QuietWindow(quiet: max(settle, Self.shortest), ceiling: max(settleMax, Self.shortest))
     }
 
     package var isEmpty: Bool { since.isEmpty }
@@ -30,17 +24,13 @@ package struct AbsentLists: Sendable {
     package var names: Set<ListName> { Set(since.keys) }
 
     /// When to list the folder again; `nil` if no list is missing.
-    package var due: Timestamp? {
-        guard let first = since.values.min(), let last = since.values.max() else { return nil }
-        return min(last + quiet, first + ceiling)
-    }
+    package var due: Timestamp? { window.end(of: since.values) }
 
     /// Records the known lists that a listing lacks; returns, together as one change, those that count as removed.
     package mutating func record(_ names: Set<ListName>, at time: Timestamp) -> Set<ListName> {
-        since = since.filter { names.contains($0.key) }
-        for name in names where since[name] == nil { since[name] = time }
+        since = Dictionary(uniqueKeysWithValues: names.map { ($0, since[$0] ?? time) })
         guard let due, due <= time else { return [] }
-        let gone = since.filter { $0.value + min(quiet, ceiling) <= time }
+        let gone = since.filter { $0.value + min(window.quiet, window.ceiling) <= time }
         for name in gone.keys { since[name] = nil }
         return Set(gone.keys)
     }

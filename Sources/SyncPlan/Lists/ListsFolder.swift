@@ -47,7 +47,7 @@ struct ListsFolder: Sendable {
 
     mutating func configure(_ settings: Settings.Lists) {
         rules = ListLimits(settings).rules
-        absent.configure(settle: settings.settle, settleMax: settings.settleMax)
+        absent.window = AbsentLists(settle: settings.settle, settleMax: settings.settleMax).window
     }
 
     var isSettled: Bool { isScanned && !hasUnread && absent.isEmpty }

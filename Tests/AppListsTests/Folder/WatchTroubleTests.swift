@@ -24,12 +24,4 @@ struct WatchTroubleTests {
     func fileSystems(magic: UInt32, name: String?) {
         #expect(WatchTrouble.of(fileSystem: magic) == name.map { .blind(fileSystem: $0) })
     }
-
-    @Test(
-        "polling takes less than a hundredth of the time, and is no rarer than the rescan",
-        arguments: [(0, 2000), (5, 2000), (20, 4000), (100, 20_000), (1000, 30_000)])
-    func pace(cost: Int, interval: Int) {
-        #expect(PollingPace.interval(cost: .milliseconds(cost), rescan: .seconds(30)) == .milliseconds(interval))
-        #expect(PollingPace.interval(cost: .milliseconds(cost), rescan: .seconds(1)) == .seconds(1))
-    }
 }
