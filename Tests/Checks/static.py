@@ -59,7 +59,6 @@ KEYED_BY_TEXT = {
     "SyncPlan/Fetch/DownloadSchedule.swift": "origins",
     "SyncPlan/Fetch/FetchQueue.swift": "origins",
     "SyncPlan/Fetch/NetworkLogin.swift": "origins, and the names in them",
-    "HTTPRules/Requests/HTTPFields.swift": "names of header fields",
     "HTTPRules/Credentials/Credentials.swift": "hosts and paths, in ASCII",
     "SyncAgent/Fleet/AdoptedLists.swift": "names of the folders of upstreams",
     "SyncPlan/Icons/IconTally.swift": "origins",

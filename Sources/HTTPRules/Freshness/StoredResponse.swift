@@ -18,35 +18,42 @@ package struct StoredResponse: Equatable, Sendable {
     package init(
         status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp
     ) {
-        self.status = status
-        self.url = url
-        self.fields = Self.kept(of: fields)
-        self.requestTime = requestTime
-        self.responseTime = responseTime
+        self.init(
+            status: status, url: url, kept: Self.kept(of: fields), requestTime: requestTime, responseTime: responseTime)
     }
 
     /// Restores a stored response from the text of its fields.
     package init(
         status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp
     ) {
+        let fields = Self.areKept(text) ? HTTPFields(checked: text) : Self.kept(of: HTTPFields(text: text))
+        self.init(status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime)
+    }
+
+    private init(status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
         self.status = status
         self.url = url
-        fields = Self.areKept(text) ? HTTPFields(checked: text) : Self.kept(of: HTTPFields(text: text))
+        self.fields = fields
         self.requestTime = requestTime
         self.responseTime = responseTime
     }
 
-    private init(_ other: StoredResponse, url: String) {
-        status = other.status
-        self.url = url
-        fields = other.fields
-        requestTime = other.requestTime
-        responseTime = other.responseTime
-    }
-
     /// Replaces the URL's text by an equal one that is already in memory.
     package func sharing(_ url: String) -> StoredResponse {
-        self.url == url ? StoredResponse(self, url: url) : self
+        guard self.url == url else { return self }
+        return StoredResponse(
+            status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime)
+    }
+
+    /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
+    ///
+    /// `Date` and `Age` are always those of the later response, even if missing there: they describe when the fields
+    /// were sent, not when the image was.
+    func updated(by update: StoredResponse) -> StoredResponse {
+        let replaced = Self.fields(in: update.fields.text) | Self.times
+        return StoredResponse(
+            status: status, url: url, kept: Self.kept(of: fields, without: replaced, then: update.fields.text),
+            requestTime: update.requestTime, responseTime: update.responseTime)
     }
 
     // MARK: - Field values
@@ -94,23 +101,30 @@ package struct StoredResponse: Equatable, Sendable {
     private static let lists = ["cache-control", "vary"]
     private static let beginnings = (single + lists).map { Array("\($0): ".utf8) }
 
+    /// Kept fields: a bit for each index in ``beginnings``.
+    private typealias FieldSet = UInt
+
+    /// The fields that tell when a response was sent.
+    private static let times = fields(in: "age: \ndate: \n")
+
     /// The most bytes of a value, so that no server can fill the disk with fields.
     ///
     /// A longer value counts as malformed; a longer `Cache-Control` counts as `no-cache`.
     private static let longest = 1024
 
-    private static func kept(of fields: HTTPFields) -> HTTPFields {
+    /// The fields to keep, without `others`; `rest` are kept ones that follow.
+    private static func kept(
+        of fields: HTTPFields, without others: FieldSet = 0, then rest: String = ""
+    ) -> HTTPFields {
         let bytes = fields.text.utf8Span.span
         var kept: [UInt8] = []
-        kept.reserveCapacity(bytes.count)
-        var seen: UInt = 0
+        kept.reserveCapacity(bytes.count + rest.utf8.count)
+        var seen = others
         var start = 0
         while start < bytes.count {
-            let field = Self.field(at: start, in: bytes)
-            var end = start
-            while bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            let end = HTTPFields.end(ofLine: start, in: bytes)
             defer { start = end + 1 }
-            guard let field, seen & 1 << field == 0 else { continue }
+            guard let field = Self.field(at: start, in: bytes), seen & 1 << field == 0 else { continue }
             seen |= 1 << field
             kept += beginnings[field]
             if field >= single.count {
@@ -120,7 +134,19 @@ package struct StoredResponse: Equatable, Sendable {
             }
             kept.append(UInt8(ascii: "\n"))
         }
+        kept += rest.utf8
         return HTTPFields(checked: String(decoding: kept, as: UTF8.self))
+    }
+
+    private static func fields(in text: String) -> FieldSet {
+        let bytes = text.utf8Span.span
+        var fields: FieldSet = 0
+        var start = 0
+        while start < bytes.count {
+            if let field = Self.field(at: start, in: bytes) { fields |= 1 << field }
+            start = HTTPFields.end(ofLine: start, in: bytes) + 1
+        }
+        return fields
     }
 
     private static func list(_ name: String, of fields: HTTPFields) -> String {
@@ -142,7 +168,7 @@ package struct StoredResponse: Equatable, Sendable {
     private static func areKept(_ text: String) -> Bool {
         let bytes = text.utf8Span.span
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        var seen: UInt = 0
+        var seen: FieldSet = 0
         var start = 0
         while start < bytes.count {
             guard let field = Self.field(at: start, in: bytes), seen & 1 << field == 0 else { return false }

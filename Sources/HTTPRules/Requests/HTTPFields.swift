@@ -82,8 +82,7 @@ package struct HTTPFields: Hashable, Sendable {
             var length = 0
             while length < name.count, bytes[start + length] == name[length] { length += 1 }
             let isNamed = length == name.count && bytes[start + length] == UInt8(ascii: ":")
-            var end = start + length
-            while bytes[end] != UInt8(ascii: "\n") { end += 1 }
+            let end = Self.end(ofLine: start + length, in: bytes)
             defer { start = end + 1 }
             if isNamed {
                 let value = text.utf8.index(text.startIndex, offsetBy: start + length + 2)
@@ -93,36 +92,18 @@ package struct HTTPFields: Hashable, Sendable {
         return nil
     }
 
+    /// The place of the line feed at or after `start`.
+    static func end(ofLine start: Int, in bytes: Span<UInt8>) -> Int {
+        var end = start
+        while bytes[end] != UInt8(ascii: "\n") { end += 1 }
+        return end
+    }
+
     /// The lines with this name as one comma-separated list (RFC 9110, section 5.3).
     package func joined(_ name: String) -> String? {
         let values = self[name]
         return values.isEmpty ? nil : values.joined(separator: ", ")
     }
-
-    /// These fields, updated by those of a `304` (RFC 9111, section 3.2).
-    ///
-    /// A field in the `304` replaces all lines of that name. `Content-Length` and connection-specific fields are
-    /// ignored.
-    package func updated(by update: HTTPFields) -> HTTPFields {
-        let named = update["connection"].flatMap { $0.split(atByte: ",") }
-            .map { $0.trimmingWhitespace.asciiLowercased }
-        let excepted = Self.excepted.union(named)
-        let new = update.lines.filter { !excepted.contains($0.name) }
-        return removing(Set(new.map(\.name))).appending(new)
-    }
-
-    package func removing(_ names: Set<String>) -> HTTPFields {
-        HTTPFields(lines: lines.filter { !names.contains($0.name) })
-    }
-
-    private func appending(_ new: [Line]) -> HTTPFields {
-        HTTPFields(lines: lines + new)
-    }
-
-    private static let excepted: Set<String> = [
-        "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
-        "proxy-authorization", "proxy-connection", "te", "transfer-encoding", "upgrade",
-    ]
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
         byte > 0x20 && byte < 0x7F && byte != UInt8(ascii: ":")

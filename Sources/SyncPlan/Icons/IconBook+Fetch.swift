@@ -204,9 +204,7 @@ extension IconBook {
             return .failed(repeated)
         case .noRoom: return icon.isReferenced ? .blocked : .discarded
         case .notModified(let answer):
-            let freshening = icon.response?.freshened(
-                by: answer.fields, requestTime: answer.requestTime, responseTime: answer.responseTime)
-            guard case .updated(let response) = freshening, !icon.isFullRequested else {
+            guard case .updated(let response) = icon.response?.freshened(by: answer), !icon.isFullRequested else {
                 // The answer is about another image, or a user wants a full download since the request was sent: request
                 // it at once, without conditions.
                 return .contradicted(turn.now)

@@ -16,10 +16,8 @@ extension FuzzTarget {
         let response = StoredResponse(fields: fields, requestTime: sent, responseTime: received)
         try check(response)
         if let other = blocks.last {
-            _ = fields.updated(by: other)
-            let freshening = response.freshened(
-                by: other, requestTime: received, responseTime: received + .seconds(1))
-            if case .updated(let updated) = freshening {
+            let update = StoredResponse(fields: other, requestTime: received, responseTime: received + .seconds(1))
+            if case .updated(let updated) = response.freshened(by: update) {
                 try hold(!response.validators.isEmpty, "updated by an answer to a question that was not asked")
                 try check(updated)
             }

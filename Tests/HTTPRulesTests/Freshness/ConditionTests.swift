@@ -83,8 +83,8 @@ struct ConditionTests {
         var response = Self.response([("Age", "90"), date, Self.modified(-91)])
         for number in 1...2 {
             let time = Sample.start + Self.day * number
-            let update = HTTPFields([("Age", "9"), date])
-            guard case .updated(let new) = response.freshened(by: update, requestTime: time, responseTime: time) else {
+            let update = Self.response([("Age", "9"), date], at: time)
+            guard case .updated(let new) = response.freshened(by: update) else {
                 Issue.record("not updated")
                 return
             }
@@ -92,7 +92,7 @@ struct ConditionTests {
             response = new
         }
         let time = Sample.start + Self.day * 3
-        let update = HTTPFields([("Age", "1"), ("Date", Sample.date(86_400 * 2)), Self.modified(-91)])
-        #expect(response.freshened(by: update, requestTime: time, responseTime: time) == .contradicted)
+        let update = Self.response([("Age", "1"), ("Date", Sample.date(86_400 * 2)), Self.modified(-91)], at: time)
+        #expect(response.freshened(by: update) == .contradicted)
     }
 }

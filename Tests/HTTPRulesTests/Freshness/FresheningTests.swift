@@ -10,19 +10,23 @@ struct FresheningTests {
     private static func freshened(
         _ response: [(name: String, value: String)], by update: [(name: String, value: String)]
     ) -> Freshening {
-        Sample.response(response).freshened(by: HTTPFields(update), requestTime: later, responseTime: later)
+        Sample.response(response).freshened(
+            by: StoredResponse(fields: HTTPFields(update), requestTime: later, responseTime: later))
+    }
+
+    private static func updated(
+        _ response: [(name: String, value: String)], by update: [(name: String, value: String)]
+    ) -> StoredResponse? {
+        if case .updated(let updated) = freshened(response, by: update) { updated } else { nil }
     }
 
     @Test("a 304 replaces the fields that it has, and keeps the others")
-    func update() {
+    func update() throws {
         let old = [
             ("ETag", "\"a\""), ("Cache-Control", "max-age=1"), ("Expires", Sample.date(9)), ("Last-Modified", "x"),
         ]
         let new = [("etag", "W/\"a\""), ("Cache-Control", "max-age=60"), ("Content-Length", "0"), ("Vary", "*")]
-        guard case .updated(let response) = Self.freshened(old, by: new) else {
-            Issue.record("not updated")
-            return
-        }
+        let response = try #require(Self.updated(old, by: new))
         #expect(response.cacheControl.maxAge == .duration(.seconds(60)))
         #expect(response.entityTag?.text == "W/\"a\"")
         #expect(response.fields["expires"] == [Sample.date(9)] && response.fields["last-modified"] == ["x"])
@@ -30,19 +34,37 @@ struct FresheningTests {
         #expect(response.requestTime == Self.later && response.responseTime == Self.later && response.status == 200)
     }
 
-    @Test("Date and Age are those of the 304, even if it has none")
-    func times() {
-        let old = [("ETag", "\"a\""), ("Date", Sample.date(-9)), ("Age", "9"), ("Cache-Control", "max-age=60")]
-        guard case .updated(let bare) = Self.freshened(old, by: []) else {
-            Issue.record("not updated")
-            return
+    private static let tag = ("ETag", "\"a\"")
+    private static let texts: [([(String, String)], [(String, String)], String)] = [
+        ([tag, ("Vary", "é")], [], "etag: \"a\"\nvary: é\n"),
+        ([tag, ("Vary", "A")], [("vary", "B"), ("Expires", "0")], "etag: \"a\"\nvary: B\nexpires: 0\n"),
+        ([("Vary", "A"), ("Expires", "0"), tag], [("Vary", ""), tag], "expires: 0\nvary: \netag: \"a\"\n"),
+        ([("Date", "x"), tag, ("Age", "1")], [("Age", "2")], "etag: \"a\"\nage: 2\n"),
+        ([("Age", "1"), tag, ("Date", "x")], [("Content-Length", "0"), ("Ag", "3")], "etag: \"a\"\n"),
+        // Repeated lines: the first of a single field, and all of a list.
+        ([tag, ("ETag", "\"b\""), ("Vary", "A"), ("Vary", "B")], [], "etag: \"a\"\nvary: A, B\n"),
+        ([tag, ("Vary", "A")], [("Vary", "B"), ("Age", "1"), ("Vary", "")], "etag: \"a\"\nvary: B,\nage: 1\n"),
+        ([tag, ("Expires", "0")], [("Expires", "1"), ("Expires", "2")], "etag: \"a\"\nexpires: 1\n"),
+        // A value that is too long replaces the stored one, too.
+        ([tag, ("Expires", "0")], [("Expires", long)], "etag: \"a\"\nexpires: \n"),
+        ([tag, ("Cache-Control", "public")], [("Cache-Control", long)], "etag: \"a\"\ncache-control: no-cache\n"),
+    ]
+    private static let long = String(repeating: "x", count: 1025)
+
+    @Test("the stored fields that a 304 does not replace keep their order, and those of the 304 follow")
+    func order() {
+        for (response, update, text) in Self.texts {
+            #expect(Self.updated(response, by: update)?.fields.text == text)
         }
+    }
+
+    @Test("Date and Age are those of the 304, even if it has none")
+    func times() throws {
+        let old = [("ETag", "\"a\""), ("Date", Sample.date(-9)), ("Age", "9"), ("Cache-Control", "max-age=60")]
+        let bare = try #require(Self.updated(old, by: []))
         #expect(bare.date == Self.later && bare.age == .zero)
         #expect(Freshness(of: bare).end == Self.later + .seconds(60))
-        guard case .updated(let dated) = Self.freshened(old, by: [("Date", Sample.date(90)), ("Age", "1")]) else {
-            Issue.record("not updated")
-            return
-        }
+        let dated = try #require(Self.updated(old, by: [("Date", Sample.date(90)), ("Age", "1")]))
         #expect(Freshness(of: dated).receivedAge.total == .seconds(10))
     }
 

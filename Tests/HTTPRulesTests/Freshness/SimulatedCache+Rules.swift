@@ -48,3 +48,23 @@ extension NextCheck {
     /// Whether a request is to be sent; it also is if the response seems to come from the future.
     func isDue(at now: Timestamp) -> Bool { now >= time || Self.isAhead(freshness.receivedAt, of: now) }
 }
+
+extension HTTPFields {
+    private static let excepted: Set<String> = [
+        "connection", "content-length", "keep-alive", "proxy-authenticate", "proxy-authentication-info",
+        "proxy-authorization", "proxy-connection", "te", "transfer-encoding", "upgrade",
+    ]
+
+    /// All fields, updated by those of a `304` (RFC 9111, section 3.2).
+    ///
+    /// A field in the `304` replaces all lines of that name. `Content-Length` and connection-specific fields are
+    /// ignored.
+    func updated(by update: HTTPFields) -> HTTPFields {
+        let named = update["connection"].flatMap { $0.split(atByte: ",") }
+            .map { $0.trimmingWhitespace.asciiLowercased }
+        let excepted = Self.excepted.union(named)
+        let new = update.lines.filter { !excepted.contains($0.name) }
+        let names = Set(new.map(\.name))
+        return HTTPFields(lines: lines.filter { !names.contains($0.name) } + new)
+    }
+}

@@ -70,12 +70,13 @@ struct SimulatedCache {
         _ entry: Entry, with answer: Reply, requestTime: Timestamp, url: String, step: Int,
         from origin: inout ScriptedOrigin
     ) -> Reply {
-        let freshening = entry.response.freshened(by: answer.fields, requestTime: requestTime, responseTime: now)
-        guard case .updated(let response) = freshening else {
+        let update = StoredResponse(fields: answer.fields, requestTime: requestTime, responseTime: now)
+        guard case .updated(let response) = entry.response.freshened(by: update) else {
             entries[url] = nil
             return fetch(url, step: step, from: &origin)
         }
-        let fields = entry.reply.fields.removing(["age"]).updated(by: answer.fields)
+        let own = HTTPFields(lines: entry.reply.fields.lines.filter { $0.name != "age" })
+        let fields = own.updated(by: answer.fields)
         let reply = Reply(status: entry.reply.status, fields: fields, body: entry.reply.body)
         entries[url] = Entry(response: response, reply: reply)
         return reply

@@ -31,19 +31,4 @@ struct HTTPFieldsTests {
     func others(name: String, value: String) {
         #expect(HTTPFields([(name, value)]) == HTTPFields())
     }
-
-    @Test("a 304 replaces all lines of a name and adds new ones, but not what is of the body or the connection")
-    func update() {
-        let stored = HTTPFields([
-            ("A", "1"), ("B", "2"), ("a", "3"), ("Content-Length", "36"), ("Keep-Alive", "x"), ("Own", "4"),
-        ])
-        let update = HTTPFields([
-            ("a", "5"), ("C", "6"), ("c", "7"), ("Content-Length", "0"), ("Connection", "close, OWN"), ("Own", "8"),
-            ("Transfer-Encoding", "chunked"),
-        ])
-        #expect(
-            stored.updated(by: update).text
-                == "b: 2\ncontent-length: 36\nkeep-alive: x\nown: 4\na: 5\nc: 6\nc: 7\n")
-        #expect(stored.updated(by: HTTPFields()) == stored)
-    }
 }
