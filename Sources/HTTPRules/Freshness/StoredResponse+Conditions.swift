@@ -11,8 +11,9 @@ extension StoredResponse {
     /// gave the response, and once in 30 days: a server that compares dates answers `304` for a file that was replaced by
     /// an older one.
     package func condition(at now: Timestamp) -> Condition? {
+        let validators = validators
         guard let url, !validators.isEmpty else { return nil }
-        if entityTag == nil, hasWeakDate && !isFromCache || isTrustOver(at: now, for: url) { return nil }
+        if validators.etag == nil, hasWeakDate && !isFromCache || isTrustOver(at: now, for: url) { return nil }
         return Condition(url: url, validators: validators)
     }
 

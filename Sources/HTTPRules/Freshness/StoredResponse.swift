@@ -58,7 +58,7 @@ package struct StoredResponse: Equatable, Sendable {
 
     // MARK: - Field values
 
-    package var cacheControl: CacheControl { CacheControl(fields.joined("cache-control") ?? "") }
+    package var cacheControl: CacheControl { CacheControl(fields.first("cache-control") ?? "") }
 
     /// When the server generated the response, by its own clock; the time of receipt if it does not say (RFC 9110,
     /// section 6.6.1).
@@ -80,14 +80,16 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// A malformed `Last-Modified` is left out: the server would ignore it.
     package var validators: Validators {
-        Validators(etag: entityTag?.text, lastModified: lastModified == nil ? nil : fields.first("last-modified"))
+        let modified = fields.first("last-modified")
+        let isDate = modified.map { HTTPDate.parse($0, now: responseTime) != nil } ?? false
+        return Validators(etag: entityTag?.text, lastModified: isDate ? modified : nil)
     }
 
     /// Whether the response cannot be reused for any later request (`Vary: *`; RFC 9111, section 4.1).
     ///
     /// Any other `Vary` names fields that are equal in all requests for the URL.
     package var variesOnEverything: Bool {
-        fields["vary"].contains { $0.split(atByte: ",").contains { $0.trimmingWhitespace == "*" } }
+        fields.first("vary")?.split(atByte: ",").contains { $0.trimmingWhitespace == "*" } ?? false
     }
 
     func time(_ name: String) -> Timestamp? {

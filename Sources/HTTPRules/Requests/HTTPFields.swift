@@ -101,8 +101,10 @@ package struct HTTPFields: Hashable, Sendable {
 
     /// The lines with this name as one comma-separated list (RFC 9110, section 5.3).
     package func joined(_ name: String) -> String? {
-        let values = self[name]
-        return values.isEmpty ? nil : values.joined(separator: ", ")
+        var start = 0
+        guard var list = value(of: name, from: &start) else { return nil }
+        while let value = value(of: name, from: &start) { list += ", " + value }
+        return list
     }
 
     private static func isNameByte(_ byte: UInt8) -> Bool {
