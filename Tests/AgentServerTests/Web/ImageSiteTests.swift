@@ -206,10 +206,7 @@ struct ImageSiteTests {
         try await WebWorld.with { world in
             let bytes = Self.png + [UInt8](repeating: 7, count: 300_000)
             let path = try world.publish(bytes, suffix: "png", as: Self.url)
-            guard case .file(let file) = await world.reader.open(.url(.of(Self.url.text))) else {
-                Issue.record("the image is there")
-                return
-            }
+            let file = try #require(try await world.reader.open(.url(.of(Self.url.text))))
             try #require(unlink(world.cache.pushing(FilePath(path)).string) == 0)
             try #require(unlink(world.cache.pushing(FilePath(CacheLayout.byURL(Self.url))).string) == 0)
             let read = await world.reader.read(file, from: 200_000, count: 1000)
