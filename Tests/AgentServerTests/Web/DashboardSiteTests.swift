@@ -71,7 +71,7 @@ struct DashboardSiteTests {
                 let own = "127.0.0.1:\(port)"
                 for (path, host, status) in [
                     ("/", own, 200), ("/none", own, 404), ("/v1/status", own, 200), ("/icons?url=x", own, 404),
-                    ("/", "other.example", 403),
+                    ("/", "other.example", 421),
                 ] {
                     let rest = " \(path) HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
                     let head = try await RawClient("HEAD" + rest, to: port).answer()
