@@ -5,7 +5,8 @@ import FoundationEssentials
 
 /// A whole property list, decoded as any known shape of app list.
 ///
-/// `init(from:configuration:)` does everything in one pass; decoding the file again for each possible type is many times slower.
+/// `init(from:configuration:)` does everything in one pass; decoding the file again for each possible type is many times
+/// slower.
 struct ListDocument: DecodableWithConfiguration {
     /// The keys whose array is the list even if there are other arrays, by precedence.
     private static let preferredKeys = ["apps", "items", "icons"]
