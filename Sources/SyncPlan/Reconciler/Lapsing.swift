@@ -3,7 +3,7 @@ import CacheFormat
 
 /// What a user sets for a time, or until it is taken back; a restart keeps it.
 protocol Lapsing: Equatable, Sendable {
-    associatedtype Key: Comparable & Hashable & Sendable
+    associatedtype Key: Comparable
 
     /// There is one for each key.
     var key: Key { get }
@@ -38,32 +38,35 @@ extension Lapsing {
 }
 
 /// All that are in force, one for each key.
+///
+/// They are read at every turn, and rarely changed.
 struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
-    private var entries: [Entry.Key: Entry] = [:]
+    /// Sorted by key.
+    private(set) var all: [Entry] = []
 
     init() {}
 
     /// What an earlier run stored.
     init(restoring stored: [Entry], at now: Timestamp) {
-        for entry in stored { entries[entry.key] = entry.restored(at: now) }
+        for entry in stored { set(entry.restored(at: now)) }
     }
 
-    var count: Int { entries.count }
-    var isEmpty: Bool { entries.isEmpty }
-
-    /// Sorted by key.
-    var all: [Entry] { entries.values.sorted { $0.key < $1.key } }
+    var count: Int { all.count }
+    var isEmpty: Bool { all.isEmpty }
 
     /// All by a clock that is ahead by this.
-    func moved(by offset: Duration) -> [Entry] { all.map { $0.moved(by: offset) } }
+    func moved(by offset: Duration) -> [Entry] { offset == .zero ? all : all.map { $0.moved(by: offset) } }
 
-    subscript(key: Entry.Key) -> Entry? { entries[key] }
+    subscript(key: Entry.Key) -> Entry? {
+        let place = place(of: key)
+        return place < all.count && all[place].key == key ? all[place] : nil
+    }
 
     /// When the next one ends by itself.
-    var nextEnd: Timestamp? { entries.values.lazy.compactMap(\.until).min() }
+    var nextEnd: Timestamp? { all.lazy.compactMap(\.until).min() }
 
     /// Begins one; it replaces that with the same key.
-    mutating func begin(_ entry: Entry, at now: Timestamp) { entries[entry.key] = entry.beginning(at: now) }
+    mutating func begin(_ entry: Entry, at now: Timestamp) { set(entry.beginning(at: now)) }
 
     /// Ends the one with this key, or all for `nil`; returns what has ended.
     @discardableResult
@@ -74,8 +77,24 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
     mutating func end(at now: Timestamp) -> [Entry] { end { entry in entry.until.map { $0 <= now } ?? false } }
 
     private mutating func end(where isOver: (Entry) -> Bool) -> [Entry] {
-        let over = entries.values.filter(isOver).sorted { $0.key < $1.key }
-        for entry in over { entries[entry.key] = nil }
+        let over = all.filter(isOver)
+        if !over.isEmpty { all.removeAll(where: isOver) }
         return over
+    }
+
+    private mutating func set(_ entry: Entry) {
+        let place = place(of: entry.key)
+        let isKnown = place < all.count && all[place].key == entry.key
+        all.replaceSubrange(place..<(isKnown ? place + 1 : place), with: CollectionOfOne(entry))
+    }
+
+    /// The index of the first one whose key is not before this.
+    private func place(of key: Entry.Key) -> Int {
+        var range = all.startIndex..<all.endIndex
+        while !range.isEmpty {
+            let middle = range.lowerBound + range.count / 2
+            range = all[middle].key < key ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        }
+        return range.lowerBound
     }
 }
