@@ -315,16 +315,8 @@ package struct RetirementLedger: Sendable {
 extension [Int] {
     /// The elements in a range of an ascending array.
     func within(_ range: ClosedRange<Int>) -> ArraySlice<Int> {
-        let (low, high) = (index(ofFirstFrom: range.lowerBound), index(ofFirstFrom: range.upperBound + 1))
+        let low = partitioningIndex { $0 >= range.lowerBound }
+        let high = partitioningIndex { $0 > range.upperBound }
         return self[low..<Swift.max(low, high)]
-    }
-
-    private func index(ofFirstFrom number: Int) -> Int {
-        var (low, high) = (0, count)
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < number { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }

@@ -15,16 +15,26 @@ struct SortedSet<Element: Hashable & Comparable & Sendable>: RandomAccessCollect
 
     /// - Complexity: O(log *n*).
     func contains(_ element: Element) -> Bool {
-        var (low, high) = (0, elements.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if elements[middle] < element { low = middle + 1 } else { high = middle }
-        }
-        return low < elements.count && elements[low] == element
+        let place = elements.partitioningIndex { !($0 < element) }
+        return place < elements.count && elements[place] == element
     }
 
     /// - Complexity: O(*n* log *m*), where *n* is the number of members of the smaller set.
     func isDisjoint(with other: Set<Element>) -> Bool {
         count < other.count ? !contains(where: other.contains) : !other.contains { contains($0) }
+    }
+}
+
+extension RandomAccessCollection where Index == Int {
+    /// The first index from which on all elements satisfy the condition, and none before does; `endIndex` if none does.
+    ///
+    /// - Complexity: O(log *n*).
+    func partitioningIndex(where isLater: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = (low + high) / 2
+            if isLater(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }

@@ -89,12 +89,5 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
     }
 
     /// The index of the first one whose key is not before this.
-    private func place(of key: Entry.Key) -> Int {
-        var range = all.startIndex..<all.endIndex
-        while !range.isEmpty {
-            let middle = range.lowerBound + range.count / 2
-            range = all[middle].key < key ? middle + 1..<range.upperBound : range.lowerBound..<middle
-        }
-        return range.lowerBound
-    }
+    private func place(of key: Entry.Key) -> Int { all.partitioningIndex { !($0.key < key) } }
 }
