@@ -134,24 +134,22 @@ struct ErrorDocuments: RouterMiddleware {
     @concurrent func handle(
         _ request: Request, context: APIContext, next: @concurrent (Request, APIContext) async throws -> Response
     ) async throws -> Response {
-        let response: Response
         do {
-            response = try memory.count(try await next(request, context))
+            return try memory.count(try await next(request, context))
         } catch let error as APIError {
-            response = error.response
+            return error.response
         } catch let error as HTTPError {
-            response = self.error(for: error, request).response
+            return self.error(for: error, request).response
         } catch is NIOTooManyBytesError {
-            response = APIError.tooLarge("The request", limit: RequestDocument.longest).response
+            return APIError.tooLarge("The request", limit: RequestDocument.longest).response
         } catch let error as HTTPParserError {
-            response = APIError(error).response
+            return APIError(error).response
         } catch is CancellationError {
-            response = APIError.stopping.response
+            return APIError.stopping.response
         } catch {
             logger.error("request failed", metadata: ["path": "\(request.uri.path)", "reason": "\(error)"])
-            response = APIError.failure.response
+            return APIError.failure.response
         }
-        return response
     }
 
     private func error(for error: HTTPError, _ request: Request) -> APIError {

@@ -40,21 +40,14 @@ package struct HTTPFields: Hashable, Sendable {
     }
 
     /// Parses a stored ``text``; malformed lines are ignored.
-    package init(text: String) {
-        let lines = text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line -> Line? in
-            guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return nil }
-            return Line(
-                name: String(Substring(line[..<colon])), value: String(Substring(line[line.index(after: colon)...])))
-        }
-        self.init(lines: lines)
-    }
+    package init(text: String) { self.init(lines: HTTPFields(checked: text).lines) }
 
     package var lines: [Line] {
         text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
             line.firstIndex(of: UInt8(ascii: ":")).map { colon in
                 Line(
                     name: String(Substring(line[..<colon])),
-                    value: String(Substring(line[colon...].dropFirst(2))))
+                    value: Substring(line[colon...].dropFirst()).trimmingWhitespace)
             }
         }
     }
