@@ -5,8 +5,8 @@
 /// Its text form is RFC 3339 in whole seconds: `2026-11-21T02:44:52Z`. A time outside the years 0 to 9999, which a file
 /// can have, is written as the nearest one within them.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Half the size of a `Duration`: each icon has several timestamps.
-    private let microseconds: Int64
+    /// The time since 1970-01-01T00:00:00Z; half the size of a `Duration`, because each icon has several timestamps.
+    package let microseconds: Int64
 
     /// The time since 1970-01-01T00:00:00Z, in whole microseconds, without leap seconds.
     public var sinceEpoch: Duration { .microseconds(microseconds) }
@@ -19,6 +19,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         let limit: Int64 = 9_150_000_000_000
         microseconds = min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
     }
+
+    package init(microseconds: Int64) { self.microseconds = microseconds }
 
     /// Reads `2026-11-21T02:44:52Z`; `nil` if the text has another form, or there is no such date.
     public init?(_ text: some StringProtocol) {

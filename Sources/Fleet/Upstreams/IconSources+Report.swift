@@ -103,7 +103,7 @@ extension IconSources {
     package func provenance(
         of response: StoredResponse, path: String?, at now: Timestamp
     ) -> (url: String?, freshness: String)? {
-        source(of: response).map { (path.map($0.url.file)?.url, freshness(from: $0, at: now)) }
+        source(ofResponseFrom: response.url).map { (path.map($0.url.file)?.url, freshness(from: $0, at: now)) }
     }
 
     /// Why icons without an image wait, as a clause.

@@ -250,8 +250,8 @@ package struct IconSources: Sendable {
     /// Whether an upstream request of the icon is queued or in flight.
     package func isTaking(_ url: IconURL) -> Bool { requests[url] != nil }
 
-    /// Whether a response is from an upstream in use.
-    package func gave(_ response: StoredResponse) -> Bool { source(of: response) != nil }
+    /// Whether a response from this URL is one of an upstream in use.
+    package func gave(responseFrom url: String?) -> Bool { source(ofResponseFrom: url) != nil }
 
     /// Whether an upstream has another image for the icon, and can be requested now.
     package func canDeliver(_ icon: SoughtIcon, at now: Timestamp) -> Bool {
@@ -286,11 +286,11 @@ package struct IconSources: Sendable {
     package func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
     /// The upstream that an image came from; `nil` if it came from elsewhere.
-    func source(of response: StoredResponse) -> Upstream? { upstreams.first { $0.url.folder.url == response.url } }
+    func source(ofResponseFrom url: String?) -> Upstream? { upstreams.first { $0.url.folder.url == url } }
 
-    /// Replaces the response's URL by an equal text that is already in memory.
-    package func sharing(_ response: StoredResponse) -> StoredResponse {
-        upstreams.reduce(response) { $0.sharing($1.url.folder.url) }
+    /// The URL of a response, as the text of the icon or the upstream with that URL, which is in memory already.
+    package func shared(_ url: String, spelling: String) -> String {
+        url == spelling ? spelling : source(ofResponseFrom: url)?.url.folder.url ?? url
     }
 
     /// The last accepted manifests, sorted by upstream.

@@ -30,7 +30,8 @@ package struct StoredResponse: Equatable, Sendable {
         self.init(status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime)
     }
 
-    private init(status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
+    /// Restores a response from fields that are kept ones already.
+    init(status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
         self.status = status
         self.url = url
         self.fields = fields
@@ -98,10 +99,10 @@ package struct StoredResponse: Equatable, Sendable {
 
     // MARK: - Kept fields
 
-    /// The first line of each of these fields counts; the others are lists.
-    private static let single = ["age", "date", "etag", "expires", "last-modified"]
-    private static let lists = ["cache-control", "vary"]
-    private static let beginnings = (single + lists).map { Array("\($0): ".utf8) }
+    /// How the lines of kept fields begin. Of those before the lists, the first line counts.
+    static let beginnings: [StaticString] =
+        ["age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: "]
+    private static let lists = [5: "cache-control", 6: "vary"]
 
     /// Kept fields: a bit for each index in ``beginnings``.
     private typealias FieldSet = UInt
@@ -128,10 +129,10 @@ package struct StoredResponse: Equatable, Sendable {
             defer { start = end + 1 }
             guard let field = Self.field(at: start, in: bytes), seen & 1 << field == 0 else { continue }
             seen |= 1 << field
-            kept += beginnings[field]
-            if field >= single.count {
-                kept += list(lists[field - single.count], of: fields).utf8
-            } else if case let value = start + beginnings[field].count, end - value <= longest {
+            beginnings[field].withUTF8Buffer { kept += $0 }
+            if let name = lists[field] {
+                kept += list(name, of: fields).utf8
+            } else if case let value = start + beginnings[field].utf8CodeUnitCount, end - value <= longest {
                 for place in value..<end { kept.append(bytes[place]) }
             }
             kept.append(UInt8(ascii: "\n"))
@@ -158,16 +159,17 @@ package struct StoredResponse: Equatable, Sendable {
     }
 
     /// The index of a line's field in ``beginnings``; `nil` if the field is not kept.
-    private static func field(at start: Int, in bytes: Span<UInt8>) -> Int? {
+    static func field(at start: Int, in bytes: Span<UInt8>) -> Int? {
         beginnings.indices.first { field in
-            let beginning = beginnings[field]
-            return bytes.count - start >= beginning.count
-                && beginning.indices.allSatisfy { beginning[$0] == bytes[start + $0] }
+            beginnings[field].withUTF8Buffer { beginning in
+                bytes.count - start >= beginning.count
+                    && beginning.indices.allSatisfy { beginning[$0] == bytes[start + $0] }
+            }
         }
     }
 
     /// Whether a text is in the form that ``kept(of:)`` produces, so that it need not be parsed.
-    private static func areKept(_ text: String) -> Bool {
+    static func areKept(_ text: String) -> Bool {
         let bytes = text.utf8Span.span
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var seen: FieldSet = 0
@@ -175,7 +177,7 @@ package struct StoredResponse: Equatable, Sendable {
         while start < bytes.count {
             guard let field = Self.field(at: start, in: bytes), seen & 1 << field == 0 else { return false }
             seen |= 1 << field
-            let value = start + beginnings[field].count
+            let value = start + beginnings[field].utf8CodeUnitCount
             var end = value
             while end < bytes.count, bytes[end] >= 0x20 && bytes[end] != 0x7F || bytes[end] == UInt8(ascii: "\t") {
                 end += 1

@@ -31,15 +31,15 @@ extension IconMemo {
         var text = WrittenJSON(json)
         guard text.take("[ "), let image = text.orNull({ $0.digest() }),
             text.take(", "), let freshUntil = text.orNull({ $0.time() }),
-            text.take(", "), let response = text.orNull({ StoredResponse(&$0, of: url) }),
+            text.take(", "), let response = text.orNull({ PackedResponse(&$0, of: url) }),
             text.take(", "), let failure = text.orNull({ IconRecord.Failure.read(&$0) }),
             text.take(", "), let trail = text.orNull({ FetchTrail(&$0) }),
             // A later version adds members.
             text.take(" ]") && text.isAtEnd || text.take(", ")
         else { return nil }
         self.init(
-            url: url, image: image, response: response, freshUntil: freshUntil ?? .distantPast, failure: failure ?? nil,
-            trail: trail)
+            url: url, image: image, packedResponse: response, freshUntil: freshUntil ?? .distantPast,
+            failure: failure ?? nil, trail: trail)
     }
 }
 
@@ -58,7 +58,9 @@ extension StoredResponse {
         text.time(responseTime)
         text.literal(" ]")
     }
+}
 
+extension PackedResponse {
     fileprivate init?(_ text: inout WrittenJSON, of icon: IconURL) {
         guard text.take("[ "), let status = text.number(), (100...599).contains(status),
             text.take(", "), let url = text.orNull({ $0.string() }), text.take(", "), let fields = text.string(),

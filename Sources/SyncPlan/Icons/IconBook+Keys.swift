@@ -75,7 +75,7 @@ extension IconBook {
         let isNew = icon.boxedImage.digest != digest
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }
         if isNew { catalog.requestNaming(url) }
-        apply(.inherited(from.boxedImage, from.response, freshUntil: from.freshUntil), to: url, in: &turn)
+        apply(.inherited(from.boxedImage, from.packedResponse, freshUntil: from.freshUntil), to: url, in: &turn)
     }
 
     /// Makes the groups anew; if a rule changed, icons that shared an image are requested again without validators.

@@ -57,7 +57,7 @@ extension IconBook {
             return nil
         }
         // An upstream has told nothing of this icon.
-        guard !sources.gave(shared.response), icon.accepts(shared.image.sha256) else { return nil }
+        guard !sources.gave(responseFrom: shared.response.url), icon.accepts(shared.image.sha256) else { return nil }
         if request.bypassesCaches {
             let isFull = other.fullRequest == (shared.staged == nil ? .answered : .sent)
             return isFull && sharedDownloads.isFullRequest(sentAt: shared.response.requestTime, after: request.url)
@@ -65,7 +65,7 @@ extension IconBook {
         }
         let time = shared.response.responseTime
         let isNewer =
-            isInsisted ? icon.freshUntil <= time : icon.response.map { $0.responseTime < time } ?? !icon.hasImage
+            isInsisted ? icon.freshUntil <= time : icon.packedResponse.map { $0.responseTime < time } ?? !icon.hasImage
         return isNewer ? shared : nil
     }
 
@@ -113,7 +113,8 @@ extension IconBook {
     private mutating func retryFailed(with url: IconURL, in turn: inout Turn) {
         let failed = sharedDownloads.failures(besides: url)
         guard !failed.isEmpty, let icon = catalog.icons[url],
-            let response = icon.stagedAnswer?.response ?? icon.response, !sources.gave(response),
+            icon.stagedAnswer != nil || icon.packedResponse != nil,
+            !sources.gave(responseFrom: icon.stagedAnswer?.response.url ?? icon.packedResponse?.url),
             let image = icon.staged?.image.sha256 ?? icon.boxedImage.digest
         else { return }
         for other in failed.sorted() {

@@ -21,7 +21,7 @@ extension IconBook {
         let (stale, icons) = sources.setClock(offset, at: turn.now)
         let folders = Set(stale)
         let places = catalog.icons.indices.filter { place in
-            catalog.icons[place].icon.response?.url.map(folders.contains) ?? false
+            catalog.icons[place].icon.packedResponse?.url.map(folders.contains) ?? false
         }
         for url in places.map({ catalog.icons[$0].url }) { expire(url, in: &turn) }
         for url in icons { reconsider(url, in: &turn) }
@@ -56,7 +56,7 @@ extension IconBook {
                 // The origin's backoff stays as it is.
                 if failure.attempts > 0 { return canDeliver ? supply(url, .retry, in: &turn) : () }
                 apply(.retried(turn.now), to: url, in: &turn)
-            } else if canDeliver, let response = icon.response, sources.gave(response) {
+            } else if canDeliver, sources.gave(responseFrom: icon.packedResponse?.url) {
                 expire(url, in: &turn)
             } else {
                 decide(url, in: &turn)

@@ -157,7 +157,7 @@ struct IconBook: Sendable {
         for index in catalog.icons.indices {
             let isScheduled = catalog.icons[index].icon.due != nil
             // One from an upstream says nothing of other URLs.
-            if let response = catalog.icons[index].icon.response, !sources.gave(response) {
+            if let response = catalog.icons[index].icon.packedResponse, !sources.gave(responseFrom: response.url) {
                 sharedDownloads.record(catalog.icons[index].url)
             }
             if catalog.icons[index].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[index].url) }

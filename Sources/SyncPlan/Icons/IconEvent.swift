@@ -54,7 +54,7 @@ package enum IconEvent: Sendable {
     /// An image that the record lacked is on disk.
     case found(Boxed<AppListDocument.Image>, freshUntil: Timestamp)
     /// It has the image of another URL that differs only in what a rule ignores.
-    case inherited(Boxed<AppListDocument.Image>, StoredResponse?, freshUntil: Timestamp)
+    case inherited(Boxed<AppListDocument.Image>, PackedResponse?, freshUntil: Timestamp)
     /// The image on disk is missing or damaged.
     case lost
     case evicted
@@ -72,7 +72,7 @@ package enum IconEvent: Sendable {
     case expires(Timestamp)
     case lacking(SourceLack?)
     /// Stored by an earlier run; without a freshness, nothing is known of the image on disk.
-    case remembered(StoredResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
+    case remembered(PackedResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
 
     /// Whether the event may change the icon's state in list documents.
     var mayChangeDocuments: Bool {

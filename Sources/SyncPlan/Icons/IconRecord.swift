@@ -45,7 +45,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     @Boxed package fileprivate(set) var image: AppListDocument.Image?
     @Boxed package fileprivate(set) var failure: Failure?
     /// The response that brought or confirmed the image on disk, if known.
-    @Boxed package fileprivate(set) var response: StoredResponse?
+    package fileprivate(set) var packedResponse: PackedResponse?
     /// No request is sent for the image on disk before this time.
     package fileprivate(set) var freshUntil = Timestamp.distantPast
     /// The hops of the last download, if worth reporting; without the icon's own URL.
@@ -65,6 +65,9 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     package init(isInline: Bool = false) {
         self.isInline = isInline
     }
+
+    /// The response that brought or confirmed the image on disk, if known; unpacked at each call.
+    package var response: StoredResponse? { packedResponse?.unpacked }
 
     package var isReferenced: Bool { !lists.isEmpty }
 
@@ -200,15 +203,15 @@ extension IconRecord {
             freshUntil = time
         case .inherited(let image, let response, let time):
             _image = image
-            (self.response, freshUntil) = (response, time)
+            (packedResponse, freshUntil) = (response, time)
             (failure, wasMissing) = (nil, false)
             if fullRequest == .answered { fullRequest = .none }
         case .lost:
-            (image, response, wasMissing) = (nil, nil, true)
+            (image, packedResponse, wasMissing) = (nil, nil, true)
         case .evicted:
-            (image, response, fullRequest) = (nil, nil, .none)
+            (image, packedResponse, fullRequest) = (nil, nil, .none)
         case .purged:
-            (image, response, failure, trail, wasMissing) = (nil, nil, nil, nil, false)
+            (image, packedResponse, failure, trail, wasMissing) = (nil, nil, nil, nil, false)
             (freshUntil, fullRequest) = (.distantPast, .none)
             if phase == .blocked { phase = .idle }
 
@@ -222,7 +225,7 @@ extension IconRecord {
         case .lacking(let lack): sourceLack = lack
         case .remembered(let response, let freshUntil, let failure, let trail):
             self.trail = trail
-            if let freshUntil { (self.response, self.freshUntil) = (response, freshUntil) }
+            if let freshUntil { (packedResponse, self.freshUntil) = (response, freshUntil) }
             if let failure { self.failure = failure }
         }
     }
@@ -232,7 +235,7 @@ extension IconRecord {
         case .staged(let image, let answer): phase = .staged(image, answer)
         case .confirmed(let answer): confirm(answer)
         case .contradicted(let now):
-            (response, freshUntil) = (nil, now)
+            (packedResponse, freshUntil) = (nil, now)
             renewFullRequest()
         case .failed(let failure):
             self.failure = failure
@@ -245,7 +248,7 @@ extension IconRecord {
     }
 
     private mutating func confirm(_ answer: Answer) {
-        response = answer.response
+        packedResponse = PackedResponse(answer.response)
         (failure, wasMissing) = (nil, false)
         // The answer to an earlier request leaves the image as outdated as the user wants it to be.
         guard fullRequest != .wanted else { return }

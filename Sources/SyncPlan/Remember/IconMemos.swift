@@ -8,29 +8,23 @@ import HTTPRules
 /// large ones return to the system as a whole.
 package struct IconMemos: Sendable {
     private struct Record {
-        /// The offset of its texts: the URL, then those of its response.
+        /// The offset of its bytes: the URL, then those of its response, then the URL of that.
         var start: Int
         var url: Int
         var image: Digest?
         var freshUntil: Timestamp
-        var response: Response?
+        /// The length of its response; 0 if there is none.
+        var response = 0
+        /// The length of the response's URL; `nil` if there is none, or it is the icon's.
+        var responseURL: Int?
+        var isFromIcon = false
         /// An index in ``trails``.
         var trail: Int?
     }
 
-    private struct Response {
-        var status: Int
-        /// The length of the URL; `nil` if there is none, or it is the icon's.
-        var url: Int?
-        var isFromIcon: Bool
-        var fields: Int
-        var requestTime: Timestamp
-        var responseTime: Timestamp
-    }
-
     private var records: [Record] = []
-    /// All texts, concatenated.
-    private var texts: [UInt8] = []
+    /// All URLs and responses, concatenated.
+    private var bytes: [UInt8] = []
     /// Equal trails in a row are stored once.
     private var trails: [FetchTrail] = []
     /// By index of the memo; there are few.
@@ -42,13 +36,11 @@ package struct IconMemos: Sendable {
 
     package mutating func append(_ memo: IconMemo) {
         var record = Record(
-            start: texts.count, url: append(memo.url.text), image: memo.image, freshUntil: memo.freshUntil)
-        if let response = memo.response {
-            let isFromIcon = response.url == memo.url.text
-            record.response = Response(
-                status: response.status, url: isFromIcon ? nil : response.url.map { append($0) },
-                isFromIcon: isFromIcon, fields: append(response.fields.text), requestTime: response.requestTime,
-                responseTime: response.responseTime)
+            start: bytes.count, url: append(memo.url.text.utf8), image: memo.image, freshUntil: memo.freshUntil)
+        if let response = memo.packedResponse {
+            record.response = append(response.bytes)
+            record.isFromIcon = response.url == memo.url.text
+            record.responseURL = record.isFromIcon ? nil : response.url.map { append($0.utf8) }
         }
         if let trail = memo.trail {
             if trails.last != trail { trails.append(trail) }
@@ -58,10 +50,10 @@ package struct IconMemos: Sendable {
         records.append(record)
     }
 
-    /// Appends a text; returns its length in bytes.
-    private mutating func append(_ text: String) -> Int {
-        texts.append(contentsOf: text.utf8)
-        return text.utf8.count
+    /// Appends bytes; returns how many.
+    private mutating func append(_ new: some Collection<UInt8>) -> Int {
+        bytes.append(contentsOf: new)
+        return new.count
     }
 
     package mutating func removeFailures() { failures = [:] }
@@ -74,19 +66,20 @@ extension IconMemos: RandomAccessCollection {
     package subscript(index: Int) -> IconMemo {
         let record = records[index]
         var start = record.start
-        func text(_ length: Int) -> String {
+        func next(_ length: Int) -> ArraySlice<UInt8> {
             defer { start += length }
-            return String(decoding: texts[start..<start + length], as: UTF8.self)
+            return bytes[start..<start + length]
         }
+        func text(_ length: Int) -> String { String(decoding: next(length), as: UTF8.self) }
         let url = text(record.url)
-        let response = record.response.map { response in
-            StoredResponse(
-                status: response.status, url: response.isFromIcon ? url : response.url.map(text),
-                storedFields: text(response.fields), requestTime: response.requestTime,
-                responseTime: response.responseTime)
+        var response: PackedResponse?
+        if record.response > 0 {
+            let packed = Array(next(record.response))
+            response = PackedResponse(
+                url: record.isFromIcon ? url : record.responseURL.map(text), bytes: packed)
         }
         return IconMemo(
-            url: IconURL(url), image: record.image, response: response, freshUntil: record.freshUntil,
+            url: IconURL(url), image: record.image, packedResponse: response, freshUntil: record.freshUntil,
             failure: failures[index], trail: record.trail.map { trails[$0] })
     }
 }

@@ -8,23 +8,34 @@ package struct IconMemo: Equatable, Sendable {
     package var url: IconURL
     /// The image that the response and freshness belong to.
     package var image: Digest?
-    package var response: StoredResponse?
+    package var packedResponse: PackedResponse?
     package var freshUntil: Timestamp
     package var failure: IconRecord.Failure?
     /// Without the icon's own URL, as in its record.
     package var trail: FetchTrail?
 
     package init(
-        url: IconURL, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?,
-        trail: FetchTrail? = nil
+        url: IconURL, image: Digest?, packedResponse: PackedResponse?, freshUntil: Timestamp,
+        failure: IconRecord.Failure?, trail: FetchTrail? = nil
     ) {
         self.url = url
         self.image = image
-        self.response = response
+        self.packedResponse = packedResponse
         self.freshUntil = freshUntil
         self.failure = failure
         self.trail = trail
     }
+
+    package init(
+        url: IconURL, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?,
+        trail: FetchTrail? = nil
+    ) {
+        self.init(
+            url: url, image: image, packedResponse: response.map(PackedResponse.init), freshUntil: freshUntil,
+            failure: failure, trail: trail)
+    }
+
+    package var response: StoredResponse? { packedResponse?.unpacked }
 }
 
 /// What a restart keeps of an origin; an origin without a memo is healthy.

@@ -246,16 +246,18 @@ extension IconBook {
     }
 
     fileprivate mutating func restore(_ memo: IconMemo, at now: Timestamp) {
-        var known: (response: StoredResponse?, freshUntil: Timestamp)?
+        var known: (response: PackedResponse?, freshUntil: Timestamp)?
         let place = catalog.place(of: memo.url)
         // Validators stand for the bytes of an image: without it they must not be sent.
         if let image = catalog.icons[place].icon.boxedImage.digest, image == memo.image {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
-            let isAhead = memo.response.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
+            let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
             // Share the URL's text with the list or the settings.
             let spelling = catalog.icons[place].url.text
-            let response = memo.response.map { sources.sharing($0.sharing(spelling)) }
+            let response = memo.packedResponse.map { response in
+                response.with(url: response.url.map { sources.shared($0, spelling: spelling) })
+            }
             known = (response, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
         }
         var failure = memo.failure

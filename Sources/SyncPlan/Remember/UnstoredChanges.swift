@@ -164,7 +164,7 @@ extension IconMemo {
                 trail: icon.trail)
         } else {
             self.init(
-                url: url, image: icon.image?.sha256, response: icon.response, freshUntil: icon.freshUntil,
+                url: url, image: icon.image?.sha256, packedResponse: icon.packedResponse, freshUntil: icon.freshUntil,
                 failure: icon.failure, trail: icon.trail)
         }
     }

@@ -59,6 +59,9 @@ extension FuzzTarget {
             status: response.status, fields: HTTPFields(text: response.fields.text),
             requestTime: response.requestTime, responseTime: response.responseTime)
         try hold(again == response, "another response when stored")
+        let unpacked = PackedResponse(response).unpacked
+        try hold(unpacked == response, "another response when packed")
+        try hold(unpacked.fields.text.hasBytes(of: response.fields.text), "other fields when packed")
         try hold(response.fields.text.utf8.count < 8 * 1100, "\(response.fields.text.utf8.count) bytes are kept")
         let sent = [response.validators.etag, response.validators.lastModified, response.strongValidator]
         for value in sent.compactMap(\.self) {

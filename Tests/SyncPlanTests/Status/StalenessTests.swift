@@ -13,8 +13,10 @@ struct StalenessTests {
     private static func icon(_ cacheControl: String?, failure code: String?) -> IconRecord {
         var icon = IconRecord([.named(by: ["a.plist"]), .found("x")])
         let response = cacheControl.map {
-            StoredResponse(
-                fields: HTTPFields([("Cache-Control", $0)]), requestTime: Sample.start, responseTime: Sample.start)
+            PackedResponse(
+                StoredResponse(
+                    fields: HTTPFields([("Cache-Control", $0)]), requestTime: Sample.start,
+                    responseTime: Sample.start))
         }
         let failure = code.flatMap(FetchFailure.Code.init(rawValue:)).map {
             IconRecord.Failure(code: $0, message: "", attempts: 1, nextAttempt: now)

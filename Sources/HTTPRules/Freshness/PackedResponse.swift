@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+
+/// A stored response in some 40 bytes and its URL; as a ``StoredResponse`` it takes 200.
+///
+/// There is one for each icon, and it is read when the icon is refreshed. Nothing is lost: the fields come back byte for
+/// byte.
+package struct PackedResponse: Equatable, Sendable {
+    /// The URL that gave the response: ``StoredResponse/url``.
+    package let url: String?
+    /// The status, the time of the response in 8 bytes, the delay since the request; then each line.
+    ///
+    /// Numbers have 7 bits a byte, the lowest first; times are microseconds. A line is the field's number and its value: a
+    /// ``PackedDate`` if ``dateMark`` is set, otherwise a length and a text.
+    package let bytes: [UInt8]
+
+    package init(_ response: StoredResponse) {
+        self.init(
+            status: response.status, url: response.url, response.fields.text.utf8Span.span,
+            requestTime: response.requestTime, responseTime: response.responseTime)
+    }
+
+    /// Packs a response of which the text of the kept fields is at hand.
+    package init(status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp)
+    {
+        if StoredResponse.areKept(text) {
+            self.init(
+                status: status, url: url, text.utf8Span.span, requestTime: requestTime, responseTime: responseTime)
+        } else {
+            self.init(
+                StoredResponse(
+                    status: status, url: url, storedFields: text, requestTime: requestTime, responseTime: responseTime))
+        }
+    }
+
+    private init(status: Int, url: String?, _ text: Span<UInt8>, requestTime: Timestamp, responseTime: Timestamp) {
+        self.url = url
+        // A line takes fewer bytes than its text, and all else at most 28.
+        bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 28) { room in
+            var packed = OutputBytes(room: room)
+            packed.append(number: UInt64(status))
+            let time = responseTime.microseconds
+            for shift in 0..<8 { packed.append(UInt8(truncatingIfNeeded: time >> (8 * shift))) }
+            // A clock that was set makes the request the later one.
+            let delay = time &- requestTime.microseconds
+            packed.append(number: UInt64(bitPattern: delay << 1 ^ delay >> 63))
+            var start = 0
+            while start < text.count, let field = StoredResponse.field(at: start, in: text) {
+                let end = HTTPFields.end(ofLine: start, in: text)
+                start += StoredResponse.beginnings[field].utf8CodeUnitCount
+                if let date = PackedDate(start..<end, in: text) {
+                    packed.append(UInt8(field) | Self.dateMark)
+                    for shift in 0..<6 { packed.append(UInt8(truncatingIfNeeded: date.bits >> (8 * shift))) }
+                } else {
+                    packed.append(UInt8(field))
+                    packed.append(number: UInt64(end - start))
+                    for place in start..<end { packed.append(text[place]) }
+                }
+                start = end + 1
+            }
+            return Array(packed.bytes)
+        }
+    }
+
+    /// Restores a response from its ``bytes``.
+    package init(url: String?, bytes: [UInt8]) { (self.url, self.bytes) = (url, bytes) }
+
+    /// The response with another text for its URL.
+    package func with(url: String?) -> PackedResponse { PackedResponse(url: url, bytes: bytes) }
+
+    /// When the response came.
+    package var responseTime: Timestamp {
+        var rest = bytes[...]
+        _ = rest.takeNumber()
+        return rest.takeTime()
+    }
+
+    /// The response as it was packed.
+    package var unpacked: StoredResponse {
+        var rest = bytes[...]
+        let status = Int(rest.takeNumber())
+        let time = rest.takeTime()
+        let delay = rest.takeNumber()
+        var text: [UInt8] = []
+        text.reserveCapacity(4 * bytes.count)
+        while let mark = rest.popFirst() {
+            StoredResponse.beginnings[Int(mark & ~Self.dateMark)].withUTF8Buffer { text += $0 }
+            if mark & Self.dateMark != 0 {
+                text += PackedDate(&rest).text
+            } else {
+                let length = Int(rest.takeNumber())
+                text += rest.prefix(length)
+                rest.removeFirst(length)
+            }
+            text.append(UInt8(ascii: "\n"))
+        }
+        return StoredResponse(
+            status: status, url: url, kept: HTTPFields(checked: String(decoding: text, as: UTF8.self)),
+            requestTime: Timestamp(
+                microseconds: time.microseconds &- (Int64(bitPattern: delay >> 1) ^ -Int64(delay & 1))),
+            responseTime: time)
+    }
+
+    /// Added to the number of a field whose value is a ``PackedDate``.
+    private static let dateMark: UInt8 = 0x80
+}
+
+/// Bytes in a row, written one after the other.
+private struct OutputBytes {
+    let room: UnsafeMutableBufferPointer<UInt8>
+    private var count = 0
+
+    init(room: UnsafeMutableBufferPointer<UInt8>) { self.room = room }
+
+    var bytes: UnsafeBufferPointer<UInt8> { UnsafeBufferPointer(rebasing: room[..<count]) }
+
+    mutating func append(_ byte: UInt8) {
+        room[count] = byte
+        count += 1
+    }
+
+    mutating func append(number: UInt64) {
+        var rest = number
+        while rest >= 0x80 {
+            append(UInt8(rest & 0x7F) | 0x80)
+            rest >>= 7
+        }
+        append(UInt8(rest))
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate mutating func takeNumber() -> UInt64 {
+        var (number, shift) = (UInt64(0), 0)
+        while let byte = popFirst() {
+            number |= UInt64(byte & 0x7F) << shift
+            if byte < 0x80 { break }
+            shift += 7
+        }
+        return number
+    }
+
+    fileprivate mutating func takeTime() -> Timestamp {
+        defer { removeFirst(8) }
+        return Timestamp(microseconds: prefix(8).reversed().reduce(0) { $0 << 8 | Int64($1) })
+    }
+}
