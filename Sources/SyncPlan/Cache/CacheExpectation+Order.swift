@@ -75,15 +75,15 @@ extension CacheExpectation {
         for (url, image) in publishing.named where catalog.icons[url] == nil {
             if let image = image.wrappedValue { images.append(Naming(image: image, url: url)) }
         }
-        // Apps may show previous images that have no name.
-        let named = catalog.previous.isEmpty ? nil : Set(images.map(\.image.sha256))
+        // Apps may show last images that have no name.
+        let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
         for image in ledger.imagesOnDisk where !(named?.contains(image.sha256) ?? catalog.needs(image.sha256)) {
             images.append(Naming(image: image, url: nil))
         }
         return images
     }
 
-    /// The image that the `by-url/` name of an icon leads to: its own, or its app's previous one.
+    /// The image that the `by-url/` name of an icon leads to: its own, or its app's last one.
     private static func naming(
         of url: IconURL, _ image: Boxed<AppListDocument.Image>?, _ publishing: PublicationPlan
     ) -> Naming? {

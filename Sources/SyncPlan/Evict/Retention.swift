@@ -157,7 +157,7 @@ struct Retention: Sendable {
     mutating func beginDamaged(in catalog: Catalog, isPublished: Bool) -> RetirementPlan? {
         guard !damaged.isEmpty || !damagedURLs.isEmpty else { return nil }
         damaged = damaged.filter { !ledger.isOnDisk($0.sha256) }
-        damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil && !catalog.previous.has($0) }
+        damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil && !catalog.isReplaced($0) }
         guard isPublished else { return nil }
         var plan = RetirementPlan()
         (plan.images, plan.urls, plan.isOfDamage) = (damaged, damagedURLs, true)
@@ -239,14 +239,14 @@ struct Retention: Sendable {
     ///
     /// - Parameters:
     ///   - lost: URLs that a list no longer names, without a replacement.
-    ///   - kept: Previous images that apps showed, without a replacement.
+    ///   - kept: Last images that apps showed, without a replacement.
     ///   - replaced: URLs that a list no longer names because their apps have new ones.
     ///   - shown: How many images icons showed before.
     ///   - newest: The newest generation.
     ///   - catalog: The lists and icons.
     ///   - now: The current time.
     mutating func recordLoss(
-        of lost: Set<IconURL>, _ kept: [PreviousImage], replacing replaced: Set<IconURL>, shown: Int, newest: Int,
+        of lost: Set<IconURL>, _ kept: [App.LastImage], replacing replaced: Set<IconURL>, shown: Int, newest: Int,
         in catalog: Catalog, at now: Timestamp
     ) {
         self.replaced.subtract(lost)
@@ -269,7 +269,7 @@ struct Retention: Sendable {
         guard brake.hold == nil else { return }
         let lost = catalog.retired.filter { !replaced.contains($0.key) }
         let images = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
-            .union(ledger.retiredPrevious(except: replaced, in: catalog))
+            .union(ledger.retiredLastImages(except: replaced, in: catalog))
         let retired = images.count { !catalog.needs($0) }
         brake.recordChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
     }

@@ -83,13 +83,13 @@ extension RetirementLedger {
         var lost: Set<IconURL> = []
         let all = superseded + (current.map { [$0] } ?? [])
         for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
-            images.formUnion(Self.previousImages(of: document, except: replaced, in: catalog))
+            images.formUnion(Self.lastImages(of: document, except: replaced, in: catalog))
             if images.count > limit { return true }
-            let showsPrevious = Set(document.shown.lazy.map(\.entry.icon))
+            let showLast = Set(document.apps.lazy.map(\.entry.icon))
             for url in document.urls where catalog.icons[url]?.isReferenced != true && !replaced.contains(url) {
                 if let image = catalog.icons[url]?.image?.sha256 {
                     if !catalog.needs(image) { images.insert(image) }
-                } else if !showsPrevious.contains(url) {
+                } else if !showLast.contains(url) {
                     lost.insert(url)
                 }
                 if !images.isEmpty, images.count + lost.count > limit { return true }
@@ -98,27 +98,27 @@ extension RetirementLedger {
         return false
     }
 
-    /// The previous images in documents that are no longer shown and were not replaced.
+    /// The last images of apps in documents that are no longer shown and were not replaced.
     ///
     /// An icon in `replaced` has an app with a new icon URL, and does not count. O(*n*) in the number of documents, and
     /// of such images.
-    func retiredPrevious(except replaced: Set<IconURL>, in catalog: Catalog) -> Set<Digest> {
+    func retiredLastImages(except replaced: Set<IconURL>, in catalog: Catalog) -> Set<Digest> {
         documents.values.reduce(into: []) {
-            $0.formUnion(Self.previousImages(of: $1, except: replaced, in: catalog))
+            $0.formUnion(Self.lastImages(of: $1, except: replaced, in: catalog))
         }
     }
 
-    private static func previousImages(
+    private static func lastImages(
         of document: Document, except replaced: Set<IconURL>, in catalog: Catalog
     ) -> [Digest] {
-        Dictionary(grouping: document.shown, by: \.entry.icon).flatMap { url, entries -> [Digest] in
-            let images = entries.compactMap(\.image.image.digest)
+        Dictionary(grouping: document.apps, by: \.entry.icon).flatMap { url, apps -> [Digest] in
+            let images = apps.compactMap(\.last?.image.digest)
             // The icon's own image has replaced one of them.
             if catalog.icons[url]?.hasImage == true {
                 return images.filter { $0 != images.first && !catalog.needs($0) }
             }
             // If the list returns, its icon is named and has no image.
-            if catalog.previous.has(url) || replaced.contains(url) { return [] }
+            if catalog.isReplaced(url) || replaced.contains(url) { return [] }
             return images.filter { !catalog.needs($0) }
         }
     }

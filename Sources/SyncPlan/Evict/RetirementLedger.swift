@@ -18,8 +18,8 @@ package struct RetirementLedger: Sendable {
         let urls: SortedSet<IconURL>
         let images: SortedSet<Digest>
         let list: ListName
-        /// The entries that show previous images of their apps.
-        let shown: [ShownPrevious]
+        /// The apps that show their last images.
+        let apps: [App]
 
         var newest: Int { since == nil ? before.last?.upperBound ?? 0 : .max }
 
@@ -28,11 +28,6 @@ package struct RetirementLedger: Sendable {
             let ranges = before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
             return ranges.lazy.map { all.within($0) }.joined()
         }
-    }
-
-    struct ShownPrevious {
-        let entry: AppEntry
-        let image: PreviousImage
     }
 
     struct Image: Keyed {
@@ -59,7 +54,7 @@ package struct RetirementLedger: Sendable {
     private(set) var current: Int?
     private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
-    private var showingPrevious: [ListName: Set<Digest>] = [:]
+    private var showingLast: [ListName: Set<Digest>] = [:]
     /// The documents that the current generation does not name, by the newest one that does.
     private var leftovers: [Int: Set<Digest>] = [:]
     /// The documents of the current generation whose content is unknown.
@@ -115,31 +110,31 @@ package struct RetirementLedger: Sendable {
     /// The most entries of a list's documents that are searched for a returning app.
     static let longestSearch = 200_000
 
-    /// The entries that show previous images in each document of a list, the newest document first.
+    /// The apps that show their last images in each document of a list, the newest document first.
     ///
-    /// Stops after ``longestSearch`` entries. O(*n* log *n*) in the number of such documents of the list.
-    func previousImages(shownBy list: ListName) -> [[ShownPrevious]] {
+    /// Stops after ``longestSearch`` apps. O(*n* log *n*) in the number of such documents of the list.
+    func appsShowingLast(of list: ListName) -> [[App]] {
         var rest = Self.longestSearch
-        return documentsShowingPrevious(of: list).sorted { $0.newest > $1.newest }
+        return documentsShowingLast(of: list).sorted { $0.newest > $1.newest }
             .prefix { document in
-                defer { rest -= document.shown.count }
+                defer { rest -= document.apps.count }
                 return rest > 0
             }
-            .map(\.shown)
+            .map(\.apps)
     }
 
-    /// The lists with a document that shows one of these images as a previous image; O(*n*) in the number of such
-    /// entries.
-    func lists(showing images: Set<Digest>) -> [ListName] {
-        showingPrevious.keys.filter { list in
-            documentsShowingPrevious(of: list).contains { document in
-                document.shown.contains { $0.image.image.digest.map(images.contains) ?? false }
+    /// The lists with a document that shows one of these images as an app's last one; O(*n*) in the number of such
+    /// apps.
+    func lists(showingLast images: Set<Digest>) -> [ListName] {
+        showingLast.keys.filter { list in
+            documentsShowingLast(of: list).contains { document in
+                document.apps.contains { $0.last?.image.digest.map(images.contains) ?? false }
             }
         }
     }
 
-    private func documentsShowingPrevious(of list: ListName) -> [Document] {
-        (showingPrevious[list] ?? []).compactMap { documents[$0] }
+    private func documentsShowingLast(of list: ListName) -> [Document] {
+        (showingLast[list] ?? []).compactMap { documents[$0] }
     }
 
     /// Whether no document names the image, which is still to be evicted.
@@ -215,7 +210,7 @@ package struct RetirementLedger: Sendable {
         var ready: (urls: [IconURL], images: [Digest]) = ([], [])
         ready.urls.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
-        var shown: [ShownPrevious] = []
+        var apps: [App] = []
         // Iterate by index: copying an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
@@ -229,17 +224,15 @@ package struct RetirementLedger: Sendable {
                 }
             }
             guard case .some(let last?, _) = value.apps[index].rest else { continue }
-            shown.append(
-                ShownPrevious(
-                    entry: AppEntry(value.apps[index]),
-                    image: PreviousImage(last.icon, boxed(image), since: last.since)))
+            let shown = App.LastImage(url: last.icon, image: boxed(image), since: last.since)
+            apps.append(App(entry: AppEntry(value.apps[index]), last: shown))
         }
         let document = Document(
-            urls: SortedSet(ready.urls), images: SortedSet(ready.images), list: value.list, shown: shown)
+            urls: SortedSet(ready.urls), images: SortedSet(ready.images), list: value.list, apps: apps)
         for digest in document.images { images.update(digest) { $0.documents += 1 } }
         for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
         documents[digest] = document
-        if !shown.isEmpty { showingPrevious[document.list, default: []].insert(digest) }
+        if !apps.isEmpty { showingLast[document.list, default: []].insert(digest) }
     }
 
     /// Restores when generations were superseded, as recorded by an earlier run.
@@ -264,8 +257,8 @@ package struct RetirementLedger: Sendable {
                 leftovers[newest, default: []].insert(digest)
             } else {
                 documents[digest] = nil
-                showingPrevious[document.list]?.remove(digest)
-                if showingPrevious[document.list]?.isEmpty == true { showingPrevious[document.list] = nil }
+                showingLast[document.list]?.remove(digest)
+                if showingLast[document.list]?.isEmpty == true { showingLast[document.list] = nil }
                 forget(document, digest)
             }
         }

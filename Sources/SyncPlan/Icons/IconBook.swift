@@ -25,9 +25,6 @@ struct IconBook: Sendable {
     var renditions: Renditions
     var renditionNames: RenditionNames
     var desktop: Settings.Desktop
-    /// By list and index of the entry, the images that apps had until their icons got others that no manifest names yet:
-    /// those may be found to be missing.
-    var standIns: [ListName: [Int: PreviousImage]] = [:]
     /// Icons whose downloads began under other settings.
     var outdated: Set<IconURL> = []
 
@@ -235,7 +232,6 @@ struct IconBook: Sendable {
 
     mutating func forgetDocument(of list: ListName) {
         space.forgetDocument(of: list)
-        standIns[list] = nil
         if publishing.forget(list) { markStagedLists() }
     }
 

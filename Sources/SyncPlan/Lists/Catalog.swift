@@ -16,7 +16,7 @@ package struct Catalog: Sendable {
     }
 
     private var shown = KeyedTable<Shown>()
-    private(set) var previous = PreviousImages()
+    private(set) var pastIndex = PastIndex()
     /// Icons whose `by-url/` names must be set again, other than for new images of their own.
     private var reshown: Set<IconURL> = []
     private var lastTrail: FetchTrail?
@@ -44,7 +44,7 @@ package struct Catalog: Sendable {
     /// Whether the URL's `by-url/` name is in use.
     package func needs(url: IconURL) -> Bool {
         guard let place = icons.index(of: url) else { return false }
-        return icons[place].icon.isReferenced && (icons[place].icon.hasImage || previous.has(url))
+        return icons[place].icon.isReferenced && (icons[place].icon.hasImage || isReplaced(url))
     }
 
     /// The images on disk that no list or app uses, by URL; O(*n*) in the number of unreferenced icons.
@@ -99,9 +99,9 @@ package struct Catalog: Sendable {
         lists[name] = list
     }
 
-    /// Adds or replaces a list, and removes its previous images.
+    /// Adds or replaces a list, whose apps have no past yet.
     package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
-        removePrevious(of: name)
+        changePasts(in: name) { $0 = App.Past() }
         let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
         lists[name] = list
         version += 1
@@ -110,7 +110,7 @@ package struct Catalog: Sendable {
     }
 
     package mutating func removeList(_ name: ListName) -> IconDiff {
-        removePrevious(of: name)
+        changePasts(in: name) { $0 = App.Past() }
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         version += 1
         apply(diff, to: name, entries: [])
@@ -145,35 +145,36 @@ package struct Catalog: Sendable {
         for (url, digests) in diff.expected { _ = apply(.expected(digests, by: list), to: url) }
     }
 
-    // MARK: Previous images
+    // MARK: Shown images
 
-    /// Sets previous images of a list's entries, except where the icon has its own image.
-    mutating func setPrevious(_ images: [Int: PreviousImage], in list: ListName) {
-        guard !images.isEmpty, let entries = lists[list]?.entries else { return }
-        for (entry, image) in images where entries.indices.contains(entry) {
-            let icon = entries[entry].icon
-            guard icons[icon]?.hasImage != true else { continue }
-            if let last = previous.of(entry, in: list) { hide(last.image.digest) }
-            show(image.image)
-            previous.set(image, for: icon, at: entry, in: list)
-            reshown.insert(icon)
-        }
+    /// Changes the past of an app, with all that follows from it; an app whose icon has an image shows no other.
+    mutating func changePast(of app: AppIndex, _ change: (inout App.Past) -> Void) {
+        guard let icon = lists[app.list]?.apps.entries[app.position].icon,
+            let old = lists[app.list]?.apps[past: app.position]
+        else { return }
+        var new = old
+        change(&new)
+        if icons[icon]?.hasImage == true { new.last = nil }
+        lists[app.list]?.apps[past: app.position] = new
+        pastIndex.record(new, after: old, of: app, showing: icon)
+        guard new.last != old.last else { return }
+        if let last = old.last { hide(last.image.digest) }
+        if let last = new.last { show(last.image) }
+        requestNaming(icon)
     }
 
-    mutating func removePrevious(of list: ListName) {
-        guard let images = previous.entries[list] else { return }
-        for (entry, image) in images {
-            hide(image.image.digest)
-            if let icon = lists[list]?.entries[entry].icon { reshown.insert(icon) }
-        }
-        previous.remove(list)
+    /// Changes the pasts of the apps of a list that have one.
+    private mutating func changePasts(in list: ListName, _ change: (inout App.Past) -> Void) {
+        let positions = lists[list]?.apps.pasts.map(\.position) ?? []
+        for position in positions { changePast(of: AppIndex(list: list, position: position), change) }
     }
 
-    /// Removes the previous images shown for an icon.
-    mutating func removePrevious(of icon: IconURL) {
-        let gone = previous.remove(icon)
-        for image in gone { hide(image.image.digest) }
-        if !gone.isEmpty { reshown.insert(icon) }
+    /// Forgets the images before those that the newest manifest names.
+    mutating func settlePasts(where isPublished: (ListName) -> Bool) {
+        for list in pastIndex.unsettled where isPublished(list) {
+            changePasts(in: list) { $0.before = nil }
+            pastIndex.unsettled.remove(list)
+        }
     }
 
     /// Makes the next publication set the `by-url/` name of an icon.
@@ -225,7 +226,7 @@ package struct Catalog: Sendable {
             if after.shown != nil {
                 show(image)
                 // Its own image arrived.
-                if !previous.isEmpty { removePrevious(of: url) }
+                if hasLastImages { endReplacing(url) }
             }
             if let old = before.shown { hide(old) }
         }
@@ -284,7 +285,7 @@ package struct Catalog: Sendable {
                     name: entry.name, id: entry.id, icon: entry.icon, download: entry.download,
                     expected: entry.expected, state: state(of: entry.icon, without: held)))
         }
-        for (entry, last) in previous.entries[name] ?? [:] { apps[entry].show(last) }
+        for (position, past) in list.apps.pasts { if let last = past.last { apps[position].show(last) } }
         return AppListDocument(list: name, source: source, apps: apps)
     }
 
@@ -292,20 +293,5 @@ package struct Catalog: Sendable {
         guard let place = icons.index(of: url) else { return .pending }
         if !held.isEmpty, held.contains(url), let image = icons[place].icon.image { return .ready(image) }
         return icons[place].icon.state
-    }
-}
-
-extension AppListDocument.App {
-    /// Shows a previous image in an entry whose icon has no image.
-    fileprivate mutating func show(_ last: PreviousImage) {
-        let error: String?
-        switch state {
-        case .ready: return
-        case .pending: error = nil
-        case .failed(let code): error = code
-        }
-        guard let image = last.image.wrappedValue else { return }
-        state = .ready(image)
-        previous = AppListDocument.Previous(icon: last.url, since: last.since, error: error)
     }
 }

@@ -16,7 +16,7 @@ package struct ListRecord: Sendable {
     package var state: State
     /// Of the last good version.
     package var source: AppListDocument.Source?
-    package var entries: [AppEntry] = []
+    package var apps = Apps()
     /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
     /// How many ignored entries of that version have neither name nor identity, and keep the icon of no app.
@@ -31,6 +31,8 @@ package struct ListRecord: Sendable {
     package var isRead = false
     /// Its entry in the newest manifest; `nil` if the manifest does not name it.
     package var published: Manifest.List?
+
+    package var entries: [AppEntry] { apps.entries }
 
     var hasGoodVersion: Bool { source != nil || images != nil }
 

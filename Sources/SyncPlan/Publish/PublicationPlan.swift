@@ -18,8 +18,6 @@ struct PublicationPlan: Sendable {
         var named: [IconURL: Boxed<AppListDocument.Image>]
         /// The icons whose names were to be set, including those of staged images.
         var unnamed: Set<IconURL>
-        /// Entries whose URL changed since it began, with their old URL, whose image is in it.
-        var heirs: [ListName: [Int: IconURL]] = [:]
         var begun: Timestamp
 
         var lists: [ListName] { publication.documents.map(\.list) }
@@ -95,7 +93,6 @@ struct PublicationPlan: Sendable {
         window.forget(list)
         rewritten.remove(list)
         damaged.remove(list)
-        inFlight?.heirs[list] = nil
         return wasDeferred
     }
 
@@ -114,11 +111,6 @@ struct PublicationPlan: Sendable {
     /// Records that icons show an image that is not staged; the next generation sets their names.
     mutating func addNames(of icons: Set<IconURL>) {
         unnamed.formUnion(icons)
-    }
-
-    /// Records entries whose previous URL has an image in the publication in flight.
-    mutating func setHeirs(_ heirs: [Int: IconURL], in list: ListName) {
-        if inFlight != nil { inFlight?.heirs[list] = heirs.isEmpty ? nil : heirs }
     }
 
     /// Whether the `by-url/` name of an icon does not yet lead to the image shown for it.
@@ -275,10 +267,9 @@ struct PublicationPlan: Sendable {
         var names: [IconURL: Boxed<AppListDocument.Image>] = [:]
         var later: Set<IconURL> = []
         for icon in unnamed where !contents.stagedURLs.contains(icon) {
-            guard let record = catalog.icons[icon], record.isReferenced,
-                let image = record.hasImage ? record.boxedImage : catalog.previous.shown(for: icon)?.image
+            guard let record = catalog.icons[icon], record.isReferenced, let image = catalog.shownImage(for: icon)
             else { continue }
-            let lists = record.hasImage ? record.lists : catalog.previous.lists(for: icon)
+            let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
             if ledger.urls[icon] != nil || lists.contains(where: contents.lists.contains) {
                 names[icon] = image
             } else {

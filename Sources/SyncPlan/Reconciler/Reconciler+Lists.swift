@@ -68,9 +68,9 @@ extension Reconciler {
         folder.record(doubt: doubt(about: present))
         let lost = changes.lost
         book.retention.recordLoss(
-            of: lost.icons, lost.previous, replacing: changes.removed.subtracting(lost.icons), shown: shown,
+            of: lost.icons, lost.lastImages, replacing: changes.removed.subtracting(lost.icons), shown: shown,
             newest: book.publishing.newest, in: book.catalog, at: turn.now)
-        book.retire(lost.previous + lost.replaced, in: &turn)
+        book.retire(lost.lastImages + lost.replaced, in: &turn)
         book.emitReturned(retired, in: &turn)
         book.applyDiff(IconDiff(added: changes.added, removed: changes.removed), in: &turn)
         for url in changes.expected { book.retry(url, after: .digestMismatch, in: &turn) }
@@ -80,15 +80,14 @@ extension Reconciler {
     private mutating func remove(_ name: ListName, _ changes: inout ListChanges) {
         if forgetRejection(of: name) || book.catalog.lists[name] != nil { turn.emit(.listRemoved(name)) }
         if book.catalog.lists[name]?.images != nil { changes.images = true }
-        let wasPublished = book.catalog.lists[name]?.published != nil
-        let previous = book.replaceable(name)?.previous.values.map(\.self) ?? []
+        let old = book.catalog.lists[name]
         let diff = book.catalog.removeList(name)
         turn.memos.mark(list: name, at: turn.now)
         book.forgetDocument(of: name)
-        if wasPublished { book.publishing.markChanged(at: turn.now) }
+        if old?.published != nil { book.publishing.markChanged(at: turn.now) }
         changes.removed.formUnion(diff.removed)
         // Unlike URLs that a new version of a list replaces, all of these are lost.
-        changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, previous: previous))
+        changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, lastImages: old?.apps.lastImages ?? []))
     }
 
     private mutating func reject(_ name: ListName, _ rejection: ListRejection) {
@@ -107,16 +106,15 @@ extension Reconciler {
         let old = book.catalog.lists[name]
         let last = old?.entries ?? []
         let list = list.withoutBlankIdentities(since: last).keepingIcons(of: last, strays: old?.strays ?? 0)
-        let replaced = book.replaceable(name)
         let record = ListRecord(
-            state: .ok, source: reading.source, entries: list.entries, problems: list.problems,
+            state: .ok, source: reading.source, apps: Apps(list.entries), problems: list.problems,
             strays: list.unusable.count { $0.isNameless }, kept: StatusReport.List.Kept(of: list), isRead: true,
             published: old?.published)
         if old?.images != nil { changes.images = true }
         let diff = book.catalog.setList(name, record)
         book.addKeys(of: diff.added, in: &turn)
-        if let replaced {
-            changes.lost.formUnion(book.keepImages(of: name, from: replaced, diff, in: &turn))
+        if let old, old.source != nil {
+            changes.lost.formUnion(book.keepImages(of: name, from: old.apps, diff, in: &turn))
         }
         book.showAgain(in: name, &turn)
         if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }
@@ -241,7 +239,7 @@ extension Reconciler {
             let source = AppListDocument.Source(
                 sha256: .of(text), bytes: text.utf8.count, modified: turn.now.inWholeSeconds)
             let record = ListRecord(
-                state: .ok, source: source, entries: urls.map { AppEntry(icon: $0) },
+                state: .ok, source: source, apps: Apps(urls.map { AppEntry(icon: $0) }),
                 published: book.catalog.lists[Self.pinList]?.published)
             diff = book.catalog.setList(Self.pinList, record)
             book.retryDocument(of: Self.pinList)

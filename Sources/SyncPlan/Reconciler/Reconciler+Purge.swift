@@ -36,7 +36,7 @@ extension Reconciler {
         book.resetRenditions(in: &turn)
         book.discardParts(book.partials.forget { _ in true }, in: &turn)
         book.cuts = CutDownloads()
-        book.dropPrevious(nil, in: &turn)
+        book.dropLastImages(nil, in: &turn)
         for url in Array(book.catalog.icons.keys) {
             if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }
             book.apply(.purged, to: url, in: &turn)

@@ -48,9 +48,11 @@ extension Reconciler {
         switch result {
         case .published(let manifest, let written, let doubt): finish(done, manifest, written, doubt: doubt)
         case .noRoom(let shortage, let room, let documents):
+            book.keepPublished(among: [], in: &turn)
             restore(done)
             deferDocuments(documents, shortage, room: room)
         case .failed(let reason, let isOutOfSpace):
+            book.keepPublished(among: [], in: &turn)
             book.publishing.fail(done, because: reason, in: book.catalog, at: turn.now)
             if isOutOfSpace {
                 book.space.recordLost(
@@ -88,7 +90,7 @@ extension Reconciler {
         setPublished(manifest)
         finishImages(done, manifest)
         book.finishRenditions(of: done.publication)
-        book.forgetStandIns()
+        book.catalog.settlePasts { [publishing = book.publishing] in !publishing.isToBePublished($0) }
         // Names of other URLs may still lead to the replaced files.
         if !written.replaced.isEmpty { cache.suspect(isComplete: true) }
     }
@@ -106,7 +108,7 @@ extension Reconciler {
 
     private mutating func finishImages(_ done: PublicationPlan.InFlight, _ manifest: Manifest) {
         let shown = book.catalog.shownImages
-        var orphaned: [PreviousImage] = []
+        var orphaned: [App.LastImage] = []
         // An image believed to be on disk may have turned out damaged meanwhile.
         let images = done.staged.map(\.staged.image.sha256)
         let lost = Set(images.filter { !book.retention.ledger.isOnDisk($0) })
@@ -115,12 +117,12 @@ extension Reconciler {
             guard let place = book.catalog.icons.index(of: url), book.catalog.icons[place].icon.hasStaged else {
                 continue
             }
-            let previous = book.catalog.previous.all(for: url)
+            let replaced = book.catalog.lastImages(for: url)
             let generation = lost.contains(image.sha256) ? nil : manifest.generation
             book.apply(.published(book.retention.ledger.boxed(image), generation: generation), at: place, in: &turn)
             book.catalog.cancelNaming(url)
-            book.retire(previous, in: &turn)
-            orphaned += book.withoutSuccessor(previous)
+            book.retire(replaced, in: &turn)
+            orphaned += book.withoutSuccessor(replaced)
         }
         if !orphaned.isEmpty {
             book.retention.recordLoss(
@@ -131,7 +133,7 @@ extension Reconciler {
             let recovered = images.filter { book.retention.ledger.isOnDisk($0) }
             book.showRecovered(book.catalog.removeDamagedPrevious(recovered), in: &turn)
         }
-        book.keepPublished(by: done.heirs, among: done.stagedURLs, in: &turn)
+        book.keepPublished(among: done.stagedURLs, in: &turn)
         if !lost.isEmpty { recordDamage(lost) }
     }
 
@@ -240,9 +242,9 @@ extension Reconciler {
             book.apply(.lost, to: element.url, in: &turn)
         }
         book.catalog.forgetOrphans(of: images)
-        let dropped = book.dropPrevious(images, in: &turn)
+        let dropped = book.dropLastImages(images, in: &turn)
         lists.formUnion(dropped.lists)
-        lists.formUnion(book.showStandIns(besides: images, in: &turn))
+        lists.formUnion(book.showImagesBefore(besides: images, in: &turn))
         found.formUnion(dropped.images)
         let outdated = book.publishing.recordDamage(
             of: images, shownBy: lists, in: book.catalog, book.retention.ledger, at: turn.now)

@@ -85,7 +85,7 @@ struct RestoredCatalog: Sendable {
                 if let document = documents[list.sha256] { findUneven(document) }
             }
         }
-        for icon in catalog.previous.icons { named[icon] = catalog.previous.shown(for: icon)?.image }
+        for icon in catalog.iconsReplaced { named[icon] = catalog.lastImage(for: icon)?.image }
         // What a newer generation says of a URL takes precedence.
         for (manifest, newer) in zip(manifests, manifests.dropFirst()).reversed() {
             for (name, list) in manifest.lists where newer.lists[name]?.sha256 != list.sha256 {
@@ -111,7 +111,7 @@ struct RestoredCatalog: Sendable {
             app.ownImage.flatMap { missing.contains($0.sha256) ? nil : ledger.boxed($0.sha256) }
         }
         catalog.restore(
-            name, ListRecord(state: .ok, source: document.source, entries: entries, published: published),
+            name, ListRecord(state: .ok, source: document.source, apps: Apps(entries), published: published),
             images: images)
         restoreRenditions(document, missing: missing)
         guard !missing.isEmpty else { return }
@@ -141,9 +141,8 @@ struct RestoredCatalog: Sendable {
         if isUneven { unevenLists.insert(document.list) }
     }
 
-    /// Restores the previous images that apps show, except where icons have their own.
+    /// Restores the last images that apps show, except where icons have their own.
     private mutating func restorePrevious(_ document: AppListDocument, missing: Set<Digest>) {
-        var kept: [Int: PreviousImage] = [:]
         for index in document.apps.indices where document.apps[index].hasPrevious {
             let app = document.apps[index]
             guard let previous = app.previous, case .ready(let image) = app.state else { continue }
@@ -153,9 +152,10 @@ struct RestoredCatalog: Sendable {
                 if missing.contains(image.sha256) { catalog.recordDamagedPrevious(image.sha256) }
                 continue
             }
-            kept[index] = PreviousImage(previous.icon, boxed, since: previous.since)
+            catalog.changePast(of: AppIndex(list: document.list, position: index)) {
+                $0.last = App.LastImage(url: previous.icon, image: boxed, since: previous.since)
+            }
         }
-        catalog.setPrevious(kept, in: document.list)
     }
 
     /// Finds the unreferenced icons of older generations whose apps have new ones.
@@ -192,7 +192,7 @@ struct RestoredCatalog: Sendable {
             }
             return
         }
-        guard known?.hasImage != true, known?.wasMissing != true, !catalog.previous.has(app.icon) else { return }
+        guard known?.hasImage != true, known?.wasMissing != true, !catalog.isReplaced(app.icon) else { return }
         if missing.contains(image.sha256) { return recordMissing(app.icon) }
         guard let boxed = ledger.boxed(image.sha256) else { return }
         _ = catalog.apply(.found(boxed, freshUntil: .distantPast), to: app.icon)

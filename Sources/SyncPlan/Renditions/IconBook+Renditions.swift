@@ -34,7 +34,7 @@ extension IconBook {
     /// The images that an icon shows and that could not be rendered.
     func originalsToRetry(of url: IconURL) -> [Digest] {
         guard renditions.isOn, let icon = catalog.icons[url], icon.isReferenced else { return [] }
-        let shown = icon.hasImage ? [icon.boxedImage] : catalog.previous.all(for: url).map(\.image)
+        let shown = icon.hasImage ? [icon.boxedImage] : catalog.lastImages(for: url).map(\.image)
         return shown.compactMap(\.digest).filter { image in
             renditions.failure(of: image) != nil
         }
@@ -127,9 +127,9 @@ extension IconBook {
             guard let image = catalog.icons[index].icon.boxedImage.digest, originals.contains(image) else { continue }
             lists.formUnion(catalog.icons[index].icon.lists)
         }
-        for (list, previous) in catalog.previous.entries {
-            let images = previous.values.lazy.compactMap(\.image.digest)
-            if images.contains(where: originals.contains) { lists.insert(list) }
+        for (name, list) in catalog.lists {
+            let images = list.apps.lastImages.lazy.compactMap(\.image.digest)
+            if images.contains(where: originals.contains) { lists.insert(name) }
         }
         for list in lists { publishing.markChanged(list, at: turn.now) }
         return (Set(found.map(\.sha256)), lists)

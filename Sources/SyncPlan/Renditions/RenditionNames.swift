@@ -161,14 +161,14 @@ struct RenditionNames: Sendable {
     ) -> [RenditionSubject: RenditionNaming.Name] {
         guard renditions.isOn else { return [:] }
         var names: [RenditionSubject: RenditionNaming.Name] = [:]
-        for (list, record) in catalog.lists.sorted(by: { $0.key < $1.key }) {
-            for (index, entry) in record.entries.enumerated() {
+        for (_, list) in catalog.lists.sorted(by: { $0.key < $1.key }) {
+            for (index, entry) in list.entries.enumerated() {
                 let own = catalog.icons[entry.icon]?.image
-                let shown = own ?? catalog.previous.shown(for: entry.icon)?.image.wrappedValue
-                if let shown, case let subject = RenditionSubject.icon(entry.icon), names[subject] == nil {
-                    names[subject] = name(of: shown.sha256, renditions)
+                let subject = RenditionSubject.icon(entry.icon)
+                if names[subject] == nil, let shown = catalog.shownImage(for: entry.icon)?.digest {
+                    names[subject] = name(of: shown, renditions)
                 }
-                guard forApps, let app = (own ?? catalog.previous.of(index, in: list)?.image.wrappedValue),
+                guard forApps, let app = (own ?? list.apps[past: index].last?.image.wrappedValue),
                     let name = (entry.id ?? entry.name).flatMap(ThemeIcon.init(of:)), names[.app(name)] == nil
                 else { continue }
                 names[.app(name)] = self.name(of: app.sha256, renditions)

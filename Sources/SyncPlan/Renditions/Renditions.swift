@@ -239,7 +239,7 @@ struct Renditions: Sendable {
         for (name, list) in catalog.lists {
             for (index, entry) in list.entries.enumerated() {
                 let own = catalog.icons[entry.icon]?.image
-                let image = own ?? catalog.previous.of(index, in: name)?.image.wrappedValue
+                let image = own ?? list.apps[past: index].last?.image.wrappedValue
                 if let image { want(image, for: entry.icon, in: name) }
             }
         }

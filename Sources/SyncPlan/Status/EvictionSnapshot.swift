@@ -85,9 +85,7 @@ extension Reconciler {
         let icon = url.flatMap { book.catalog.icons[$0] }
         let icons: [IconURL: Boxed<AppListDocument.Image>]
         if let url {
-            let image =
-                icon?.hasImage == true
-                ? icon?.boxedImage : book.catalog.previous.shown(for: url)?.image ?? book.catalog.orphan(of: url)
+            let image = book.catalog.shownImage(for: url) ?? book.catalog.orphan(of: url)
             icons = image.map { [url: $0] } ?? [:]
         } else {
             icons = book.catalog.retiredImages

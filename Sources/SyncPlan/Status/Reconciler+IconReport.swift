@@ -8,9 +8,9 @@ package import Reports
 
 extension Reconciler {
     package func report(on url: IconURL, now: Timestamp) -> IconReport? {
-        let shown = book.catalog.previous.isEmpty ? [:] : book.catalog.previous.showing(imageOf: url)
+        let shown = book.catalog.icons(replacedByImageOf: url)
         var record = book.catalog.icons[url]
-        if record == nil, let image = book.catalog.previous.image(of: url) ?? book.catalog.orphan(of: url) {
+        if record == nil, let image = book.catalog.lastImage(from: url) ?? book.catalog.orphan(of: url) {
             record = IconRecord()
             _ = record?.apply(.found(image, freshUntil: .distantPast))
         }
@@ -29,13 +29,13 @@ extension Reconciler {
         default: break
         }
         if !icon.isInline { tell(of: icon, in: &report, now: now) }
-        if let last = book.catalog.previous.shown(for: url), let image = last.image.wrappedValue {
+        if let last = book.catalog.lastImage(for: url), let image = last.image.wrappedValue {
             report.previous = IconReport.Previous(
                 url: last.url, path: image.path, since: last.since.map { turn.wallClock.time(of: $0).description },
-                lists: book.catalog.previous.lists(for: url))
+                lists: book.catalog.lists(replacing: url))
         }
         if book.renditions.isOn,
-            let image = icon.boxedImage.digest ?? book.catalog.previous.shown(for: url)?.image.digest
+            let image = icon.boxedImage.digest ?? book.catalog.lastImage(for: url)?.image.digest
         {
             report.renditions = book.renditions.renditions(of: image).map {
                 IconReport.Rendition(size: $0.size.description, path: $0.image.path)

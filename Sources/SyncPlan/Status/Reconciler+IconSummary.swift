@@ -20,7 +20,7 @@ extension Reconciler {
         urls.compactMap { url in
             book.catalog.icons[url].map {
                 IconSummary(
-                    url: url, $0, previous: book.catalog.previous.shown(for: url), turn.wallClock, now: now)
+                    url: url, $0, last: book.catalog.lastImage(for: url), turn.wallClock, now: now)
             }
         }
     }
@@ -42,7 +42,7 @@ extension Reconciler {
 }
 
 extension IconSummary {
-    init(url: IconURL, _ icon: IconRecord, previous last: PreviousImage?, _ clock: WallClock, now: Timestamp) {
+    init(url: IconURL, _ icon: IconRecord, last: App.LastImage?, _ clock: WallClock, now: Timestamp) {
         self.init(url: url, state: State(icon), lists: icon.lists.sorted())
         previous = last?.url
         let image = icon.image ?? last?.image.wrappedValue

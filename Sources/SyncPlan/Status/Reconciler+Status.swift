@@ -26,9 +26,8 @@ extension Reconciler {
         report.lists = book.catalog.lists.keys.sorted().compactMap { name in
             guard let list = book.catalog.lists[name] else { return nil }
             var row = StatusReport.List(name: name, state: list.state.word)
-            let previous = book.catalog.previous.entries[name] ?? [:]
-            row.count(entries(of: name, list, showing: previous))
-            row.previous = previous.count
+            row.count(entries(of: name, list))
+            row.previous = list.apps.lastImages.count
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
@@ -40,11 +39,12 @@ extension Reconciler {
         report.icons.count(tally.all.icons)
         report.icons.stale = tally.stale
         report.icons.retired = book.catalog.retiredCount
-        report.icons.previous = book.catalog.previous.icons.count
-        report.icons.previousSince = book.catalog.previous.since.map { clock.time(of: $0).description }
-        if let example = book.catalog.previous.icons.min() {
+        report.icons.previous = book.catalog.iconsReplaced.count
+        let since = book.catalog.lists.values.flatMap(\.apps.lastImages).compactMap(\.since).min()
+        report.icons.previousSince = since.map { clock.time(of: $0).description }
+        if let example = book.catalog.iconsReplaced.min() {
             report.icons.previousExample = IconURL("\(LogURL(example))")
-            report.icons.previousList = book.catalog.previous.lists(for: example).first
+            report.icons.previousList = book.catalog.lists(replacing: example).first
         }
         report.failures = rows(of: tally.failures)
         report.refreshFailures = rows(of: tally.refreshFailures)
@@ -107,12 +107,10 @@ extension Reconciler {
             isTemporary: !book.sources.waitsForGood)
     }
 
-    private func entries(
-        of name: ListName, _ list: ListRecord, showing previous: [Int: PreviousImage]
-    ) -> IconCounts {
+    private func entries(of name: ListName, _ list: ListRecord) -> IconCounts {
         var counts = book.catalog.tallies[name]?.entries ?? IconCounts()
-        for entry in previous.keys {
-            guard let standing = book.catalog.icons[list.entries[entry].icon]?.standing, standing != .ready else {
+        for (position, past) in list.apps.pasts where past.last != nil {
+            guard let standing = book.catalog.icons[list.entries[position].icon]?.standing, standing != .ready else {
                 continue
             }
             counts.add(standing, times: -1)

@@ -14,7 +14,7 @@ extension Reconciler {
         recounted.lists = book.catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
             row.count(IconCounts(book.catalog.document(of: name)?.apps.map(\.state) ?? []))
-            row.previous = list.entries.indices.count { book.catalog.previous.of($0, in: name) != nil }
+            row.previous = list.entries.indices.count { list.apps[$0].last != nil }
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
@@ -24,7 +24,7 @@ extension Reconciler {
         recounted.icons = StatusReport.Icons()
         let kept = book.catalog.lists.flatMap { name, list in
             list.entries.indices.compactMap { entry in
-                book.catalog.previous.of(entry, in: name).map { (icon: list.entries[entry].icon, previous: $0) }
+                list.apps[entry].last.map { (icon: list.entries[entry].icon, previous: $0) }
             }
         }
         recounted.icons.previous = Set(kept.map(\.icon)).count

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+/// An app of a list.
+struct App: Sendable {
+    let entry: AppEntry
+    /// What it shows in place of its icon's own image; `nil` if it shows that, or none.
+    let last: LastImage?
+
+    /// An image that it showed.
+    struct LastImage: Equatable, Sendable {
+        /// The URL that the image came from.
+        let url: IconURL
+        let image: Boxed<AppListDocument.Image>
+        /// When the app's URL changed.
+        var since: Timestamp?
+    }
+
+    /// What is known of it from earlier versions of its list.
+    struct Past: Equatable, Sendable {
+        /// Shown while its icon has no image.
+        var last: LastImage?
+        /// What it showed until its icon got an image that no manifest names yet: that may be found to be missing.
+        var before: LastImage?
+        /// Its URL before, whose image is in the publication in flight.
+        var coming: IconURL?
+    }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+package import AppLists
+
+/// The apps of a version of a list, each with its entry and its past; one without a past costs nothing.
+package struct Apps: Sendable {
+    package let entries: [AppEntry]
+    /// By position; empty while no app has a past.
+    private var boxes: [Boxed<App.Past>] = []
+    private var pastCount = 0
+
+    package init(_ entries: [AppEntry] = []) { self.entries = entries }
+
+    subscript(position: Int) -> App { App(entry: entries[position], last: self[past: position].last) }
+
+    subscript(past position: Int) -> App.Past {
+        get { boxes.isEmpty ? App.Past() : boxes[position].wrappedValue ?? App.Past() }
+        set {
+            let new = Boxed(wrappedValue: newValue == App.Past() ? nil : newValue)
+            if boxes.isEmpty {
+                guard new.isFull else { return }
+                boxes = Array(repeating: Boxed(wrappedValue: nil), count: entries.count)
+            }
+            pastCount += (new.isFull ? 1 : 0) - (boxes[position].isFull ? 1 : 0)
+            boxes[position] = new
+            if pastCount == 0 { boxes = [] }
+        }
+    }
+
+    /// The pasts of the apps that have one, in order.
+    var pasts: some Sequence<(position: Int, past: App.Past)> {
+        boxes.enumerated().lazy.compactMap { position, box in box.wrappedValue.map { (position, $0) } }
+    }
+
+    /// The last images that apps show, in order.
+    var lastImages: [App.LastImage] { pasts.compactMap(\.past.last) }
+}

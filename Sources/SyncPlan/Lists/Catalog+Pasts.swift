@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+
+// An app shows its last image while its icon has none.
+extension Catalog {
+    /// What follows from the pasts of apps; costs nothing while there are none.
+    struct PastIndex: Sendable {
+        /// The apps that show their last images, by their icon.
+        fileprivate var apps: [IconURL: Set<AppIndex>] = [:]
+        /// These images by source URL, with the number of apps.
+        fileprivate var images: [IconURL: (image: Boxed<AppListDocument.Image>, apps: Int)] = [:]
+        /// The lists with apps that have more than a last image; others may be among them.
+        var unsettled: Set<ListName> = []
+
+        mutating func record(_ new: App.Past, after old: App.Past, of app: AppIndex, showing icon: IconURL) {
+            if new.before != nil || new.coming != nil { unsettled.insert(app.list) }
+            guard new.last != old.last else { return }
+            if let last = old.last {
+                images[last.url]?.apps -= 1
+                if images[last.url]?.apps == 0 { images[last.url] = nil }
+                apps[icon]?.remove(app)
+                if apps[icon]?.isEmpty == true { apps[icon] = nil }
+            }
+            if let last = new.last {
+                images[last.url] = (last.image, (images[last.url]?.apps ?? 0) + 1)
+                apps[icon, default: []].insert(app)
+            }
+        }
+    }
+
+    var hasLastImages: Bool { !pastIndex.apps.isEmpty }
+
+    /// The icons in place of which apps show their last images.
+    var iconsReplaced: some Collection<IconURL> { pastIndex.apps.keys }
+
+    /// Whether an app shows its last image in place of an icon.
+    func isReplaced(_ icon: IconURL) -> Bool { pastIndex.apps[icon] != nil }
+
+    /// The image shown for an icon: its own, or an app's last one in place of it.
+    func shownImage(for icon: IconURL) -> Boxed<AppListDocument.Image>? {
+        if let record = icons[icon], record.hasImage { record.boxedImage } else { lastImage(for: icon)?.image }
+    }
+
+    /// The last image shown in place of an icon; if apps differ, the first one of the first list by name counts.
+    func lastImage(for icon: IconURL) -> App.LastImage? { pastIndex.apps[icon]?.min().flatMap(lastImage) }
+
+    func lastImages(for icon: IconURL) -> [App.LastImage] { apps(replacing: icon).compactMap(lastImage) }
+
+    private func lastImage(of app: AppIndex) -> App.LastImage? { lists[app.list]?.apps[past: app.position].last }
+
+    private func apps(replacing icon: IconURL) -> [AppIndex] { pastIndex.apps[icon]?.sorted() ?? [] }
+
+    /// The lists with apps that show their last image in place of an icon, sorted.
+    func lists(replacing icon: IconURL) -> [ListName] { Set(pastIndex.apps[icon]?.map(\.list) ?? []).sorted() }
+
+    /// The image of a URL, if an app shows it as its last one.
+    func lastImage(from url: IconURL) -> Boxed<AppListDocument.Image>? { pastIndex.images[url]?.image }
+
+    /// The icons in place of which the image of a URL is shown, each with its lists; O(*n*) in the number of all last
+    /// images.
+    func icons(replacedByImageOf url: IconURL) -> [IconURL: Set<ListName>] {
+        guard pastIndex.images[url] != nil else { return [:] }
+        return pastIndex.apps.compactMapValues { apps in
+            let lists = Set(apps.filter { lastImage(of: $0)?.url == url }.map(\.list))
+            return lists.isEmpty ? nil : lists
+        }
+    }
+
+    /// Lets no app show its last image in place of an icon that has an image now.
+    mutating func endReplacing(_ icon: IconURL) {
+        for app in apps(replacing: icon) { changePast(of: app) { $0.last = nil } }
+    }
+}
+
+extension AppListDocument.App {
+    /// Shows the app's last image in an entry whose icon has none.
+    mutating func show(_ last: App.LastImage) {
+        let error: String?
+        switch state {
+        case .ready: return
+        case .pending: error = nil
+        case .failed(let code): error = code
+        }
+        guard let image = last.image.wrappedValue else { return }
+        state = .ready(image)
+        previous = AppListDocument.Previous(icon: last.url, since: last.since, error: error)
+    }
+}
