@@ -90,12 +90,12 @@ package struct Agent: Sendable {
         }
         let (plan, known, old, store, partials) = try await begin(in: folder, once: once, listsMode: open, clock: clock)
 
-        let held = HeldImages()
-        let staging = Staging(folder, held: held, reserve: settings.cache.minFree, partials: partials)
+        let staged = StagedImages()
+        let staging = Staging(folder, staged: staged, reserve: settings.cache.minFree, partials: partials)
         let thread = FileThread("store")
         let metrics = AgentMetrics()
         let publisher = Publisher(
-            folder, held: held, space: staging.space, thread: thread, metrics: metrics)
+            folder, staged: staged, space: staging.space, thread: thread, metrics: metrics)
         let adopted = AdoptedLists(state: folders.state, settings)
         let lists = ListService(
             folder: folders.lists, adopted: adopted.root, watchProgram: helpers.watch, parseProgram: helpers.parse,

@@ -130,7 +130,7 @@ package final class AgentLoop: Sendable {
         var alarm = Alarm(clock: clock) { [mailbox] in mailbox.yield(.alarm) }
         alarm.set(plan.nextWake)
         var log = EventLog(logger: logger)
-        var ahead = ImageBatch(images: batch, bytes: 1 << 20)
+        var ahead: [ImageAhead] = []
         journal?.append([.agentStarted(version: Version.current)], at: AgentClock.wallTime)
         for await message in inbox {
             var events: [Reconciler.Event]
@@ -195,7 +195,7 @@ package final class AgentLoop: Sendable {
 
     private func perform(
         _ actions: [Reconciler.Action], background: AsyncStream<BackgroundWork.Piece>.Continuation, _ log: EventLog,
-        _ ahead: inout ImageBatch, _ jobs: inout DiscardingTaskGroup
+        _ ahead: inout [ImageAhead], _ jobs: inout DiscardingTaskGroup
     ) {
         var requests: [FetchRequest] = []
         for action in actions {
@@ -205,9 +205,10 @@ package final class AgentLoop: Sendable {
                 requests.append(request)
             case .cancel(let url): effects.cancel(url)
             case .writeAhead(let staged, let url):
-                ahead.add(ImageAhead(staged: staged, url: url))
-                guard ahead.isFull else { continue }
-                jobs.addTask { [effects, images = ahead.drain()] in await effects.writeAhead(images) }
+                ahead.append(ImageAhead(staged: staged, url: url))
+                guard ahead.areMany(batch, bytes: 1 << 20) else { continue }
+                jobs.addTask { [effects, images = ahead] in await effects.writeAhead(images) }
+                ahead = []
             case .look: jobs.addTask { [effects] in await effects.listFolder() }
             case .start(let job): jobs.addTask { [self] in post(await effects.perform(job)) }
             case .background(let work): background.yield(.task(work))

@@ -184,7 +184,7 @@ package actor CacheInspector {
             }
             try folder.become(there)
             // It can contain files of the same names, which its generations need.
-            publisher.assumeIsolated { $0.forgetFiles() }
+            publisher.staged.forgetFolder()
         }
         // Without generations in the new folder, those adopted before are gone, too.
         adopted = nil

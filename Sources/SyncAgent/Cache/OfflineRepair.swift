@@ -37,7 +37,7 @@ package enum OfflineRepair {
             if let document = try? snapshot.document(of: list) { shown.add(document) }
         }
         expected.images = shown.byURL.map { CacheExpectation.Naming(image: $0.value.image, url: $0.key) }
-        let publisher = Publisher(folder, held: HeldImages(), thread: FileThread("repair"))
+        let publisher = Publisher(folder, staged: StagedImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
         let found = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)
         let failedFlush = folder.clearFailedFlush()

@@ -107,7 +107,7 @@ package enum OfflinePurge {
     private static func publishEmpty(_ generation: Int, in folder: CacheFolder, thread: FileThread) async throws {
         let publication = Publication(generation: generation, published: AgentClock.wallTime)
         let doubt: String? =
-            switch await Publisher(folder, held: HeldImages(), thread: thread).publish(publication) {
+            switch await Publisher(folder, staged: StagedImages(), thread: thread).publish(publication) {
             case .published(_, _, let doubt): doubt
             case .noRoom(let shortage, _, _): shortage.reason
             case .failed(let reason, _): reason

@@ -227,7 +227,7 @@ final class ActiveDownload: TransferReceiver {
         return held
     }
 
-    /// Stops counting dequeued bytes: they are in a file or in ``HeldImages``, or dropped.
+    /// Stops counting dequeued bytes: they are in a file or in ``StagedImages``, or dropped.
     func release(_ bytes: [UInt8]) { turn.held -= bytes.count }
 
     /// Drops the bytes that are not in a file yet.

@@ -9,7 +9,7 @@ import SystemPackage
 /// Downloads that no manifest names yet: small ones in memory, others as files in `staging/`.
 package actor Staging {
     private let folder: CacheFolder
-    private let held: HeldImages
+    private let staged: StagedImages
     let space: SpaceGauge
     private let thread = FileThread("staging")
     private let lastNumber = Atomic(0)
@@ -21,10 +21,10 @@ package actor Staging {
 
     /// Creates the staging area of a cache, with the incomplete images of an earlier run.
     package init(
-        _ folder: CacheFolder, held: HeldImages, reserve: SpaceReserve, partials: [PartialDownload] = []
+        _ folder: CacheFolder, staged: StagedImages, reserve: SpaceReserve, partials: [PartialDownload] = []
     ) {
         self.folder = folder
-        self.held = held
+        self.staged = staged
         space = SpaceGauge(reserve: reserve)
         self.partials = Partials(folder, kept: partials)
     }
@@ -91,9 +91,9 @@ package actor Staging {
     ///
     /// - Returns: Its name; `nil` if it was not kept.
     package nonisolated func hold(_ bytes: [UInt8]) -> String? {
-        guard space.hasRoom(for: 2 * HeldImages.limit) else { return nil }
+        guard space.hasRoom(for: 2 * StagedImages.limit) else { return nil }
         let name = nextName()
-        return held.hold(bytes, as: name) ? name : nil
+        return staged.hold(bytes, as: name) ? name : nil
     }
 
     private func write(_ bytes: [UInt8]) throws -> String {
@@ -113,13 +113,13 @@ package actor Staging {
     /// - Returns: Its name; `nil` if the image is gone.
     /// - Throws: ``FileError``, or a `Shortage`.
     package func copy(_ shared: SharedImage) throws -> String? {
-        if let name = shared.staged, let bytes = held.bytes(of: name) { return try keep(bytes) }
-        let staged = shared.staged.map(StagingPath.of)
-        for path in [staged, shared.image.path].compactMap(\.self) {
+        if let name = shared.staged, let bytes = staged.bytes(of: name) { return try keep(bytes) }
+        let file = shared.staged.map(StagingPath.of)
+        for path in [file, shared.image.path].compactMap(\.self) {
             guard let bytes = try? folder.read(path), Digest.of(bytes) == shared.image.sha256 else { continue }
             // A link needs no room. What was written ahead gets none: a rename onto a link of the same file does nothing.
             let name = nextName()
-            let mayLink = path == staged || staged == nil
+            let mayLink = path == file || file == nil
             return mayLink && (try? folder.link(path, to: StagingPath.of(name))) != nil ? name : try keep(bytes)
         }
         return nil
@@ -184,7 +184,7 @@ package actor Staging {
 
     /// Removes images that will not be published.
     package func discard(_ names: [String]) {
-        for name in names where held.remove(name) == nil { folder.remove(StagingPath.of(name)) }
+        for name in names where staged.remove(name) == .staging { folder.remove(StagingPath.of(name)) }
     }
 
     // MARK: Partial files

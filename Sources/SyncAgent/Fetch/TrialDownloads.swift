@@ -24,7 +24,7 @@ package enum TrialDownloads {
         settings.fetch.concurrency = min(settings.fetch.concurrency, concurrency)
         let cache = try CacheFolder(folder)
         try cache.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
-        let staging = Staging(cache, held: HeldImages(), reserve: settings.cache.minFree)
+        let staging = Staging(cache, staged: StagedImages(), reserve: settings.cache.minFree)
         let (ends, end) = AsyncStream.makeStream(of: EndedDownload.self)
         let downloads = Downloads(settings: settings, proxies: proxies, staging: staging, clock: AgentClock()) {
             for one in $0 { end.yield(one) }

@@ -13,52 +13,48 @@ extension Publisher {
     package func writeAhead(_ images: [ImageAhead]) {
         // The publication opens them anew, and checks that the images are there.
         folder.keepFoldersOpen()
-        for ahead in images {
-            let staged = ahead.staged
-            guard let bytes = held.bytes(of: staged.name) else { continue }
-            let path = staged.image.path
+        for image in images {
+            guard let bytes = staged.bytes(of: image.staged.name) else { continue }
             do throws(FileError) {
-                try folder.write(bytes, to: path, mode: CacheFolder.imageMode)
-                held.wrote(staged.name, to: path)
-                unnamed.add(ahead)
+                try folder.write(bytes, to: image.staged.image.path, mode: CacheFolder.imageMode)
+                staged.wrote(image)
             } catch  where error.errno == .fileExists {
                 continue
             } catch {
                 return
             }
         }
-        if unnamed.isFull { try? nameAhead() }
+        if let images = staged.drainUnnamed() { try? nameAhead(images) }
     }
 
     /// Flushes what was written ahead, and makes the first names of its URLs.
     ///
     /// Little is left for the publication then. Names come after the bytes that they lead to, as in a publication.
-    private func nameAhead() throws(FileError) {
-        let images = unnamed.drain()
+    private func nameAhead(_ images: [ImageAhead]) throws(FileError) {
         guard barrier.flushesWhole else { return }
         try barrier.pass(names: [])
         let named = images.compactMap { ahead in ahead.url.map { (url: $0, staged: ahead.staged) } }
-        for (name, (url, staged)) in CacheLayout.inOrder(named, \.url) where held.isFile(staged.name) {
-            if (try? folder.link(staged.image.path, to: name)) != nil { held.recordName(of: staged.name, url) }
+        for (name, (url, image)) in CacheLayout.inOrder(named, \.url) {
+            if (try? folder.link(image.image.path, to: name)) != nil { staged.named(image, url) }
         }
     }
 
     /// Removes images that will not be published.
     package func discard(_ names: [String]) {
         for name in names {
-            if let path = dropStaged(name) { folder.remove(path) }
+            if let path = drop(name) { folder.remove(path) }
         }
     }
 
     /// Gives up a staged image, and returns its file; `nil` if it has none of its own.
-    func dropStaged(_ name: String) -> String? {
-        if let url = held.removeName(of: name), folder.remove(CacheLayout.byURL(url)) != nil {
-            leftovers.append(CacheLayout.byURL(url))
-        }
-        return switch held.remove(name) {
-        case nil: StagingPath.of(name)
-        case .memory: nil
-        case .file(let path): path
+    func drop(_ name: String) -> String? {
+        switch staged.remove(name) {
+        case .memory: return nil
+        case .staging: return StagingPath.of(name)
+        case .ahead(let path, let url):
+            let name = url.map(CacheLayout.byURL)
+            if let name, folder.remove(name) != nil { staged.record(.remove(name)) }
+            return path
         }
     }
 }

@@ -57,9 +57,9 @@ struct ControlWorld {
         for name in ["cache", "lists.d", "state"] { try AgentFolders.make(folder.appending(name), mode: open) }
         let cache = try CacheFolder(folder.appending("cache"))
         _ = try StartUpRecovery.run(cache, logger: .silent)
-        let (held, thread) = (HeldImages(), FileThread("tests"))
-        let staging = Staging(cache, held: held, reserve: .percent(0), partials: [])
-        let publisher = Publisher(cache, held: held, thread: thread)
+        let (staged, thread) = (StagedImages(), FileThread("tests"))
+        let staging = Staging(cache, staged: staged, reserve: .percent(0), partials: [])
+        let publisher = Publisher(cache, staged: staged, thread: thread)
         let clock = AgentClock()
         let database = try StateStore(folder: folder.appending("state"), clock: clock, logger: .silent)
         // Neither helper is there: the folder is polled, and has no list to parse.

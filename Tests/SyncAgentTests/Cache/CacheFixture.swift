@@ -13,7 +13,7 @@ import Testing
 struct CacheFixture {
     let path: FilePath
     let folder: CacheFolder
-    let held = HeldImages()
+    let staged: StagedImages
     let staging: Staging
     let publisher: Publisher
     let evictor: Evictor
@@ -26,13 +26,14 @@ struct CacheFixture {
     init(
         _ path: FilePath, reserve: SpaceReserve = .percent(0), holdsImages: Bool = false, batch: Int = 1500
     ) throws {
-        if !holdsImages { held.close() }
+        staged = StagedImages(batch: batch)
+        if !holdsImages { staged.close() }
         self.path = path
         folder = try CacheFolder(path)
         restored = try StartUpRecovery.run(folder, logger: .silent)
-        staging = Staging(folder, held: held, reserve: reserve, partials: restored.partials)
+        staging = Staging(folder, staged: staged, reserve: reserve, partials: restored.partials)
         let thread = FileThread("tests")
-        publisher = Publisher(folder, held: held, thread: thread, batch: batch)
+        publisher = Publisher(folder, staged: staged, thread: thread)
         evictor = Evictor(folder, thread: thread, logger: .silent)
     }
 

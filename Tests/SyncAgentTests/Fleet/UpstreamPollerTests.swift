@@ -77,7 +77,7 @@ struct UpstreamPollerTests {
             return try await withTemporaryFolder { folder in
                 let cache = try CacheFolder(folder)
                 try cache.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
-                let staging = Staging(cache, held: HeldImages(), reserve: settings.cache.minFree)
+                let staging = Staging(cache, staged: StagedImages(), reserve: settings.cache.minFree)
                 let downloads = Downloads(settings: settings, staging: staging, clock: AgentClock()) { _ in }
                 var outcomes: [UpstreamAnswer.Outcome] = []
                 var known = accepted

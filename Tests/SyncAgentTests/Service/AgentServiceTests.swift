@@ -66,10 +66,11 @@ private struct ServiceWorld: Sendable {
             try await ScriptedLoop.with { scripted, _ in
                 let loop = scripted.loop
                 let scrubber = Scrubber(
-                    cache, publisher: Publisher(cache, held: HeldImages(), thread: FileThread("none")), logger: .silent)
+                    cache, publisher: Publisher(cache, staged: StagedImages(), thread: FileThread("none")),
+                    logger: .silent)
                 let world = ServiceWorld(
                     loop: loop, lists: lists,
-                    publisher: Publisher(cache, held: HeldImages(), thread: FileThread("tests")),
+                    publisher: Publisher(cache, staged: StagedImages(), thread: FileThread("tests")),
                     agent: RunningAgent(
                         loop: loop, lists: lists, scrubber: scrubber, settings: LatestSettings(.none)),
                     listener: listener, gate: Gate(),

@@ -11,7 +11,7 @@ import Testing
 @testable import SyncAgent
 
 @Suite("Images in memory")
-struct HeldImagesTests {
+struct StagedImagesTests {
     /// Publishes a first generation that has these images come to `icons/`, and no list.
     private func publish(_ images: StagedImage..., in cache: CacheFixture) async -> PublicationResult {
         var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
@@ -21,13 +21,13 @@ struct HeldImagesTests {
 
     @Test("images in memory are given away once, and never more of them than the limit")
     func limit() {
-        let held = HeldImages()
-        let half = [UInt8](repeating: 1, count: HeldImages.limit / 2)
-        #expect(held.hold(half, as: "1") && held.hold(half, as: "2") && !held.hold([1], as: "3"))
-        #expect(held.remove("1") == .memory(half) && held.remove("1") == nil && held.remove("3") == nil)
-        #expect(held.hold([1], as: "3"))
-        held.close()
-        #expect(!held.hold([1], as: "4") && held.remove("3") == .memory([1]))
+        let images = StagedImages()
+        let half = [UInt8](repeating: 1, count: StagedImages.limit / 2)
+        #expect(images.hold(half, as: "1") && images.hold(half, as: "2") && !images.hold([1], as: "3"))
+        #expect(images.remove("1") == .memory(half) && images.remove("1") == .staging && images.remove("3") == .staging)
+        #expect(images.hold([1], as: "3"))
+        images.close()
+        #expect(!images.hold([1], as: "4") && images.remove("3") == .memory([1]))
     }
 
     @Test(
@@ -43,7 +43,7 @@ struct HeldImagesTests {
             await cache.staging.discard([staged.name])
             #expect(try FileBytes.read(path.pushing(FilePath(staged.image.path))) == Array("one".utf8))
             #expect(try cache.folder.entry(staged.image.path)?.isOwn == true)
-            #expect(try cache.names(in: "staging").isEmpty && cache.held.remove(staged.name) == nil)
+            #expect(try cache.names(in: "staging").isEmpty && cache.staged.remove(staged.name) == .staging)
         }
     }
 
@@ -51,7 +51,7 @@ struct HeldImagesTests {
     func scarce() async throws {
         try await withTemporaryFolder { path in
             let space = try #require(try CacheFixture(path).folder.space?.bytes)
-            let reserve = SpaceReserve.bytes(ByteCount(space.free - HeldImages.limit))
+            let reserve = SpaceReserve.bytes(ByteCount(space.free - StagedImages.limit))
             let cache = try CacheFixture(path, reserve: reserve, holdsImages: true)
             let staged = try await cache.stage("one")
             #expect(try cache.names(in: "staging") == [staged.name])
@@ -68,7 +68,7 @@ struct HeldImagesTests {
                 Issue.record("it was published")
                 return
             }
-            #expect(staged.allSatisfy { cache.held.remove($0.name) == nil && !cache.exists($0.image.path) })
+            #expect(staged.allSatisfy { cache.staged.remove($0.name) == .staging && !cache.exists($0.image.path) })
         }
     }
 
@@ -81,7 +81,7 @@ struct HeldImagesTests {
             let staged = try await cache.stage("one")
             await cache.publisher.writeAhead([ImageAhead(staged: staged)])
             let inode = try #require(try cache.folder.entry(staged.image.path)?.inode)
-            #expect(cache.held.bytes(of: staged.name) == nil)
+            #expect(cache.staged.bytes(of: staged.name) == nil)
             guard case .published = await publish(staged, in: cache) else {
                 Issue.record("it was not published")
                 return
@@ -115,7 +115,7 @@ struct HeldImagesTests {
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("one")]
             await cache.publisher.writeAhead([ImageAhead(staged: staged[0]), ImageAhead(staged: staged[1])])
-            #expect(cache.held.bytes(of: staged[0].name) == nil && cache.held.bytes(of: staged[1].name) != nil)
+            #expect(cache.staged.bytes(of: staged[0].name) == nil && cache.staged.bytes(of: staged[1].name) != nil)
             guard case .published = await publish(staged[1], in: cache) else {
                 Issue.record("it was not published")
                 return

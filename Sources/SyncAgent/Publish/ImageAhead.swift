@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
+package import HTTPRules
+
+/// An image to be written ahead of its publication.
+package struct ImageAhead: Equatable, Sendable {
+    package var staged: StagedImage
+    /// The URL that gets a name in `by-url/`, unless it has one; `nil` if it shows another image at present.
+    package var url: IconURL?
+}
+
+extension [ImageAhead] {
+    /// Whether these are worth the next step: at least this many images or bytes.
+    func areMany(_ images: Int, bytes: Int) -> Bool {
+        count >= images || reduce(0) { $0 + $1.staged.image.bytes } >= bytes
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import HTTPRules
+import SyncPlan
+import Synchronization
+
+/// Where downloaded images are until a manifest names them, and how to undo changes on disk that no manifest needs.
+///
+/// Small images stay in memory until the publisher writes each one once: in its publication, or ahead of that under its
+/// final name.
+package final class StagedImages: Sendable {
+    /// The limit on the bytes in memory.
+    package static let limit = 64 << 20
+
+    enum Place: Equatable {
+        case memory([UInt8])
+        /// A file in `staging/`: the place of all images that are not known to be elsewhere.
+        case staging
+        /// A file that was written ahead, at this path; `nil` if a publication has named the file since, or the cache
+        /// folder was replaced. If there is a URL, its name in `by-url/` was made ahead, too.
+        case ahead(String?, named: IconURL? = nil)
+
+        fileprivate var isAhead: Bool { if case .ahead = self { true } else { false } }
+        fileprivate var url: IconURL? { if case .ahead(_, let url) = self { url } else { nil } }
+    }
+
+    /// How to undo a change of a publication that is not in force.
+    enum Undo {
+        case remove(String)
+        /// Restores the target of a `by-url/` name; without one before, removes the name.
+        case restore(IconURL, before: String?)
+
+        /// First what frees space: on a full disk, names can be restored only then.
+        fileprivate var order: Int {
+            if case .restore(_, let before) = self { before == nil ? 1 : 2 } else { 0 }
+        }
+    }
+
+    private struct State {
+        /// By name, except for those in `staging/`.
+        var places: [String: Place] = [:]
+        /// The files written ahead that no publication has named.
+        var files: Set<String> = []
+        /// The images written ahead for which names were not made yet.
+        var unnamed: [ImageAhead] = []
+        /// Those of the publication under way, and of failed ones where undoing failed.
+        var undos: [Undo] = []
+        var bytes = 0
+        var isClosed = false
+
+        /// Those of ``unnamed`` that were not published or given up since.
+        var writtenAhead: [ImageAhead] { unnamed.filter { places[$0.staged.name]?.isAhead ?? false } }
+    }
+
+    private let state = Mutex(State())
+    private let batch: Int
+
+    /// Creates an empty store; names are made ahead for `batch` images, or 16 MiB, at a time.
+    package init(batch: Int = 1500) { self.batch = batch }
+
+    /// Keeps an image in memory under a unique name.
+    ///
+    /// - Returns: `false` if that would exceed the limit, or after ``close()``.
+    func hold(_ bytes: [UInt8], as name: String) -> Bool {
+        state.withLock { state in
+            guard !state.isClosed, state.bytes + bytes.count <= Self.limit else { return false }
+            state.places[name] = .memory(bytes)
+            state.bytes += bytes.count
+            return true
+        }
+    }
+
+    /// Stops accepting images: the file system has less space than it reports (a quota), and only immediate writes
+    /// detect that one by one.
+    func close() {
+        state.withLock { $0.isClosed = true }
+    }
+
+    /// The bytes of an image in memory.
+    func bytes(of name: String) -> [UInt8]? {
+        state.withLock { if case .memory(let bytes) = $0.places[name] { bytes } else { nil } }
+    }
+
+    /// Removes an image from here, and returns where it is.
+    func remove(_ name: String) -> Place {
+        state.withLock { state in
+            let place = state.places.removeValue(forKey: name) ?? .staging
+            if case .memory(let bytes) = place { state.bytes -= bytes.count }
+            guard case .ahead(let path, let url) = place else { return place }
+            return .ahead(path.flatMap { state.files.remove($0) }, named: url)
+        }
+    }
+
+    // MARK: - Ahead of publications
+
+    /// Records that an image was written ahead, and drops it from memory.
+    func wrote(_ image: ImageAhead) {
+        state.withLock { state in
+            state.unnamed.append(image)
+            let place = Place.ahead(image.staged.image.path)
+            guard case .memory(let bytes) = state.places.updateValue(place, forKey: image.staged.name) else { return }
+            state.bytes -= bytes.count
+            state.files.insert(image.staged.image.path)
+        }
+    }
+
+    /// Removes and returns the images for which names are to be made; `nil` until they fill a batch.
+    func drainUnnamed() -> [ImageAhead]? {
+        state.withLock { state in
+            guard state.unnamed.areMany(batch, bytes: 16 << 20) else { return nil }
+            defer { state.unnamed = [] }
+            return state.writtenAhead
+        }
+    }
+
+    /// Records that the name of a URL was made ahead.
+    func named(_ staged: StagedImage, _ url: IconURL) {
+        state.withLock { $0.places[staged.name] = .ahead(staged.image.path, named: url) }
+    }
+
+    // MARK: - Publications
+
+    /// Hands the names made ahead over to the publication that sets them.
+    ///
+    /// - Returns: The URLs whose names lead to images that it moves.
+    func handOver(to publication: Publication) -> Set<IconURL> {
+        state.withLock { state in
+            let named = state.places.compactMapValues(\.url)
+            guard !named.isEmpty else { return [] }
+            let urls = Set(named.values)
+            let links = publication.links.filter { urls.contains($0.url) }
+            state.undos += links.map { .restore($0.url, before: $0.before) }
+            let taken = Set(links.map(\.url))
+            for (name, url) in named where taken.contains(url) {
+                if case .ahead(let path, _) = state.places[name] { state.places[name] = .ahead(path) }
+            }
+            return Set(publication.moves.compactMap { named[$0.name] })
+        }
+    }
+
+    /// Forgets to name images ahead that were published or given up since.
+    func forgetMoved() {
+        state.withLock { $0.unnamed = $0.writtenAhead }
+    }
+
+    /// Records a change of the publication under way; a file that it placed is its own, whoever wrote it.
+    func record(_ undo: Undo) {
+        state.withLock { state in
+            if case .remove(let path) = undo { state.files.remove(path) }
+            state.undos.append(undo)
+        }
+    }
+
+    /// All that is to undo, with these files besides, in the order of doing so.
+    func undos(removing files: [String]) -> [Undo] {
+        state.withLock { $0.undos + files.map(Undo.remove) }.sorted { $0.order < $1.order }
+    }
+
+    /// The files that the publication under way has placed.
+    var placed: [String] {
+        state.withLock { $0.undos.compactMap { if case .remove(let name) = $0 { name } else { nil } } }
+    }
+
+    func replaceUndos(by undos: [Undo]) {
+        state.withLock { $0.undos = undos }
+    }
+
+    /// Forgets all files and names: they are not in the current cache folder.
+    func forgetFolder() {
+        state.withLock { state in
+            state.places = state.places.mapValues { $0.isAhead ? .ahead(nil) : $0 }
+            (state.files, state.unnamed, state.undos) = ([], [], [])
+        }
+    }
+}
