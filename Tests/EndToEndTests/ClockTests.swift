@@ -99,11 +99,11 @@ struct ClockTests {
                     try world.agent.drop(propertyList([("Mail", icon)]), as: "apps.plist")
                     let agent = world.agent
                     try await agent.whileRunning { _ in
-                        try await agent.status { $0.upstreams?.first?.state == "refused" }
+                        try await agent.status { $0.upstreams.first?.state == "refused" }
                         try write("+0d\n", to: clock)
                         try await waitUntil {
                             _ = try await agent.call("sync")
-                            return try await agent.status { _ in true }.upstreams?.first?.state == "fresh"
+                            return try await agent.status { _ in true }.upstreams.first?.state == "fresh"
                         }
                         try await agent.status { $0.icons.ready == 1 && $0.inSync }
                     }

@@ -20,7 +20,7 @@ struct FloodTests {
 
         func address(_ world: World, _ report: StatusReport) -> String? {
             guard self != .socket else { return world.folder.appending("control.sock").string }
-            return report.listeners?.first { $0.name == rawValue }?.address
+            return report.listeners.first { $0.name == rawValue }?.address
         }
 
         func path(_ icon: String) -> String {
@@ -59,7 +59,7 @@ struct FloodTests {
             try world.drop((0..<icons).map { "App\($0)" })
             try await world.agent.whileRunning { [world] process in
                 try await world.agent.status(within: .seconds(120)) {
-                    $0.listeners?.count == 3 && $0.inSync && $0.icons.ready == icons
+                    $0.listeners.count == 3 && $0.inSync && $0.icons.ready == icons
                 }
                 try await body(world, process)
             }

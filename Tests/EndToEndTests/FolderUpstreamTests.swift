@@ -48,24 +48,24 @@ struct FolderUpstreamTests {
 
                 // Pulled out: what is there stays, and the status says that the upstream is down.
                 try folder.move(to: away)
-                let gone = try await follower.agent.status { $0.upstreams?.first?.state.known != .fresh }
+                let gone = try await follower.agent.status { $0.upstreams.first?.state.known != .fresh }
                 #expect(gone.icons.ready == 2 && gone.icons.retired == 0)
                 try follower.drop(["Mail", "Maps", "Notes"])
                 try await follower.agent.status { $0.icons.pending == 1 && $0.icons.ready == 2 }
 
                 // Another one that has it: an older one, then the newer one.
                 try old.move(to: folder)
-                try await follower.agent.status { $0.upstreams?.first?.state.known == .fresh }
+                try await follower.agent.status { $0.upstreams.first?.state.known == .fresh }
                 try folder.move(to: old)
                 try away.move(to: folder)
-                try await follower.agent.status { $0.upstreams?.first?.state.known == .fresh && $0.icons.ready == 2 }
+                try await follower.agent.status { $0.upstreams.first?.state.known == .fresh && $0.icons.ready == 2 }
             }
             #expect(world.origin.requestCount == requests)
             // A pipe in place of the manifest is no file, and nothing waits for it.
             let manifest = folder.appending("manifest.json")
             try #require(unlink(manifest.string) == 0 && mkfifo(manifest.string, 0o644) == 0)
             try await follower.agent.whileRunning { _ in
-                let report = try await follower.agent.status { $0.upstreams?.first?.state.known != .fresh }
+                let report = try await follower.agent.status { $0.upstreams.first?.state.known != .fresh }
                 #expect(report.icons.ready == 2)
             }
         }

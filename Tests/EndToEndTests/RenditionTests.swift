@@ -95,8 +95,8 @@ struct RenditionTests {
             let world = plain.setting("SYNCAGENT_SERVE_LISTEN", "127.0.0.1:0")
             try world.drop(["Mail", "Maps"])
             try await world.agent.whileRunning { _ in
-                let report = try await world.agent.status { Self.isRendered($0, 2) && $0.listeners?.first != nil }
-                let listener = try #require(report.listeners?.first { $0.name == "images" })
+                let report = try await world.agent.status { Self.isRendered($0, 2) && $0.listeners.first != nil }
+                let listener = try #require(report.listeners.first { $0.name == "images" })
                 try await Self.expectServed(world, at: listener.address)
             }
             let cache = IconCache(at: world.agent.cache)

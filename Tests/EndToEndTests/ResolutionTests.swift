@@ -94,8 +94,8 @@ struct ResolutionTests {
                 .setting("SYNCAGENT_UPSTREAM_TOTAL_TIMEOUT", "500ms").setting("RES_OPTIONS", "timeout:30 attempts:2")
             try world.agent.drop(propertyList([("Mail", world.iconURL("Mail", on: "127.0.0.1"))]), as: "apps.plist")
             try await world.agent.whileRunning { _ in
-                let status = try await world.agent.status { $0.upstreams?.first?.error != nil }
-                #expect(status.upstreams?.first?.code == "timeout", "\(status)")
+                let status = try await world.agent.status { $0.upstreams.first?.error != nil }
+                #expect(status.upstreams.first?.code == "timeout", "\(status)")
             }
         }
     }

@@ -27,7 +27,7 @@ struct StateTests {
             for _ in 0..<2 {
                 try await world.agent.whileRunning { _ in
                     let status = try await world.agent.status { $0.inSync }
-                    #expect(status.problems.map(\.code) == ["state-damaged"] && status.storage?.damaged == file.string)
+                    #expect(status.problems.map(\.code) == ["state-damaged"] && status.storage.damaged == file.string)
                     #expect(try await world.agent.call("status").code == 1)
                 }
             }

@@ -61,7 +61,7 @@ struct UpstreamListTests {
             let generation = try ours.manifest().generation
 
             try await follower.agent.whileRunning { _ in
-                try await follower.agent.status { $0.upstreams?.first?.state.known == .fresh && $0.icons.ready == 4 }
+                try await follower.agent.status { $0.upstreams.first?.state.known == .fresh && $0.icons.ready == 4 }
                 // Taking over the same lists again publishes nothing.
                 #expect(try ours.manifest().generation == generation)
 
@@ -76,7 +76,7 @@ struct UpstreamListTests {
 
                 // The upstream goes: what it had last stays.
                 try world.folder.appending("export").move(to: world.folder.appending("away"))
-                try await follower.agent.status { $0.upstreams?.first?.state.known != .fresh }
+                try await follower.agent.status { $0.upstreams.first?.state.known != .fresh }
             }
             try await follower.agent.whileRunning { _ in
                 try await follower.agent.status { Self.lists($0) == ["a.plist"] && $0.icons.ready == 3 }

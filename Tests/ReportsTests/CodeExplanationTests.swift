@@ -33,8 +33,7 @@ struct CodeExplanationTests {
 
     @Test("each problem of status has an explanation")
     func problems() {
-        // An agent of an older version does not tell the code of failed icons.
-        for code in StatusProblem.Code.allCases where code != .failed {
+        for code in StatusProblem.Code.allCases {
             let rows = CodeExplanation.explanations(of: code.rawValue)
             #expect(rows.contains { $0.subject == .status }, "\(code.rawValue)")
         }

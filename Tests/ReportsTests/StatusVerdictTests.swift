@@ -36,7 +36,7 @@ struct StatusVerdictTests {
         ) {
             ($0.icons.ready, $0.icons.failed, $0.muted) = (1202, 2, 1)
             fail(&$0, "http-404", icons: 2, example: "https://example.com/a.png", list: "apps.plist", message: "x")
-            $0.failures?[0].muted = 2
+            $0.failures[0].muted = 2
         },
         Row(
             name: "a muted list", sentence: "All 1,204 icons are up to date.", codes: ["muted"],
@@ -100,10 +100,6 @@ struct StatusVerdictTests {
             ]
         },
         Row(
-            name: "stale icons of an older agent",
-            sentence: "The agent is stopped. All 1,204 icons are on disk; 1 could not be refreshed.", codes: ["stale"]
-        ) { ($0.icons.stale, $0.state, $0.reachable) = (1, .stopped, false) },
-        Row(
             name: "entries that are ignored", sentence: "All 1,204 icons are up to date.", codes: ["entries-ignored"],
             commands: ["syncagent list apps.plist"]
         ) { $0.lists[0].problems = 1 },
@@ -138,7 +134,7 @@ struct StatusVerdictTests {
             codes: ["http-404", "muted"], commands: ["syncagent why https://example.com/a.png", "syncagent mute"]
         ) {
             fail(&$0, "http-404", icons: 3, example: "https://example.com/a.png", list: "apps.plist", message: "x")
-            $0.failures?[0].muted = 2
+            $0.failures[0].muted = 2
             $0.muted = 2
         },
         Row(
@@ -148,10 +144,6 @@ struct StatusVerdictTests {
             fail(
                 &$0, "dns", icons: 2, example: "https://example.com/a.png?…", list: "my apps.plist", message: "x")
         },
-        Row(
-            name: "a failure that an older agent counts", sentence: "3 icons failed [failed].", codes: ["failed"],
-            commands: ["syncagent list apps.plist"]
-        ) { ($0.failures, $0.icons.failed, $0.lists[0].failed) = (nil, 3, 3) },
         Row(
             name: "a full disk", sentence: "DISK FULL: 41 icons are pending.", codes: ["disk-full"],
             commands: ["df -h", "syncagent evict --dry-run"]
@@ -430,6 +422,6 @@ struct StatusVerdictTests {
 
     @Test("the verdict is a problem exactly where status exits with 1", arguments: wells + troubles)
     func level(row: Row) {
-        #expect((row.report.verdict.level == .problem) == row.report.needsAttention || row.name.contains("older agent"))
+        #expect((row.report.verdict.level == .problem) == row.report.needsAttention)
     }
 }

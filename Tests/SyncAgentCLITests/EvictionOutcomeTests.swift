@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import FoundationEssentials
+import CacheFormat
 import Reports
 import Testing
 
@@ -7,10 +7,11 @@ import Testing
 
 @Suite("The outcome of an eviction")
 struct EvictionOutcomeTests {
-    private static func report(_ names: [String]) throws -> EvictionReport {
-        let icons = names.map { #"{"url":"https://a/\#($0)","path":"p","bytes":1,"goes":false,"reason":"leased"}"# }
-        let json = #"{"state":"active","icons":[\#(icons.joined(separator: ","))],"leases":[],"isSettled":true}"#
-        return try JSONDecoder().decode(EvictionReport.self, from: Data(json.utf8))
+    private static func report(_ names: [String]) -> EvictionReport {
+        let icons = names.map {
+            EvictionReport.Icon(url: IconURL("https://a/\($0)"), path: "p", bytes: 1, goes: false, reason: "leased")
+        }
+        return EvictionReport(state: Word(.active), icons: icons, isSettled: true)
     }
 
     @Test(
@@ -21,14 +22,14 @@ struct EvictionOutcomeTests {
             (["a"], ["c"], ["1 icon evicted. 1 icon was retired meanwhile."]),
             ([], ["c", "d"], ["0 icons evicted. 2 icons were retired meanwhile."]),
         ])
-    func lines(before: [String], after: [String], expected: [String]) throws {
-        let outcome = EvictCommand.Outcome(try Self.report(before), try Self.report(after))
+    func lines(before: [String], after: [String], expected: [String]) {
+        let outcome = EvictCommand.Outcome(Self.report(before), Self.report(after))
         #expect(outcome.lines(fitting: 80, more: nil).map(\.plain) == expected)
     }
 
     @Test("without --all, an eviction shows how many icons have the same cause, and the command for their URLs")
-    func causes() throws {
-        var report = try Self.report(["a", "b", "c", "d"])
+    func causes() {
+        var report = Self.report(["a", "b", "c", "d"])
         for index in 0..<2 { report.icons[index].goes = true }
         report.icons[1].path = "q"
         let more = "syncagent evict --all"
@@ -36,7 +37,7 @@ struct EvictionOutcomeTests {
             EvictCommand.table(of: report, more: more, width: 80).map(\.plain)
                 == ["EVICT  ICONS  WHY", "no         2  leased", "yes        2  leased"])
         #expect(EvictCommand.verdict(on: report.icons) == "2 icons would be evicted (2 B), 2 would stay.")
-        let outcome = EvictCommand.Outcome(try Self.report(["a", "b", "c"]), try Self.report(["b", "c"]))
+        let outcome = EvictCommand.Outcome(Self.report(["a", "b", "c"]), Self.report(["b", "c"]))
         #expect(
             outcome.lines(fitting: 80, more: more).map(\.plain)
                 == ["All 2 icons stay: leased.", "1 icon evicted, 2 kept. To see all URLs: syncagent evict --all"])

@@ -120,11 +120,11 @@ struct GoldenTests {
     @Test("why fits 80 and 40 columns", arguments: IconSample.allCases, [80, 40])
     func why(sample: IconSample, width: Int) throws {
         let view = IconView(
-            report: try sample.report, cache: "/home/ada/.cache/syncagent", now: ReportSample.now, width: width,
+            report: sample.report, cache: "/home/ada/.cache/syncagent", now: ReportSample.now, width: width,
             isFromDisk: sample == .retired, fullRefresh: "syncagent refresh --full https://example.com/mail.png",
             retry: "syncagent retry https://example.com/mail.png")
         try Golden.expect(view.lines.map { $0.plain + "\n" }.joined(), "why-\(sample)-\(width).txt")
-        if width == 80 { try Golden.expect(try sample.report.json.text + "\n", "why-\(sample).json") }
+        if width == 80 { try Golden.expect(sample.report.json.text + "\n", "why-\(sample).json") }
     }
 
     @Test("a list fits 80 and 40 columns, and its URLs are whole at the ends of their lines", arguments: [80, 40])

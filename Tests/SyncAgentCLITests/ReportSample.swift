@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import FoundationEssentials
 import Reports
 import SyncPlan
 
@@ -103,45 +102,49 @@ enum IconSample: String, CaseIterable, Sendable, CustomStringConvertible {
 
     var description: String { rawValue }
 
-    var report: IconReport {
-        get throws { try JSONDecoder().decode(IconReport.self, from: Data(json.utf8)) }
-    }
+    private static let image = "icons/0b/0bd4000000000000000000000000000000000000000000000000000000000000.png"
 
-    private var json: String {
+    var report: IconReport {
+        let origin = "https://example.com:443"
         switch self {
         case .ready:
-            """
-            {"url": "https://example.com/mail.png", "lists": ["apps.plist", "pins"], "state": "ready",
-             "path": "icons/0b/0bd4000000000000000000000000000000000000000000000000000000000000.png",
-             "next": "refresh at 2026-11-21T13:00:00Z", "trail": [], "pinned": true,
-             "rule": "refresh.minimum (1h) is longer than its freshness; 120 s later, to spread requests",
-             "response": {"received": "2026-11-21T11:58:00Z", "etag": "\\"abc\\"",
-                          "freshness": "max-age 60 s, age 0 s when received: fresh for 60 s"},
-             "origin": {"name": "https://example.com:443", "failures": 0}}
-            """
+            var report = IconReport(
+                url: "https://example.com/mail.png", state: .ready, lists: ["apps.plist", "pins"],
+                next: "refresh at 2026-11-21T13:00:00Z")
+            (report.path, report.pinned) = (Self.image, true)
+            report.rule = "refresh.minimum (1h) is longer than its freshness; 120 s later, to spread requests"
+            report.response = .init(
+                received: "2026-11-21T11:58:00Z", etag: "\"abc\"",
+                freshness: "max-age 60 s, age 0 s when received: fresh for 60 s")
+            report.origin = .init(name: origin, failures: 0)
+            return report
         case .waiting:
-            """
-            {"url": "https://example.com/maps.png", "lists": ["apps.plist"], "state": "pending",
-             "next": "queued for download", "trail": [],
-             "holds": [{"code": "paused", "reason": "downloads are paused: run syncagent resume"},
-                       {"code": "origin-waiting", "reason":
-                        "no request to https://example.com:443 until 2026-11-21T12:10:00Z, as the server asked"}],
-             "origin": {"name": "https://example.com:443", "failures": 0, "waitsUntil": "2026-11-21T12:10:00Z"}}
-            """
+            var report = IconReport(
+                url: "https://example.com/maps.png", state: .pending, lists: ["apps.plist"],
+                next: "queued for download")
+            let until = "2026-11-21T12:10:00Z"
+            report.holds = [
+                .init(code: "paused", reason: "downloads are paused: run syncagent resume"),
+                .init(code: "origin-waiting", reason: "no request to \(origin) until \(until), as the server asked"),
+            ]
+            report.origin = .init(name: origin, failures: 0, waitsUntil: until)
+            return report
         case .failed:
-            """
-            {"url": "https://example.com/gone.png", "lists": ["apps.plist", "games.plist"], "state": "failed",
-             "next": "retry at 2026-11-21T12:58:00Z", "trail": [],
-             "failure": {"code": "http-404", "message": "the server answered 404", "attempts": 3,
-                         "nextAttempt": "2026-11-21T12:58:00Z"}}
-            """
+            let next = "2026-11-21T12:58:00Z"
+            var report = IconReport(
+                url: "https://example.com/gone.png", state: .failed, lists: ["apps.plist", "games.plist"],
+                next: "retry at \(next)")
+            report.failure = .init(
+                code: "http-404", message: "the server answered 404", attempts: 3, nextAttempt: next)
+            return report
         case .retired:
-            """
-            {"url": "https://example.com/old.png", "lists": [], "state": "retired",
-             "path": "icons/0b/0bd4000000000000000000000000000000000000000000000000000000000000.png",
-             "next": "no request: no list names it", "trail": [],
-             "eviction": "the grace period of generation 41 ends at 2026-11-21T12:07:00Z"}
-            """
+            var report = IconReport(
+                url: "https://example.com/old.png", state: .retired, lists: [],
+                next: "no request: no list names it")
+            (report.path, report.eviction) = (
+                Self.image, "the grace period of generation 41 ends at 2026-11-21T12:07:00Z"
+            )
+            return report
         }
     }
 }

@@ -42,8 +42,8 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     package var leases: [Lease] = []
     /// Whether everything that can be evicted now is gone.
     package var isSettled: Bool
-    /// How many renditions are retired, whose icons need not be; `nil` from an agent of an older version.
-    package var renditions: Int?
+    /// How many renditions are retired, whose icons need not be.
+    package var renditions = 0
 
     package init(
         state: Word<StatusReport.Eviction.State>, reason: String? = nil, icons: [Icon], leases: [Lease] = [],
@@ -52,9 +52,5 @@ package struct EvictionReport: Codable, Equatable, Sendable {
         (self.state, self.reason, self.icons, self.leases, self.isSettled) = (state, reason, icons, leases, isSettled)
     }
 
-    package var json: JSON {
-        var report = self
-        report.renditions = renditions ?? 0
-        return .document(report, lines: ["icons"])
-    }
+    package var json: JSON { .document(self, lines: ["icons"]) }
 }

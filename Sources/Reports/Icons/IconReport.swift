@@ -100,43 +100,37 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var stale: String?
     /// The redirects and proxies of the last download; empty if it was direct.
     package var trail: [FetchTrail.Hop]
-    package var pinned: Bool?
+    package var pinned = false
     /// The key of its URL, without secrets; `nil` if no rule of `[[keys]]` is for its host.
     package var key: String?
-    /// Why it is not being downloaded; `nil` from an agent of an older version.
-    package var holds: [Hold]?
+    /// Why it is not being downloaded.
+    package var holds: [Hold] = []
     /// The rule that determines its next refresh or retry.
     package var rule: String?
     /// Why its unreferenced image stays on disk, or when it is evicted.
     package var eviction: String?
     /// The upstream's file that its image came from; `nil` if it came from its origin.
     package var source: String?
-    /// What each upstream says about it; `nil` from an agent of an older version.
-    package var upstreams: [UpstreamOpinion]?
+    /// What each upstream says about it.
+    package var upstreams: [UpstreamOpinion] = []
     /// The image that apps show until the icon has its own; `nil` if there is none, or the icon has its own.
     package var previous: Previous?
     /// The icons for which apps still show this one's image.
-    package var shownFor: [Shown]?
-    /// The sizes that its image is rendered in; `nil` from an agent of an older version.
-    package var renditions: [Rendition]?
+    package var shownFor: [Shown] = []
+    /// The sizes that its image is rendered in.
+    package var renditions: [Rendition] = []
     /// Why its image is not rendered; `nil` if it is, or will be.
     package var renderFailure: RenderFailure?
-    /// Whether its image waits to be rendered; `nil` from an agent of an older version.
-    package var isRenderPending: Bool?
+    /// Whether its image waits to be rendered.
+    package var isRenderPending = false
     /// Why its failures do not count; `nil` from an agent of an older version.
     package var mutes: [MuteReport.Mute]?
-    package var isShownElsewhere: Bool { shownFor?.isEmpty == false }
+    package var isShownElsewhere: Bool { !shownFor.isEmpty }
 
     package init(url: IconURL, state: IconSummary.State, lists: [ListName], next: String) {
         (self.url, self.state, self.lists, self.next) = (url, Word(state), lists, next)
         trail = []
     }
 
-    package var json: JSON {
-        var report = self
-        report.pinned = pinned ?? false
-        report.renditions = renditions ?? []
-        report.isRenderPending = isRenderPending ?? false
-        return .lines(.document(report))
-    }
+    package var json: JSON { .lines(.document(self)) }
 }

@@ -21,7 +21,7 @@ extension StatusReport {
         if let error = publication.error { return "publication failed: \(error)" }
         if let reason = downloads.reason { return "downloads wait: \(reason)" }
         if let reason = eviction.reason { return "eviction \(eviction.state): \(reason)" }
-        if let error = storage?.error { return "cannot store the state: \(error)" }
+        if let error = storage.error { return "cannot store the state: \(error)" }
         let bad = lists.count(where: \.isProblem)
         if bad > 0 { return "\(counted(bad, "list")) not accepted" }
         return state == .paused ? "downloads paused" : nil

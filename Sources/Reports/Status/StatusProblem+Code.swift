@@ -20,7 +20,6 @@ extension StatusProblem {
         case evictionHeld = "eviction-held"
         case evictionSuspended = "eviction-suspended"
         case networkLogin = "network-login"
-        case failed
         case originWaiting = "origin-waiting"
         case upstreamRefused = "upstream-refused"
         case upstreamStale = "upstream-stale"

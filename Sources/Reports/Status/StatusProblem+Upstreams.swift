@@ -5,10 +5,10 @@ import Fleet
 extension StatusReport {
     var upstreamProblems: [StatusProblem] {
         let isWithout = lacksUpstream
-        return (upstreams ?? []).compactMap { upstream in
+        return upstreams.compactMap { upstream in
             let cause = upstream.error.map { $0 + (upstream.code.map { " [\($0)]" } ?? "") }
             // Icons also wait for a refresh, and after a failure.
-            let pending = min(downloads.awaitingUpstream ?? 0, icons.pending)
+            let pending = min(downloads.awaitingUpstream, icons.pending)
             let effect = pending > 0 ? ": \(waiting(pending))" : ""
             let look = "curl -I " + ShellWord.quoted(upstream.url + CacheLayout.manifest)
             switch upstream.state.known {

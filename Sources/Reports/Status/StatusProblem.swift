@@ -59,12 +59,12 @@ extension StatusReport {
             StatusProblem(
                 .agentUnknown, sentence: "this user cannot see whether an agent is running",
                 commands: ["sudo syncagent status"])
-        case .running where reachable == false && !context.isClosed:
+        case .running where !reachable && !context.isClosed:
             StatusProblem(
                 .agentUnreachable,
                 sentence: "the agent is running, but does not respond; this status is read from disk",
                 detail: "it is starting, hangs, or has another socket: restart it, or name the socket with --socket")
-        case .running where reachable == false:
+        case .running where !reachable:
             StatusProblem(
                 .agentUnreachable, severity: .notice,
                 sentence: "the agent is running, but this user cannot reach it; this status is read from disk",
@@ -74,7 +74,7 @@ extension StatusReport {
                 .paused, severity: downloads.blocked > 0 ? .problem : .notice, count: max(downloads.blocked, 1),
                 sentence: "downloads are paused: "
                     + (downloads.blocked > 0 ? waiting(downloads.blocked) : "no icon is refreshed"),
-                detail: Downloads.text(of: downloads.pauses ?? []), commands: ["syncagent resume"])
+                detail: Downloads.text(of: downloads.pauses), commands: ["syncagent resume"])
         case .running, .stopped: nil
         }
     }
@@ -84,7 +84,7 @@ extension StatusReport {
     // MARK: Disk and cache
 
     private func storageProblems(_ context: CommandContext) -> [StatusProblem?] {
-        let listening = (listeners ?? []).map { listener in
+        let listening = listeners.map { listener in
             listener.error.map { error in
                 let isFile = listener.name == "textfile"
                 return StatusProblem(
@@ -95,20 +95,20 @@ extension StatusReport {
             }
         }
         let state: [StatusProblem?] = [
-            storage?.error.map {
+            storage.error.map {
                 StatusProblem(
                     .stateNotStored,
                     sentence: "the state cannot be stored: a restart forgets retry times, validators and the pause",
                     detail: $0, commands: ["df -h"])
             },
-            storage?.damaged.map {
+            storage.damaged.map {
                 StatusProblem(
                     .stateDamaged,
                     sentence: "the state database was damaged: a pause, retry times and validators may be lost",
                     detail: "it is set aside, and a new one is in use: check the disk, then remove \($0)",
                     commands: ["sudo rm \(ShellWord.quoted($0))"])
             },
-            storage?.events.map {
+            storage.events.map {
                 StatusProblem(
                     .eventsNotWritten, sentence: "events cannot be written: event readers get a gap", detail: $0)
             },
@@ -129,7 +129,7 @@ extension StatusReport {
 
     private func publicationProblem(_ context: CommandContext) -> StatusProblem? {
         guard let error = publication.error else { return nil }
-        guard reachable != false, state != .stopped else {
+        guard reachable, state != .stopped else {
             return StatusProblem(
                 .manifestUnreadable, sentence: "the published manifest cannot be read", detail: error,
                 commands: ["syncagent verify"])
@@ -176,14 +176,15 @@ extension StatusReport {
         let reload = context.isSystem ? "systemctl reload syncagent" : "syncagent reload"
         return StatusProblem(
             .configurationRejected,
-            sentence: reachable == false
+            sentence: !reachable
                 ? "the configuration file has errors; this output uses defaults for the invalid settings"
                 : "the new configuration is rejected; the previous settings stay in force",
-            detail: error, commands: [check] + (reachable == false ? [] : [reload]))
+            detail: error, commands: [check] + (!reachable ? [] : [reload]))
     }
 
     private func restartNotice(_ context: CommandContext) -> StatusProblem? {
-        guard let keys = configuration.needRestart, !keys.isEmpty else { return nil }
+        let keys = configuration.needRestart
+        guard !keys.isEmpty else { return nil }
         return StatusProblem(
             .settingsNeedRestart, severity: .notice, count: keys.count,
             sentence: "\(counted(keys.count, "changed setting")) \(keys.count == 1 ? "needs" : "need") a restart",
@@ -194,10 +195,10 @@ extension StatusReport {
 
     /// The icons behind the login page of a network: one cause for all of them, which is not theirs.
     private var loginProblem: StatusProblem? {
-        guard let failure = failures?.first(where: { $0.code == StatusProblem.Code.networkLogin.rawValue }),
+        guard let failure = failures.first(where: { $0.code == StatusProblem.Code.networkLogin.rawValue }),
             case let icons = failure.unmuted, icons > 0
         else { return nil }
-        let isRetried = state == .running && reachable != false
+        let isRetried = state == .running && reachable
         return StatusProblem(
             .networkLogin, count: icons,
             sentence: "all servers answer alike, as the login page of a network does: "
@@ -224,7 +225,7 @@ extension StatusReport {
     }
 
     private var iconProblems: [StatusProblem] {
-        let own = (failures ?? []).filter { $0.code != StatusProblem.Code.networkLogin.rawValue && $0.unmuted > 0 }
+        let own = failures.filter { $0.code != StatusProblem.Code.networkLogin.rawValue && $0.unmuted > 0 }
         var problems: [StatusProblem] = own.map { failure in
             // The advice on an address is more than the code can tell.
             let isAdvised = AddressAdvice.find(in: failure.message) != nil
@@ -235,15 +236,8 @@ extension StatusReport {
                 remedy: isAdvised
                     ? nil : CodeExplanation.explanations(of: failure.code).first { $0.subject == .icon }?.remedy)
         }
-        if failures == nil, icons.failed > 0 {
-            problems.append(
-                StatusProblem(
-                    .failed, count: icons.failed, sentence: "\(counted(icons.failed, "icon")) failed",
-                    commands: lists.first { $0.failed > 0 }.map { ["syncagent list \(ShellWord.list($0.name))"] } ?? [],
-                    subject: .icon))
-        }
         if downloads.blocked > 0, state != .paused, downloads.reason == nil {
-            let origin = downloads.origins?.first
+            let origin = downloads.origins.first
             problems.append(
                 StatusProblem(
                     .originWaiting, count: downloads.blocked,
@@ -273,7 +267,8 @@ extension StatusReport {
 
     private var notices: [StatusProblem?] {
         var notices: [StatusProblem] = []
-        if let count = icons.previous, count > 0 {
+        let count = icons.previous
+        if count > 0 {
             let (verb, image) = count == 1 ? ("shows", "its new one is") : ("show", "their new ones are")
             notices.append(
                 StatusProblem(
@@ -287,7 +282,7 @@ extension StatusReport {
                     commands: icons.previousExample.map { [Self.command(for: $0, in: icons.previousList)] } ?? []))
         }
         if unmutedStale > 0 {
-            let causes = (refreshFailures ?? []).filter { $0.unmuted > 0 }
+            let causes = refreshFailures.filter { $0.unmuted > 0 }
             let others = causes.dropFirst().map(\.code).joined(separator: ", ")
             notices.append(
                 StatusProblem(

@@ -7,11 +7,6 @@ extension StatusReport {
     package func json(for context: CommandContext) -> JSON {
         var report = self
         // An agent of an older version does not report these.
-        report.reachable = reachable ?? true
-        report.icons.previous = icons.previous ?? 0
-        report.downloads.awaitingUpstream = downloads.awaitingUpstream ?? 0
-        report.downloads.pauses = downloads.pauses ?? []
-        report.storage = storage ?? Storage()
         report.muted = muted ?? 0
         report.lists = lists.map(\.whole)
         let derived: [(key: String, value: JSON)] = [
@@ -31,7 +26,7 @@ extension StatusReport.List {
     /// The row with what an agent of an older version does not report.
     fileprivate var whole: Self {
         var list = self
-        (list.previous, list.muted) = (previous ?? 0, muted ?? false)
+        list.muted = muted ?? false
         return list
     }
 }

@@ -29,8 +29,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// Ignored entries.
         package var problems = 0
         package var code: String?
-        /// How many ready entries show the previous image of their app; `nil` from an agent of an older version.
-        package var previous: Int?
+        /// How many ready entries show the previous image of their app.
+        package var previous = 0
         /// The apps whose entry is ignored and that keep their last icon; `nil` if there are none.
         package var kept: Kept?
         /// Whether its rejection, and the failures of its icons, do not count; `nil` from an agent of an older version.
@@ -83,8 +83,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var stale = 0
         /// On disk, but named by no list.
         package var retired = 0
-        /// Icons without an image for which apps show their previous one; `nil` from an agent of an older version.
-        package var previous: Int?
+        /// Icons without an image for which apps show their previous one.
+        package var previous = 0
         /// Since when the first of these apps has had a new URL; `nil` if there are none.
         package var previousSince: String?
         /// One of these icons, without secrets in its URL.
@@ -104,16 +104,15 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// The code for ``reason``: `disk-full` or `out-of-resources`.
         package var code: String?
         /// Origins that get no requests for a while.
-        package var origins: [Origin]?
-        /// Icons that no upstream has, and whose origins are asked later, or never; `nil` from an agent of an older
-        /// version.
-        package var awaitingUpstream: Int?
+        package var origins: [Origin] = []
+        /// Icons that no upstream has, and whose origins are asked later, or never.
+        package var awaitingUpstream = 0
         /// Those pending that no list of an upstream names; `nil` if there are none.
         package var unlisted: Missing?
         /// Those pending that failed for each upstream that names them; `nil` if there are none.
         package var failedUpstream: Missing?
-        /// Why new downloads are paused; `nil` from an agent of an older version.
-        package var pauses: [Pause]?
+        /// Why new downloads are paused.
+        package var pauses: [Pause] = []
 
         package struct Pause: Codable, Equatable, Sendable {
             /// `nil` if none was given.
@@ -221,8 +220,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Configuration: Codable, Equatable, Sendable {
         /// Why the last reload was rejected; the previous settings are in force.
         package var error: String?
-        /// The settings with changed values that need a restart; `nil` from an agent of an older version.
-        package var needRestart: [String]?
+        /// The settings with changed values that need a restart.
+        package var needRestart: [String] = []
     }
 
     package struct Storage: Codable, Equatable, Sendable {
@@ -254,8 +253,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     package var state: State
     package var pid: Int?
-    /// Whether the agent itself reports this, not the disk; `nil` from an agent of an older version.
-    package var reachable: Bool?
+    /// Whether the agent itself reports this, not the disk.
+    package var reachable: Bool
     package var version = Version.current
     package var generation: Int?
     package var published: String?
@@ -268,16 +267,14 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var eviction = Eviction.active
     package var watch = Watch()
     package var publication = Publication()
-    /// `nil` from an agent of an older version.
-    package var storage: Storage? = Storage()
+    package var storage = Storage()
     package var configuration = Configuration()
-    /// These are `nil` from an agent of an older version.
-    package var listeners: [Listener]?
+    package var listeners: [Listener] = []
     /// The failed icons by code, the most frequent first.
-    package var failures: [Failure]?
+    package var failures: [Failure] = []
     /// The icons whose last refresh failed, by code, the most frequent first.
-    package var refreshFailures: [Failure]?
-    package var upstreams: [Upstream]?
+    package var refreshFailures: [Failure] = []
+    package var upstreams: [Upstream] = []
     /// `nil` if nothing is to be rendered.
     package var renditions: Renditions?
     /// How many URLs and lists are muted, whether they fail or not; `nil` from an agent of an older version.
@@ -291,32 +288,31 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// Whether a user should look: see ``hasFailures``; also held eviction, rejected configuration or damaged state.
     package var needsAttention: Bool {
         hasFailures || ![.active, .unknown].contains(eviction.state.known) || state == .unknown
-            || configuration.error != nil || storage?.damaged != nil || storage?.events != nil
-            || upstreams?.contains(where: \.needsAttention) == true || lacksUpstream
+            || configuration.error != nil || storage.damaged != nil || storage.events != nil
+            || upstreams.contains(where: \.needsAttention) || lacksUpstream
     }
 
     /// Whether icons wait although none of their upstreams works.
     var lacksUpstream: Bool {
-        downloads.awaitingUpstream ?? 0 > 0
-            && upstreams?.allSatisfy { $0.state != .fresh && $0.error != nil } == true
+        downloads.awaitingUpstream > 0 && upstreams.allSatisfy { $0.state != .fresh && $0.error != nil }
     }
 
     /// Whether renditions may still come from an upstream, so that a renderer is not needed.
-    var mayTakeRenditions: Bool { upstreams?.isEmpty == false }
+    var mayTakeRenditions: Bool { !upstreams.isEmpty }
 
     var unmutedFailures: Int { icons.failed - Self.muted(in: failures) }
 
     package var unmutedStale: Int { icons.stale - Self.muted(in: refreshFailures) }
 
-    static func muted(in rows: [Failure]?) -> Int { (rows ?? []).reduce(0) { $0 + ($1.muted ?? 0) } }
+    static func muted(in rows: [Failure]) -> Int { rows.reduce(0) { $0 + ($1.muted ?? 0) } }
 
     /// Whether something that the lists ask for was not done: failed or blocked icons, bad lists, a full disk.
     ///
     /// What is muted does not count.
     package var hasFailures: Bool {
         unmutedFailures > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains(where: \.isProblem)
-            || renditions?.error != nil && !mayTakeRenditions || publication.error != nil || storage?.error != nil
-            || listeners?.contains { $0.error != nil } == true
+            || renditions?.error != nil && !mayTakeRenditions || publication.error != nil || storage.error != nil
+            || listeners.contains { $0.error != nil }
     }
 }
 

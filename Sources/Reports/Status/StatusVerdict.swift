@@ -63,13 +63,13 @@ extension StatusReport {
         let transfers = downloads.active + downloads.queued
         let icons = counted(self.icons.referenced, "icon")
         let pending = self.icons.pending
-        if pending > 0, transfers == 0, downloads.awaitingUpstream ?? 0 > 0 {
+        if pending > 0, transfers == 0, downloads.awaitingUpstream > 0 {
             let verb = pending == 1 ? "has" : "have"
             return "Waiting for an upstream: \(grouped(pending)) of \(icons) \(verb) no image yet."
         }
         if pending > 0 { return "Downloading: \(grouped(max(pending, transfers))) of \(icons) to go." }
         if transfers > 0 { return "Refreshing \(counted(transfers, "icon"))." }
-        return inSync || reachable == false ? nil : "Publishing the newest state."
+        return inSync || !reachable ? nil : "Publishing the newest state."
     }
 
     /// What failed: `8 icons failed, 1 list was not accepted, 1 more problem`.
@@ -99,7 +99,7 @@ extension StatusReport {
             case .evictionHeld: "EVICTION HELD: a change of the lists retired most images"
             case .evictionSuspended: "EVICTION SUSPENDED: it is unknown what the lists name"
             case .networkLogin: "NETWORK LOGIN: \(counted(first.count, "icon")) \(first.count == 1 ? "waits" : "wait")"
-            case .configurationRejected where reachable == false:
+            case .configurationRejected where !reachable:
                 "CONFIGURATION REJECTED: the agent does not start with it"
             case .configurationRejected: "CONFIGURATION REJECTED: the previous settings stay in force"
             case .publicationFailed: "CACHE NOT WRITABLE: nothing can be published"

@@ -68,7 +68,7 @@ extension StatusReport {
             .gauge("syncagent_stale_icons", "Ready icons whose last refresh failed.", icons.stale),
             .gauge(
                 "syncagent_previous_images", "Icons without an image of their own whose apps show the previous one.",
-                icons.previous ?? 0),
+                icons.previous),
             .gauge("syncagent_retired_icons", "Icons on disk that no app list names and no app shows.", icons.retired),
             .gauge(
                 "syncagent_download_queue",
@@ -116,12 +116,12 @@ extension StatusReport {
             .gauge(
                 "syncagent_awaiting_upstream",
                 "Icons that no upstream has, and whose origins are asked later or never.",
-                downloads.awaitingUpstream ?? 0),
+                downloads.awaitingUpstream),
         ]
     }
 
     private var upstreamMetrics: [MetricReading] {
-        let upstreams = zip(MetricLabel.upstreams, upstreams ?? [])
+        let upstreams = zip(MetricLabel.upstreams, upstreams)
         let place = MetricFamily.Label(name: "upstream", values: MetricLabel.upstreams)
         func reading(_ name: String, _ help: String, _ value: (Upstream) -> (some MetricValue)?) -> MetricReading {
             MetricReading(

@@ -156,7 +156,7 @@ package struct DiskStatus: Sendable {
             }
         }
         // Without a manifest, it is unknown which of them are referenced.
-        let shown = report.icons.ready + (report.icons.previous ?? 0)
+        let shown = report.icons.ready + report.icons.previous
         if report.generation != nil {
             report.icons.retired = max(min(urls - shown, report.cache.images - unpublished - images), 0)
         }

@@ -104,7 +104,7 @@ struct EvictCommand: AsyncParsableCommand {
             kept.icons.removeAll { !urls.contains($0.url) }
             removed = urls.count - kept.icons.count
             later = after.icons.count - kept.icons.count
-            renditions = max(0, (before.renditions ?? 0) - (after.renditions ?? 0))
+            renditions = max(0, before.renditions - after.renditions)
         }
 
         /// Why icons stay, and last what was done.
@@ -128,7 +128,7 @@ struct EvictCommand: AsyncParsableCommand {
         of report: EvictionReport, more: String? = nil, width: Int?, now: Timestamp = AgentClock.wallTime
     ) -> [StyledText] {
         guard !report.icons.isEmpty else {
-            let renditions = report.renditions ?? 0
+            let renditions = report.renditions
             guard renditions > 0 else { return ["No image is retired."] }
             let verb = renditions == 1 ? "is" : "are"
             return [StyledText("No icon is retired; \(counted(renditions, "rendition")) \(verb).")]

@@ -44,7 +44,7 @@ struct ListCommand: AsyncParsableCommand {
         if failed { return try await showFailedIcons() }
         let report = try await configuration.currentStatus()
         // Without agent and manifest, the lists are unknown.
-        let obstacle = report.reachable == false ? report.publication.error : nil
+        let obstacle = !report.reachable ? report.publication.error : nil
         if let obstacle, report.lists.isEmpty, !output.json { throw Exit.because(obstacle) }
         let problems =
             report.hasBadConfiguration ? report.problems(for: try await configuration.context(for: report)) : []

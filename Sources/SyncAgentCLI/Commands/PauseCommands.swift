@@ -53,17 +53,17 @@ struct PauseCommand: AsyncParsableCommand {
             case 1: " One is still running, and finishes."
             case let active: " \(grouped(active)) are still running, and finish."
             }
-        let isOnly = (report.downloads.pauses ?? []).count <= 1
+        let isOnly = report.downloads.pauses.count <= 1
         let option = isOnly ? reason.map { " --reason \(ShellWord.quoted($0))" } ?? "" : ""
         let command = configuration.agentCommand("syncagent resume\(option)")
         let advice = isOnly ? "Resume them with" : "End all pauses with"
         let sentence = "Downloads are paused\(Self.reasons(of: report.downloads)).\(running) \(advice): \(command)"
         try Message.output(report.json, inJSON: json, or: sentence)
-        try Exit.unlessStored(report.storage?.error)
+        try Exit.unlessStored(report.storage.error)
     }
 
     fileprivate static func reasons(of downloads: StatusReport.Downloads) -> String {
-        let text = StatusReport.Downloads.text(of: downloads.pauses ?? [])
+        let text = StatusReport.Downloads.text(of: downloads.pauses)
         return text.map { " (\(RelativeTime.text(in: $0, now: AgentClock.wallTime)))" } ?? ""
     }
 }
@@ -96,7 +96,7 @@ struct ResumeCommand: AsyncParsableCommand {
     func run() async throws {
         let report = try await configuration.askAgent { try await $0.resume(reason: reason) }
         try Message.output(report.json, inJSON: json, or: sentence(on: report))
-        try Exit.unlessStored(report.storage?.error)
+        try Exit.unlessStored(report.storage.error)
     }
 
     private func sentence(on report: StatusReport) -> String {
@@ -105,7 +105,7 @@ struct ResumeCommand: AsyncParsableCommand {
             return "Downloads stay paused\(PauseCommand.reasons(of: downloads)). End all pauses with: "
                 + configuration.agentCommand("syncagent resume")
         }
-        let (icons, waiting) = (downloads.active + downloads.queued, downloads.awaitingUpstream ?? 0)
+        let (icons, waiting) = (downloads.active + downloads.queued, downloads.awaitingUpstream)
         var work: [String] = []
         if icons > 0 { work.append("\(counted(icons, "icon")) to download") }
         if waiting > 0 { work.append("\(counted(waiting, "icon")) that no upstream has yet") }

@@ -62,7 +62,7 @@ struct PinCommand: AsyncParsableCommand {
         }
         let next = RelativeTime.text(in: icon.next, now: AgentClock.wallTime)
         guard let failure = icon.failure else {
-            let reason = icon.holds?.first?.reason ?? next
+            let reason = icon.holds.first?.reason ?? next
             let text = "\(shown(url)) is pinned, but not ready yet: \(reason)."
             if wait { throw Exit.because(text) }
             return Message.error(text)
@@ -122,7 +122,7 @@ struct UnpinCommand: AsyncParsableCommand {
 
 extension IconReport {
     /// Whether the icon is queued or in flight, and nothing holds it.
-    var isUnderWay: Bool { state == .pending && failure == nil && (holds ?? []).isEmpty }
+    var isUnderWay: Bool { state == .pending && failure == nil && holds.isEmpty }
 }
 
 extension Configuration {

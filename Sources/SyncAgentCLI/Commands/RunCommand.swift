@@ -166,7 +166,7 @@ struct RunCommand: AsyncParsableCommand {
             let reason =
                 if report.state == .paused {
                     ": downloads are paused; start the agent, and resume"
-                } else if downloads.awaitingUpstream ?? 0 > 0 {
+                } else if downloads.awaitingUpstream > 0 {
                     ": no upstream has \(isOne ? "its image" : "their images")"
                 } else if downloads.waiting > 0 {
                     isOne

@@ -21,7 +21,7 @@ extension Configuration {
     }
 
     func context(for report: StatusReport) async throws -> CommandContext {
-        let isAnswered = [.running, .paused].contains(report.state) && report.reachable != false
+        let isAnswered = [.running, .paused].contains(report.state) && report.reachable
         let (folders, file) = try await agentPlace(isAnswered: isAnswered)
         let isSystem = folders.cache == PlaceChoice.system.folders.cache
         let options = options(isAnswered: isAnswered)
@@ -110,5 +110,5 @@ extension Configuration {
 
 extension StatusReport {
     /// Whether this was read from disk with default settings, because the configuration is wrong.
-    var hasBadConfiguration: Bool { state == .stopped && reachable == false && configuration.error != nil }
+    var hasBadConfiguration: Bool { state == .stopped && !reachable && configuration.error != nil }
 }

@@ -41,23 +41,23 @@ struct IconView {
             let since = previous.since.map { ", since \($0)" } ?? ""
             add("", "the previous image of its app, from \(shown(previous.url, beside: report.url))\(since)")
         }
-        for other in report.shownFor ?? [] {
+        for other in report.shownFor {
             let lists = other.lists.map(\.text).joined(separator: ", ")
             add("shown in", "\(lists), until \(shown(other.url, beside: report.url)) is downloaded", .yellow)
         }
-        let sizes = (report.renditions ?? []).map(\.size).joined(separator: ", ")
+        let sizes = report.renditions.map(\.size).joined(separator: ", ")
         if let failure = report.renderFailure {
             add("rendered", "no: \(failure.code.text): \(failure.message)", .yellow)
-        } else if report.isRenderPending == true {
+        } else if report.isRenderPending {
             add("rendered", sizes.isEmpty ? "not yet" : "\(sizes); others not yet", .yellow)
         } else if !sizes.isEmpty {
             add("rendered", sizes)
         }
         add("next", report.next)
-        for hold in report.holds ?? [] { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }
+        for hold in report.holds { add("waiting", "\(hold.reason) [\(hold.code)]", .yellow) }
         add("because", report.rule)
         add("from", report.source)
-        for opinion in report.upstreams ?? [] {
+        for opinion in report.upstreams {
             add("upstream", "\(opinion.url): \(opinion.says)" + (opinion.obstacle.map { ", \($0)" } ?? ""))
         }
         add("evicted", report.eviction)

@@ -169,7 +169,7 @@ struct StatusView {
         let (icons, downloads) = (report.icons, report.downloads)
         let counts =
             ["\(grouped(icons.ready)) ready"] + Self.parts((icons.pending, "pending"), (icons.failed, "failed"))
-        let previous = icons.previous ?? 0
+        let previous = icons.previous
         let others = Self.parts(
             (icons.stale, "stale"), (previous, "with \(previous == 1 ? "its" : "their") previous image"),
             (icons.retired, "retired"))
@@ -177,9 +177,9 @@ struct StatusView {
             "\(grouped(icons.referenced)) referenced: " + counts.joined(separator: ", ")
             + (others.isEmpty ? "" : "; " + others.joined(separator: ", "))
         var figures: [(String, StyledText)] = [("icons", StyledText(shownIcons))]
-        if report.state == .running || report.state == .paused, report.reachable != false {
+        if report.state == .running || report.state == .paused, report.reachable {
             // Downloads that wait for their origin are pending icons, which are counted already.
-            let held = (downloads.origins ?? []).reduce(0) { $0 + $1.icons }
+            let held = downloads.origins.reduce(0) { $0 + $1.icons }
             let parts = Self.parts(
                 (downloads.active, "in progress"), (downloads.queued, "queued"), (downloads.blocked, "blocked"),
                 (downloads.waiting - held, "to be retried later\(icons.stale > 0 ? ", refreshes included" : "")"))
@@ -211,7 +211,7 @@ struct StatusView {
     }
 
     private var upstreams: [(title: String, text: StyledText)] {
-        (report.upstreams ?? []).map { upstream in
+        report.upstreams.map { upstream in
             let generation = upstream.generation.map { ", generation \(grouped($0))" } ?? ""
             let published = upstream.published.map { ", published \(RelativeTime.past($0, now: now))" } ?? ""
             let next = upstream.nextPoll.map { ", next poll \($0)" } ?? ""
@@ -225,7 +225,7 @@ struct StatusView {
         let process = report.pid.map { " (process \($0))" } ?? ""
         let state =
             switch report.state {
-            case .running where report.reachable == false: "is running, not reachable from here"
+            case .running where !report.reachable: "is running, not reachable from here"
             case .unknown: "may be running"
             case .stopped: "is stopped; this was read from disk"
             case .running, .paused: "is \(report.state.rawValue)"

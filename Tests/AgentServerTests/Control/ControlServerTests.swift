@@ -32,7 +32,7 @@ struct ControlServerTests {
     func status() async throws {
         try await ControlWorld.with { world in
             let report = try #require(try await world.client.status())
-            #expect(report.pid == Int(getpid()) && report.state == .running && report.reachable == true)
+            #expect(report.pid == Int(getpid()) && report.state == .running && report.reachable)
             let answer = try await Self.ask(.GET, "/v1/status", at: world.socket)
             #expect(answer.status == 200 && answer.type == "application/json")
             #expect(answer.text.hasPrefix("{ \"format\": 1, \"state\": \"running\"") || answer.text.hasPrefix("{\n"))

@@ -29,7 +29,7 @@ struct WebListenersTests {
             settings.serve.listen = ListenAddress("[::1]:0")
             settings.metrics.listen = .anyLoopbackPort
             let serving = Task { await Self.listeners(world, settings).run() }
-            try await waitUntil { await world.agent.status()?.listeners?.count == 3 }
+            try await waitUntil { await world.agent.status()?.listeners.count == 3 }
             let listeners = try #require(await world.agent.status()?.listeners)
             #expect(
                 listeners.map(\.name) == ["dashboard", "images", "metrics"] && listeners.allSatisfy { $0.error == nil })
@@ -51,8 +51,8 @@ struct WebListenersTests {
             settings.serve.listen = ListenAddress(address)
             let listeners = Self.listeners(world, settings)
             tasks.add(Task { await listeners.run() })
-            try await waitUntil { await world.agent.status()?.listeners?.first != nil }
-            let shown = try #require(await world.agent.status()?.listeners?.first?.address)
+            try await waitUntil { await world.agent.status()?.listeners.first != nil }
+            let shown = try #require(await world.agent.status()?.listeners.first?.address)
             let port = try #require(ListenAddress(shown)?.port)
             for (host, expected) in [("evil.example:\(port)", status), ("localhost:\(port)", "404")] {
                 let request = " /icons?url=a HTTP/1.1\r\nhost: \(host)\r\nconnection: close\r\n\r\n"
@@ -75,13 +75,13 @@ struct WebListenersTests {
                 settings.serve.listen = ListenAddress.anyLoopbackPort.with(port: port)
                 let listeners = Self.listeners(world, settings)
                 tasks.add(Task { await listeners.run() })
-                try await waitUntil { await world.agent.status()?.listeners?.first?.error != nil }
+                try await waitUntil { await world.agent.status()?.listeners.first?.error != nil }
                 let status = try #require(await world.agent.status())
-                let error = try #require(status.listeners?.first?.error)
+                let error = try #require(status.listeners.first?.error)
                 #expect(error.hasPrefix("Cannot listen at 127.0.0.1:\(port): Address already in use."))
                 #expect(status.needsAttention)
             }
-            try await waitUntil { await world.agent.status()?.listeners?.first?.error == nil }
+            try await waitUntil { await world.agent.status()?.listeners.first?.error == nil }
             await tasks.end()
         }
     }

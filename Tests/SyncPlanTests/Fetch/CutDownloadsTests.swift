@@ -222,7 +222,7 @@ struct CutDownloadsTests {
         for part in 1...16 {
             let failure = FetchFailure.cut(at: part * 18_000, isWhole: part == 1, isKept: true)
             try agent.finish(Self.url, .failed(failure), leavingPart: true)
-            #expect(agent.plan.status.downloads.origins ?? [] == [])
+            #expect(agent.plan.status.downloads.origins == [])
             let begin = agent.now
             try agent.fetchAgain(Self.url)
             #expect(agent.now - begin <= .seconds(1))
@@ -252,7 +252,7 @@ struct CutDownloadsTests {
         for isKept in [false, true] {
             var agent = AgentScenario()
             try agent.scan(["1.plist": [Self.url]])
-            while agent.plan.status.failures?.first?.code != "cut-short" {
+            while agent.plan.status.failures.first?.code != "cut-short" {
                 try agent.fetchAgain(Self.url)
                 let isWhole = agent.downloads[Self.url]?.mayResume == false
                 try agent.finish(
@@ -260,7 +260,7 @@ struct CutDownloadsTests {
                 try #require(agent.requests.count < 40)
             }
             try agent.finishJobs()
-            let failure = try #require(agent.plan.status.failures?.first)
+            let failure = try #require(agent.plan.status.failures.first)
             #expect(failure.message.hasPrefix("every response ends after 100000 of 300000 bytes: "))
             let parts: Set<IconURL> = isKept ? [Self.url] : []
             #expect(agent.disk.partials == parts)
@@ -273,7 +273,7 @@ struct CutDownloadsTests {
             #expect(agent.downloads[Self.url]?.mayResume == isKept)
             try agent.finish(
                 Self.url, .failed(.cut(at: 100_000, isWhole: !isKept, isKept: isKept)), leavingPart: isKept)
-            #expect(agent.plan.status.failures?.map(\.code) == ["cut-short"] && agent.disk.partials == parts)
+            #expect(agent.plan.status.failures.map(\.code) == ["cut-short"] && agent.disk.partials == parts)
             try agent.pass(.seconds(5759))
             #expect(agent.downloads.isEmpty)
             try agent.pass(.seconds(2882))
@@ -302,7 +302,7 @@ struct CutDownloadsTests {
     func restAfterCutShort() throws {
         var agent = AgentScenario()
         try agent.scan(["1.plist": [Self.url]])
-        while agent.plan.status.failures?.first?.code != "cut-short" {
+        while agent.plan.status.failures.first?.code != "cut-short" {
             try agent.fetchAgain(Self.url)
             let isWhole = agent.downloads[Self.url]?.mayResume == false
             try agent.finish(

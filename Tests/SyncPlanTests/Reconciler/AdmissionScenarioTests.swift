@@ -43,7 +43,7 @@ struct AdmissionScenarioTests {
         try Self.settle(&agent)
         #expect(try Self.codes(agent).count { $0 == "ready" } == 3)
         #expect(try Self.codes(agent).count { $0 == "over-limit" } == 2)
-        #expect(agent.plan.status.failures?.map(\.code) == ["over-limit"])
+        #expect(agent.plan.status.failures.map(\.code) == ["over-limit"])
         let there = zip(Self.urls, try Self.codes(agent)).filter { $0.1 == "ready" }.map(\.0)
         // The image that goes stays for its grace.
         let rest = Self.urls.prefix(5).filter { $0 != there[0] }

@@ -70,7 +70,7 @@ struct ClockScenarioTests {
         let end = agent.now + .seconds(3600)
         try agent.handle(.pause(Pause(until: end)))
         try agent.handle(.clockSet(offset: .zero - error))
-        let shown = { (agent: AgentScenario) in agent.plan.status.downloads.pauses?.compactMap(\.until) }
+        let shown = { (agent: AgentScenario) in agent.plan.status.downloads.pauses.compactMap(\.until) }
         let right = ["\(end + (.zero - error))"]
         #expect(shown(agent) == right)
         agent = try Self.restarted(agent, after: error)

@@ -69,7 +69,7 @@ struct MuteScenarioTests {
         try agent.scan(["1.plist": urls])
         for url in urls { try agent.finish(url, .failed(.status(404))) }
         for url in urls.prefix(2) { try agent.handle(.mute(.icon(url), isMuted: true)) }
-        let row = try #require(agent.plan.status.failures?.first)
+        let row = try #require(agent.plan.status.failures.first)
         #expect(row.icons == 3 && row.muted == 2 && row.example == urls[2])
         #expect(agent.plan.status.problems.first?.count == 1)
     }

@@ -19,7 +19,7 @@ struct NetworkLoginScenarioTests {
         return .failed(failure)
     }
 
-    private static func codes(_ agent: AgentScenario) -> [String]? { agent.plan.status.failures?.map(\.code) }
+    private static func codes(_ agent: AgentScenario) -> [String] { agent.plan.status.failures.map(\.code) }
 
     @Test("an agent requests few new icons each minute while a network's login answers, and all after the login")
     func retried() throws {
@@ -28,7 +28,7 @@ struct NetworkLoginScenarioTests {
         for url in Self.urls { try agent.finish(url, Self.login) }
         try agent.finishJobs()
         #expect(try agent.published("1.plist") == Array(repeating: .failed(error: "network-login"), count: 3))
-        let failure = try #require(agent.plan.status.failures?.first)
+        let failure = try #require(agent.plan.status.failures.first)
         #expect(failure.code == "network-login" && failure.message.hasSuffix("log in to the network"))
         #expect(agent.plan.status.verdict.sentence == "NETWORK LOGIN: 3 icons wait.")
         #expect(agent.plan.status.needsAttention)
@@ -50,7 +50,7 @@ struct NetworkLoginScenarioTests {
         #expect(Set(agent.downloads.keys) == Set(Self.urls.dropFirst()))
         for url in Self.urls.dropFirst() { try agent.finish(url, with: url) }
         try agent.finishJobs()
-        #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.failures?.isEmpty == true)
+        #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.failures.isEmpty)
         #expect(agent.plan.status.problems.allSatisfy { $0.code != "network-login" })
     }
 
@@ -151,7 +151,7 @@ struct NetworkLoginScenarioTests {
         try agent.finishAll(Self.login)
         try agent.finishJobs()
         #expect(agent.plan.status.icons.ready == 3 && agent.plan.status.icons.stale == 3)
-        #expect(agent.plan.status.refreshFailures?.map(\.code) == ["not-an-image"])
+        #expect(agent.plan.status.refreshFailures.map(\.code) == ["not-an-image"])
     }
 
     @Test("an agent that starts again behind a network's login requests all of its icons, and few after that")

@@ -61,7 +61,7 @@ struct PauseScenarioTests {
     func reasons() throws {
         var agent = AgentScenario()
         func reasons() -> [String] {
-            agent.plan.status.downloads.pauses?.map { ($0.reason ?? "-") + ($0.until == nil ? "" : " ends") } ?? []
+            agent.plan.status.downloads.pauses.map { ($0.reason ?? "-") + ($0.until == nil ? "" : " ends") }
         }
         try agent.handle(.pause(Pause(reason: "metered", until: agent.now + .seconds(8 * 3600))))
         try agent.handle(.pause(Pause(reason: "backup")))

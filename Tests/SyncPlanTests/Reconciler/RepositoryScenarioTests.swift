@@ -25,7 +25,7 @@ struct RepositoryScenarioTests {
         for url in [Self.a, Self.b, Self.elsewhere] { try agent.finish(url, with: url) }
         try agent.finishJobs()
         #expect(try agent.published("1.plist")[2] == .failed(error: "not-in-repository"))
-        #expect(agent.plan.status.failures?.map(\.code) == ["not-in-repository"])
+        #expect(agent.plan.status.failures.map(\.code) == ["not-in-repository"])
         #expect(agent.plan.status.lists.map(\.name) == ["1.plist", Self.hashes])
         #expect(agent.disk.current?.lists.keys.sorted() == ["1.plist"])
 
@@ -51,7 +51,7 @@ struct RepositoryScenarioTests {
         try agent.pass(.seconds(90 * 86_400))
         #expect(agent.downloads.isEmpty)
         #expect(agent.plan.status.icons.ready == 1)
-        #expect(agent.plan.status.refreshFailures?.map(\.code) == ["not-in-repository"])
+        #expect(agent.plan.status.refreshFailures.map(\.code) == ["not-in-repository"])
         #expect(agent.isOnDisk(Self.a.text))
         try agent.scan(Self.hashes, images: [Self.a])
         #expect(Set(agent.downloads.keys) == [Self.a])

@@ -13,7 +13,7 @@ struct UpstreamClockTests {
     private let icon: IconURL = "https://a.example/1.png"
     private static let month: Duration = .seconds(30 * 86_400)
 
-    private func state(of agent: AgentScenario) -> String? { agent.plan.status.upstreams?.first?.state.text }
+    private func state(of agent: AgentScenario) -> String? { agent.plan.status.upstreams.first?.state.text }
 
     @Test("a dead upstream that was fresh by a clock behind is stale, and the origin is asked again")
     func behind() throws {

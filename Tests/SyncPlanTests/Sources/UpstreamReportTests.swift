@@ -14,11 +14,11 @@ struct UpstreamReportTests {
 
     private func words(_ agent: AgentScenario) throws -> (status: String?, why: String?) {
         let report = try #require(agent.plan.report(on: icon, now: agent.now))
-        return (agent.plan.status.upstreams?.first?.state.text, report.upstreams?.first?.says)
+        return (agent.plan.status.upstreams.first?.state.text, report.upstreams.first?.says)
     }
 
     private func obstacle(_ agent: AgentScenario) throws -> String? {
-        try #require(agent.plan.report(on: icon, now: agent.now)).upstreams?.first?.obstacle
+        try #require(agent.plan.report(on: icon, now: agent.now)).upstreams.first?.obstacle
     }
 
     @Test("an upstream without an accepted manifest is in the same state for status and for why")
@@ -112,7 +112,7 @@ struct UpstreamReportTests {
         #expect(status.icons.failed == 1 && status.icons.pending == 0)
         status.downloads.awaitingUpstream = 1
         let problem = try #require(status.problems.first { $0.code == "upstream-broken" })
-        let url = status.upstreams?.first { $0.state == "broken" }?.url ?? ""
+        let url = status.upstreams.first { $0.state == "broken" }?.url ?? ""
         #expect(problem.sentence == "the upstream \(url) fails")
         #expect(problem.commands == ["curl -I \(url)manifest.json"])
         (status.icons.pending, status.downloads.awaitingUpstream) = (2, 3)
@@ -174,7 +174,7 @@ struct UpstreamReportTests {
         try agent.finishJobs()
         func rule() -> String { agent.plan.report(on: icon, now: agent.now)?.rule ?? "" }
         #expect(rule().contains(" is valid for upstream.maxAge ("))
-        while agent.plan.status.upstreams?.first?.state != "stale" {
+        while agent.plan.status.upstreams.first?.state != "stale" {
             try agent.finishPoll(.unchanged())
             try agent.finishJobs()
         }

@@ -115,7 +115,7 @@ struct UpstreamScenarioTests {
             try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
             try agent.finishJobs()
         }
-        #expect(agent.plan.status.upstreams?.first?.state == "stale")
+        #expect(agent.plan.status.upstreams.first?.state == "stale")
         // A heartbeat, with the same documents.
         let poll = try agent.awaitPoll()
         var contents = try UpstreamSample.contents([:], generation: 2, published: agent.now)
@@ -124,7 +124,7 @@ struct UpstreamScenarioTests {
         try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
         #expect(agent.plan.status.downloads.awaitingUpstream == 0)
         #expect(agent.requests.count == 1, "its origin is not asked")
-        #expect(agent.plan.status.upstreams?.first?.state == "fresh")
+        #expect(agent.plan.status.upstreams.first?.state == "fresh")
     }
 
     @Test("an icon whose origin failed after the wait does not wait for upstreams any longer")
@@ -150,10 +150,10 @@ struct UpstreamScenarioTests {
         try agent.finishPoll([:])
         for state: UpstreamReport.State in [.fresh, .fresh, .broken, .broken] {
             try agent.finishPoll(.failed(UpstreamFailure(FetchFailure.status(404))))
-            #expect(agent.plan.status.upstreams?.first?.state == state)
+            #expect(agent.plan.status.upstreams.first?.state == state)
         }
         try agent.finishPoll(.unchanged())
-        #expect(agent.plan.status.upstreams?.first?.state == "fresh")
+        #expect(agent.plan.status.upstreams.first?.state == "fresh")
     }
 
     @Test("an icon that no upstream has stays pending without fallback")
@@ -217,7 +217,7 @@ struct UpstreamScenarioTests {
         }
         #expect(agent.target == icon.text)
         #expect(agent.now - Sample.start >= .seconds(72 * 3600))
-        #expect(agent.plan.status.upstreams?.first?.state == "stale")
+        #expect(agent.plan.status.upstreams.first?.state == "stale")
     }
 
     @Test("an image is refreshed when its upstream has another one, and confirmed by newer manifests")
@@ -256,7 +256,7 @@ struct UpstreamScenarioTests {
         #expect(agent.target == file("x", of: other))
         try agent.finish(icon, with: "x")
         #expect(
-            agent.plan.status.upstreams?.allSatisfy { $0.state == "fresh" } == true, "a miss opens no circuit breaker")
+            agent.plan.status.upstreams.allSatisfy { $0.state == "fresh" }, "a miss opens no circuit breaker")
     }
 
     @Test("an image with another digest is requested once more past the caches, and never published")
@@ -284,9 +284,9 @@ struct UpstreamScenarioTests {
         let begun = agent.downloads.count
         while !agent.downloads.isEmpty { try agent.finishAll(.failed(failure)) }
         #expect(agent.requests.count <= begun + 2, "those under way, and no others")
-        #expect(agent.plan.status.upstreams?.first?.state == "broken")
+        #expect(agent.plan.status.upstreams.first?.state == "broken")
         try agent.finishPoll(.unchanged())
-        #expect(agent.plan.status.upstreams?.first?.state == "fresh")
+        #expect(agent.plan.status.upstreams.first?.state == "fresh")
         while agent.downloads.isEmpty { try agent.passToNextWake() }
         #expect(agent.requests.last?.copy != nil)
     }
@@ -300,7 +300,7 @@ struct UpstreamScenarioTests {
         let begun = agent.downloads.count
         try agent.finishAll(.failed(.status(401)))
         #expect(agent.requests.count == begun && agent.downloads.isEmpty)
-        let row = try #require(agent.plan.status.upstreams?.first)
+        let row = try #require(agent.plan.status.upstreams.first)
         #expect(row.state == "refused" && row.code == "http-401")
         #expect(agent.plan.status.needsAttention)
         #expect(agent.events.contains { $0.kind == .upstreamRefused })

@@ -28,7 +28,7 @@ struct IconReportTests {
         let queued = try Self.report(agent, on: other)
         let until = try #require(queued.origin?.waitsUntil)
         #expect(queued.next == "download at \(until), when its server is asked again")
-        #expect(queued.holds?.map(\.code) == ["origin-waiting"])
+        #expect(queued.holds.map(\.code) == ["origin-waiting"])
         let failed = try Self.report(agent, on: first)
         let own = try #require(failed.failure?.nextAttempt)
         #expect(failed.next == "retry at \(max(until, own))" + (until > own ? ", when its server is asked again" : ""))
@@ -37,7 +37,7 @@ struct IconReportTests {
         try agent.handle(.pause(Pause()))
         let paused = try Self.report(agent, on: other)
         #expect(paused.next == "download when downloads are resumed")
-        #expect(paused.holds?.map(\.code) == ["paused", "origin-waiting"])
+        #expect(paused.holds.map(\.code) == ["paused", "origin-waiting"])
         #expect(try Self.report(agent, on: first).next.hasSuffix(", if downloads are resumed by then"))
     }
 
