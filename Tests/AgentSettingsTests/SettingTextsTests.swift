@@ -41,7 +41,7 @@ struct SettingTextsTests {
 
     @Test("the manual page names every setting with its variable")
     func manualPage() {
-        let page = SettingKey.manualPage
+        let page = SettingKey.manualTables
         for key in SettingKey.all {
             #expect(page.contains("\n.It Ic \(key.key)\n") && page.contains("\n.Ev \(key.variable)\n"), "\(key.name)")
         }

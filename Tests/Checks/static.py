@@ -145,7 +145,7 @@ def scripts():
 def words():
     problems = []
     for name in files("Sources", "README.md", "Packaging"):
-        if not name.endswith((".swift", ".md", ".c", ".h", ".py", ".1", ".5", ".8")):
+        if not name.endswith((".swift", ".md", ".c", ".h", ".py", ".1", ".5", ".5.in", ".8")):
             continue
         for number, line in lines(name):
             for pattern, advice in WORDS.items():

@@ -288,7 +288,7 @@ struct ConfigurationTests {
             let warned = try await Program.run(program, "config", "check", good.string)
             #expect(warned.code == 0)
             expectContains(warned.output, "warning: upstream.fallback is never, but")
-            expectLines(try await Program.run(program, "config", "man").output, SettingKey.manualPage)
+            expectLines(try await Program.run(program, "config", "man").output, SettingKey.manualTables)
         }
     }
 }

@@ -210,8 +210,8 @@ extension ConfigCommand {
 
     struct Man: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "man", abstract: "Print the manual page syncagent.toml(5).", shouldDisplay: false)
+            commandName: "man", abstract: "Print the settings for syncagent.toml(5).", shouldDisplay: false)
 
-        func run() throws { try Message.output(lines: SettingKey.manualPage) }
+        func run() throws { try Message.output(lines: SettingKey.manualTables) }
     }
 }

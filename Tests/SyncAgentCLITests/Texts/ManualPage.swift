@@ -10,14 +10,14 @@ struct ManualPage {
     let name: String
     let lines: [String]
 
-    /// All pages: those that are written by hand, and the one that the program prints.
+    /// All pages: those that are written by hand, and the one whose settings the program prints.
     static let names = ["syncagent.1", "syncagent-cache.5", "syncagent-lists.5", "syncagent.toml.5", "syncagent.8"]
 
     init(_ name: String) throws {
-        let path = Article.project.appending("Packaging").appending("man").appending(name)
-        let text =
-            name == "syncagent.toml.5"
-            ? SettingKey.manualPage : try String(contentsOfFile: path.string, encoding: .utf8)
+        let file = name == "syncagent.toml.5" ? name + ".in" : name
+        let path = Article.project.appending("Packaging").appending("man").appending(file)
+        let text = try String(contentsOfFile: path.string, encoding: .utf8)
+            .replacing("@SETTINGS@\n", with: SettingKey.manualTables)
         self.init(name: name, lines: text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init))
     }
 
