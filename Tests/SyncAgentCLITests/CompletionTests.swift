@@ -16,7 +16,7 @@ struct CompletionTests {
 
     /// What a shell is offered that asks for the last one of some words.
     private static func words(
-        _ offer: Offer, _ line: [String], in home: FilePath, for shell: CompletionShell? = nil,
+        _ names: (Completion) -> [String], _ line: [String], in home: FilePath, for shell: CompletionShell? = nil,
         exists: @escaping (FilePath) -> Bool = { (try? $0.stat()) != nil }
     ) -> [String] {
         let environment = PlaceChoice.Environment(
@@ -25,7 +25,7 @@ struct CompletionTests {
         let completion = Completion(
             words: line, index: line.count - 1, prefix: line.last ?? "", environment: environment, shell: shell,
             version: nil)
-        return completion.words(for: offer)
+        return completion.words(for: names(completion))
     }
 
     /// Makes a home with a cache.
@@ -61,16 +61,16 @@ struct CompletionTests {
         ]
         try await Self.withCache(documents) { home, _ in
             #expect(
-                Self.words(.icons, ["syncagent", "why", "https://example.com/ma"], in: home)
+                Self.words(\.icons, ["syncagent", "why", "https://example.com/ma"], in: home)
                     == ["https://example.com/mail.png", "https://example.com/maps.png"])
             #expect(
-                Self.words(.readyIcons, ["syncagent", "path", ""], in: home)
+                Self.words(\.readyIcons, ["syncagent", "path", ""], in: home)
                     == ["https://example.com/mail.png", "https://example.org/pin.png"])
-            #expect(Self.words(.pinnedIcons, ["syncagent", "unpin", ""], in: home) == ["https://example.org/pin.png"])
+            #expect(Self.words(\.pinnedIcons, ["syncagent", "unpin", ""], in: home) == ["https://example.org/pin.png"])
             #expect(
-                Self.words(.failedIconsAndLists, ["syncagent", "retry", ""], in: home)
+                Self.words(\.failedIconsAndLists, ["syncagent", "retry", ""], in: home)
                     == ["apps.plist", "https://example.com/gone.png", "pins"])
-            #expect(Self.words(.lists, ["syncagent", "sync", ""], in: home) == ["apps.plist"])
+            #expect(Self.words(\.lists, ["syncagent", "sync", ""], in: home) == ["apps.plist"])
         }
     }
 
@@ -78,7 +78,7 @@ struct CompletionTests {
     func codes() async throws {
         try await withTemporaryFolder { home in
             #expect(
-                Self.words(.codes, ["syncagent", "explain", "not-a"], in: home)
+                Self.words(\.codes, ["syncagent", "explain", "not-a"], in: home)
                     == ["not-a-property-list", "not-a-regular-file", "not-an-image"])
         }
     }
@@ -93,7 +93,7 @@ struct CompletionTests {
             }
             // The option that names it has a path as a shell gives it.
             let line = ["syncagent", "list", "--cache", ".cache/syncagent", "--lists", "~/'lists.d'", ""]
-            #expect(Self.words(.listsAndPins, line, in: home) == ["apps.plist", "new.plist"])
+            #expect(Self.words(\.listsAndPins, line, in: home) == ["apps.plist", "new.plist"])
         }
     }
 
@@ -102,7 +102,7 @@ struct CompletionTests {
         try await withTemporaryFolder { home in
             func folder(_ line: [String], there: Set<FilePath>) -> [FilePath] {
                 var asked: [FilePath] = []
-                _ = Self.words(.icons, line, in: home) { path in
+                _ = Self.words(\.icons, line, in: home) { path in
                     asked.append(path)
                     return there.contains(path)
                 }
@@ -121,11 +121,11 @@ struct CompletionTests {
         let documents = [Sample.document("apps.plist", apps: [Self.app("https://example.com/a.png?token=abc&x=1")])]
         try await Self.withCache(documents) { home, _ in
             let plain = ["https://example.com/a.png?…"]
-            #expect(Self.words(.icons, ["syncagent", "why", "https://"], in: home) == plain)
-            #expect(Self.words(.icons, ["syncagent", "why", "https://example.com/a.png?"], in: home) == plain)
-            #expect(Self.words(.icons, ["syncagent", "why", "https://example.com/a.png?x"], in: home) == [])
+            #expect(Self.words(\.icons, ["syncagent", "why", "https://"], in: home) == plain)
+            #expect(Self.words(\.icons, ["syncagent", "why", "https://example.com/a.png?"], in: home) == plain)
+            #expect(Self.words(\.icons, ["syncagent", "why", "https://example.com/a.png?x"], in: home) == [])
             #expect(
-                Self.words(.icons, ["syncagent", "why", "https://example.com/a.png\\?tok"], in: home, for: .bash)
+                Self.words(\.icons, ["syncagent", "why", "https://example.com/a.png\\?tok"], in: home, for: .bash)
                     == ["https://example.com/a.png\\?token=abc\\&x=1"])
         }
     }
@@ -139,7 +139,7 @@ struct CompletionTests {
         ] as [IconURL])
     func spelling(url: IconURL) async throws {
         try await Self.withCache([Sample.document("apps.plist", apps: [Self.app(url)])]) { home, _ in
-            #expect(Self.words(.icons, ["syncagent", "why", ""], in: home) == [shown(url)])
+            #expect(Self.words(\.icons, ["syncagent", "why", ""], in: home) == [shown(url)])
         }
     }
 
@@ -149,9 +149,9 @@ struct CompletionTests {
             "apps.plist", apps: [Self.app("https://a.example/1"), Self.app("https://a.example/2")])
         try await Self.withCache([old]) { home, cache in
             let line = ["syncagent", "evict", "--explain", ""]
-            #expect(Self.words(.retiredIcons, line, in: home) == [])
+            #expect(Self.words(\.retiredIcons, line, in: home) == [])
             try Sample.publish(2, [Sample.document("apps.plist", apps: [Self.app("https://a.example/2")])], in: cache)
-            #expect(Self.words(.retiredIcons, line, in: home) == ["https://a.example/1"])
+            #expect(Self.words(\.retiredIcons, line, in: home) == ["https://a.example/1"])
         }
     }
 
@@ -161,16 +161,16 @@ struct CompletionTests {
         let long = "https://e.example/" + String(repeating: "a", count: 1000)
         let documents = [Sample.document("apps.plist", apps: (urls + [long]).map { Self.app(IconURL($0)) })]
         try await Self.withCache(documents) { home, _ in
-            #expect(Self.words(.icons, ["syncagent", "why", ""], in: home) == [])
+            #expect(Self.words(\.icons, ["syncagent", "why", ""], in: home) == [])
         }
     }
 
     @Test("no cache, or a damaged one, has nothing to offer")
     func nothing() async throws {
         try await withTemporaryFolder { home in
-            #expect(Self.words(.icons, ["syncagent", "why", ""], in: home) { _ in false } == [])
+            #expect(Self.words(\.icons, ["syncagent", "why", ""], in: home) { _ in false } == [])
             try write("{", to: home.appending("manifest.json"))
-            #expect(Self.words(.icons, ["syncagent", "why", "--cache", ".", ""], in: home) == [])
+            #expect(Self.words(\.icons, ["syncagent", "why", "--cache", ".", ""], in: home) == [])
         }
     }
 
@@ -183,7 +183,7 @@ struct CompletionTests {
         ])
     func settings(typed: String, offered: [String]) async throws {
         try await withTemporaryFolder { home in
-            #expect(Self.words(.settings, ["syncagent", "run", "--set", typed], in: home) == offered)
+            #expect(Self.words(\.settings, ["syncagent", "run", "--set", typed], in: home) == offered)
         }
     }
 }

@@ -12,6 +12,8 @@ extern int syncfs(int fd);
 // The same of dup(2) and pipe(2).
 extern int dup3(int fd, int other, int flags);
 extern int pipe2(int fds[2], int flags);
+// The same of <string.h> (memmem(3)).
+extern void *memmem(const void *text, size_t size, const void *mark, size_t length);
 // The same of posix_spawn(3).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 

@@ -48,7 +48,7 @@ struct EventsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Print only events of this list, and of its icons; repeatable.", valueName: "list"),
-        completion: .offered(.listsAndPins))
+        completion: .offered(\.listsAndPins))
     var list: [ListName] = []
 
     @Flag(help: "Print each event as a JSON object on one line.")

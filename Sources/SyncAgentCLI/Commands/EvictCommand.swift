@@ -30,7 +30,7 @@ struct EvictCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Only show whether the image of this URL would be evicted, and why.", valueName: "url"),
-        completion: .offered(.retiredIcons))
+        completion: .offered(\.retiredIcons))
     var explain: IconURL?
 
     @Flag(help: "Confirm a held eviction: its images are removed now. This cannot be undone.")

@@ -19,7 +19,7 @@ struct ExplainCommand: ParsableCommand {
             Exit code 1: there is no such code.
             """)
 
-    @Argument(help: "The code.", completion: .offered(.codes))
+    @Argument(help: "The code.", completion: .offered(\.codes))
     var code: String?
 
     @OptionGroup var output: OutputOptions

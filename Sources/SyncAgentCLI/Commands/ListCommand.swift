@@ -30,7 +30,7 @@ struct ListCommand: AsyncParsableCommand {
 
     @Argument(
         help: "The file name of the list, such as apps.plist; by default all lists.",
-        completion: .offered(.listsAndPins))
+        completion: .offered(\.listsAndPins))
     var list: ListName?
 
     @Flag(help: "Only show icons that failed, or whose last refresh failed.")

@@ -74,12 +74,12 @@ struct UnmuteCommand: AsyncParsableCommand {
 }
 
 struct MuteOptions: ParsableArguments {
-    @Argument(help: "The URL, spelled as in an app list.", completion: .offered(.icons))
+    @Argument(help: "The URL, spelled as in an app list.", completion: .offered(\.icons))
     var url: IconURL?
 
     @Option(
         help: ArgumentHelp("The file name of a list, in place of a URL.", valueName: "list"),
-        completion: .offered(.listsAndPins))
+        completion: .offered(\.listsAndPins))
     var list: ListName?
 
     var target: MuteTarget? { url.map(MuteTarget.icon) ?? list.map(MuteTarget.list) }

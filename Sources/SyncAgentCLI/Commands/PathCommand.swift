@@ -24,7 +24,7 @@ struct PathCommand: AsyncParsableCommand {
             Exit code 1: there is no image.
             """)
 
-    @Argument(help: "The URL, spelled as in the app list.", completion: .offered(.readyIcons))
+    @Argument(help: "The URL, spelled as in the app list.", completion: .offered(\.readyIcons))
     var url: IconURL?
 
     @Option(help: ArgumentHelp("The name of an app, in place of a URL.", valueName: "name"))
@@ -32,7 +32,7 @@ struct PathCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("The list of the app, by default all.", valueName: "list"),
-        completion: .offered(.listsAndPins))
+        completion: .offered(\.listsAndPins))
     var list: ListName?
 
     @Option(help: ArgumentHelp("The size in pixels, 1 to 65535, or with a scale: 64@2.", valueName: "pixels"))

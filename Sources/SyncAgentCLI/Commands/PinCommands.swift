@@ -23,7 +23,7 @@ struct PinCommand: AsyncParsableCommand {
             something else, such as a pause; 69 the agent is not running.
             """)
 
-    @Argument(help: "The URL, spelled as in an app list.", completion: .offered(.icons))
+    @Argument(help: "The URL, spelled as in an app list.", completion: .offered(\.icons))
     var url: IconURL
 
     @Flag(help: "Wait until the icon is ready, has failed, or waits for something else.")
@@ -85,7 +85,7 @@ struct UnpinCommand: AsyncParsableCommand {
             Exit codes: 1 the icon is not pinned, or the change is not published yet; 69 the agent is not running.
             """)
 
-    @Argument(help: "The URL, spelled as it was pinned.", completion: .offered(.pinnedIcons))
+    @Argument(help: "The URL, spelled as it was pinned.", completion: .offered(\.pinnedIcons))
     var url: IconURL
 
     @Flag(help: "Print one JSON document: the pins that stay.")

@@ -23,7 +23,7 @@ struct RetryCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"),
-        completion: .offered(.failedIconsAndLists))
+        completion: .offered(\.failedIconsAndLists))
     var names: [String] = []
 
     @Flag(help: "Retry all icons that failed, wait for their server, or could not be rendered.")
@@ -64,7 +64,7 @@ struct RefreshCommand: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp("URLs, spelled as in the app list, and names of lists.", valueName: "url or list"),
-        completion: .offered(.iconsAndLists))
+        completion: .offered(\.iconsAndLists))
     var names: [String] = []
 
     @Option(help: ArgumentHelp("The name of an app, in place of URLs and lists.", valueName: "name"))

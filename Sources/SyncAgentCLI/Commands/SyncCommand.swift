@@ -29,7 +29,7 @@ struct SyncCommand: AsyncParsableCommand {
     @Argument(
         help: ArgumentHelp(
             "The lists to wait for with --wait, such as apps.plist; by default all lists.", valueName: "list"),
-        completion: .offered(.lists))
+        completion: .offered(\.lists))
     var lists: [ListName] = []
 
     @Flag(help: "Wait until the lists are published or have failed.")

@@ -29,7 +29,7 @@ struct WhyCommand: AsyncParsableCommand {
         help: ArgumentHelp(
             "The URL, spelled as in the app list; without its query, if only one icon fits. Or the name of an app.",
             valueName: "url or app"),
-        completion: .offered(.icons))
+        completion: .offered(\.icons))
     var url: IconURL
 
     @OptionGroup var output: ReportOptions

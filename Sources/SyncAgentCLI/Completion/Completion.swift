@@ -10,30 +10,13 @@ import SyncAgent
 import SyncPlan
 import SystemPackage
 
-/// The names that a shell offers for an argument: `completion: .offered(.icons)`.
-enum Offer: Sendable {
-    case icons
-    case readyIcons
-    case pinnedIcons
-    /// URLs whose download failed, and lists.
-    case failedIconsAndLists
-    case iconsAndLists
-    /// URLs that older generations name, but the newest does not.
-    case retiredIcons
-    /// Published lists, and those in the lists folder.
-    case lists
-    /// The same, and the list of pins.
-    case listsAndPins
-    case settings
-    /// Codes that are explained.
-    case codes
-}
-
 extension CompletionKind {
-    static func offered(_ offer: Offer) -> CompletionKind {
+    /// The names that a shell offers for an argument: `completion: .offered(\.icons)`.
+    static func offered(_ names: @escaping @Sendable (Completion) -> [String]) -> CompletionKind {
         .custom { words, index, prefix in
-            Completion(words: words, index: index, prefix: prefix, environment: Configuration.environment)
-                .words(for: offer)
+            let environment = Configuration.environment
+            let completion = Completion(words: words, index: index, prefix: prefix, environment: environment)
+            return completion.words(for: names(completion))
         }
     }
 }
@@ -63,56 +46,51 @@ struct Completion {
         self.environment = environment
     }
 
-    /// The words to offer, in the form that the shell expects.
-    func words(for offer: Offer) -> [String] {
-        let names =
-            switch offer {
-            case .settings: SettingKey.all.flatMap { $0.assignments(after: word.text) }
-            case .codes: CodeExplanation.all.map(\.code)
-            case .lists: lists(withPins: false)
-            case .listsAndPins: lists(withPins: true)
-            case .icons: icons()
-            case .readyIcons: icons { $0 == .ready }
-            case .pinnedIcons: icons(of: [Reconciler.pinList])
-            case .iconsAndLists: lists(withPins: true) + icons()
-            case .failedIconsAndLists: lists(withPins: true) + icons { $0 == .failed }
-            case .retiredIcons: retiredIcons
-            }
+    var settings: [String] { SettingKey.all.flatMap { $0.assignments(after: word.text) } }
+    /// Codes that are explained.
+    var codes: [String] { CodeExplanation.all.map(\.code) }
+    /// Published lists, and those in the lists folder.
+    var lists: [String] { listsAndPins.filter { $0 != Reconciler.pinList.text } }
+    var listsAndPins: [String] { folders.map { ($0.droppedLists + $0.publishedLists).map(\.text) } ?? [] }
+    var icons: [String] { urls() }
+    var readyIcons: [String] { urls { $0 == .ready } }
+    var pinnedIcons: [String] { urls(of: [Reconciler.pinList]) }
+    var iconsAndLists: [String] { listsAndPins + icons }
+    var failedIconsAndLists: [String] { listsAndPins + urls { $0 == .failed } }
+    /// URLs that older generations name, but the newest does not.
+    var retiredIcons: [String] {
+        var urls: [String] = []
+        try? search?.retired { urls.append(spelling(of: $0)) }
+        return urls
+    }
+
+    private func urls(
+        of lists: [ListName]? = nil, where isOffered: (DocumentSearch.Status) -> Bool = { _ in true }
+    ) -> [String] {
+        var urls: [String] = []
+        try? search?.entries(of: lists) { if isOffered($1) { urls.append(spelling(of: $0)) } }
+        return urls
+    }
+
+    /// Those of the names that fit the word, in the form that the shell expects.
+    func words(for names: [String]) -> [String] {
         let fitting = names.filter {
             $0.starts(withBytes: word.text) && !$0.starts(withBytes: "-") && ShellWord.isShown($0)
         }
         return CompletionFold.fold(Set(fitting))
-            .filter { shell != .bash || Self.bashReadsUTF8 || $0.utf8.allSatisfy { $0 < 0x80 } }
+            .filter { shell != .bash || Self.readsUTF8() || $0.utf8.allSatisfy { $0 < 0x80 } }
             .compactMap { word.spelled($0, for: shell) }
     }
 
-    /// Whether bash's locale is UTF-8 or C.
+    /// Whether a locale, by default that of bash, is UTF-8 or C.
     ///
     /// In GBK and Big5, the second byte of a character can be a backslash, which then escapes nothing.
-    private static var bashReadsUTF8: Bool {
-        readsUTF8(locale: ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { Variable[$0] }.first { !$0.isEmpty } ?? "C")
-    }
-
-    static func readsUTF8(locale name: String) -> Bool {
-        let parts = name.asciiLowercased.split(atByte: ".", omittingEmpty: false)
-        if parts.count == 1 { return ["c", "posix"].contains(name.asciiLowercased) }
-        return ["utf-8", "utf8"].contains { parts[1].starts(withBytes: $0) }
-    }
-
-    private func icons(
-        of lists: [ListName]? = nil, where isOffered: (DocumentSearch.Status) -> Bool = { _ in true }
-    ) -> [String] {
-        var icons: [String] = []
-        try? search?.entries(of: lists) { url, status in
-            if isOffered(status) { icons.append(spelling(of: url)) }
-        }
-        return icons
-    }
-
-    private var retiredIcons: [String] {
-        var icons: [String] = []
-        try? search?.retired { icons.append(spelling(of: $0)) }
-        return icons
+    static func readsUTF8(locale name: String? = nil) -> Bool {
+        let variables = ["LC_ALL", "LC_CTYPE", "LANG"].lazy.compactMap { Variable[$0] }
+        let locale = (name ?? variables.first { !$0.isEmpty } ?? "C").asciiLowercased
+        let parts = locale.split(atByte: ".", omittingEmpty: false)
+        guard parts.count > 1 else { return parts == ["c"] || parts == ["posix"] }
+        return parts[1].starts(withBytes: "utf-8") || parts[1].starts(withBytes: "utf8")
     }
 
     /// The short form of a URL, as in tables, which commands accept.
@@ -121,11 +99,6 @@ struct Completion {
     private func spelling(of url: IconURL) -> String {
         let short = shown(url)
         return short.starts(withBytes: word.text) ? short : url.text
-    }
-
-    private func lists(withPins: Bool) -> [String] {
-        let lists = folders.map { $0.droppedLists + $0.publishedLists } ?? []
-        return lists.filter { withPins || $0 != Reconciler.pinList }.map(\.text)
     }
 
     private var search: DocumentSearch? {

@@ -21,7 +21,7 @@ enum CompletionScript {
 
     static let bashBeginning = "#!/bin/bash\n"
     static let bashEnd = "complete -o filenames -F _syncagent syncagent"
-    /// The call that is replaced for each argument with ``Offer`` names.
+    /// The call that is replaced for each argument with offered names.
     static let bashOffer: Change = ("__syncagent_add_completions -W \"$(", "__syncagent_add_offered \"$(")
     /// Each of these texts occurs once.
     static let bashChanges: [Change] = [

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import CacheFormat
 import FoundationEssentials
-import Glibc
 import IconCache
 import SystemPackage
 
 /// Finds cache entries whose URLs begin with a text, fast enough for completion while typing.
 ///
-/// Documents have one app a line and keys in a fixed order, so they are searched, not parsed. URLs with JSON escapes,
-/// and very long ones, are skipped.
+/// Documents have keys in a fixed order, so they are searched, not parsed. URLs with JSON escapes, and very long ones, are
+/// skipped.
 struct DocumentSearch {
     enum Status {
         case ready, pending, failed
@@ -17,6 +17,9 @@ struct DocumentSearch {
     private static let longest = 1000
     /// The limit on bytes read of older documents.
     private static let mostOfThePast = 64 << 20
+    private static let icon = Array("\"icon\": \"".utf8)
+    private static let status = Array("\"status\": \"".utf8)
+    private static let quote = [UInt8(ascii: "\"")]
 
     private let cache: IconCache
     private let start: [UInt8]
@@ -24,7 +27,7 @@ struct DocumentSearch {
     init(in cache: FilePath, start: String) {
         self.cache = IconCache(at: cache)
         // Without the closing quote: the URL continues.
-        self.start = Array("\"icon\": \(JSON.quoted(start).dropLast())".utf8)
+        self.start = Self.icon + JSON.quoted(start).utf8.dropFirst().dropLast()
     }
 
     /// Finds the entries of the newest generation, in some lists or all; passes each URL and its state.
@@ -60,61 +63,31 @@ struct DocumentSearch {
     }
 
     /// Searches a document; returns its size in bytes.
+    ///
+    /// JSON escapes quotes in strings, so a quoted key is always a key.
     @discardableResult
     private func search(_ document: String, _ visit: (IconURL, Status) -> Void) -> Int {
         guard let json = try? FileBytes.read(cache.folder.pushing(FilePath(document))) else { return 0 }
-        json.withUnsafeBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let line = rest.beginning(before: "\n")
-                rest = rest.dropping(line.count + 1)
-                visitEntry(on: line, visit)
+        var end = 0
+        func pass(_ mark: [UInt8]) -> Bool {
+            json.withUnsafeBytes { bytes in
+                guard let start = bytes.baseAddress,
+                    let found = memmem(start + end, bytes.count - end, mark, mark.count)
+                else { return false }
+                end = UnsafeRawPointer(found) - start + mark.count
+                return true
             }
+        }
+        while pass(start) {
+            let begin = end - start.count + Self.icon.count
+            guard pass(Self.quote), case let url = json[begin..<end - 1], pass(Self.status), end < json.count else {
+                break
+            }
+            guard url.count <= Self.longest, !url.contains(UInt8(ascii: "\\")) else { continue }
+            let isReady = json[end] == UInt8(ascii: "r")
+            let status: Status = isReady ? .ready : json[end] == UInt8(ascii: "f") ? .failed : .pending
+            visit(IconURL(String(decoding: url, as: UTF8.self)), status)
         }
         return json.count
-    }
-
-    /// Searches a line; JSON escapes quotes in strings, so a quoted key is always a key.
-    private func visitEntry(on line: UnsafeRawBufferPointer, _ visit: (IconURL, Status) -> Void) {
-        guard let position = line.position(of: start) else { return }
-        let value = line.dropping(position + "\"icon\": \"".utf8.count)
-        let url = value.beginning(before: "\"")
-        guard url.count <= Self.longest, url.beginning(before: "\\").count == url.count,
-            let key = value.dropping(url.count).position(of: Self.status)
-        else { return }
-        let status: Status =
-            switch value.dropping(url.count + key + Self.status.count).first {
-            case UInt8(ascii: "r"): .ready
-            case UInt8(ascii: "f"): .failed
-            default: .pending
-            }
-        visit(IconURL(String(decoding: url, as: UTF8.self)), status)
-    }
-
-    private static let status = Array("\"status\": \"".utf8)
-}
-
-extension UnsafeRawBufferPointer {
-    /// The bytes before a character; all if it does not occur.
-    fileprivate func beginning(before mark: Unicode.Scalar) -> UnsafeRawBufferPointer {
-        guard let start = baseAddress, let found = memchr(start, CInt(mark.value), count) else { return self }
-        return UnsafeRawBufferPointer(start: start, count: UnsafeRawPointer(found) - start)
-    }
-
-    fileprivate func dropping(_ length: Int) -> UnsafeRawBufferPointer {
-        UnsafeRawBufferPointer(rebasing: self[Swift.min(length, count)...])
-    }
-
-    fileprivate func position(of pattern: [UInt8]) -> Int? {
-        guard let start = baseAddress, let first = pattern.first else { return nil }
-        var position = 0
-        while count - position >= pattern.count,
-            let found = memchr(start + position, CInt(first), count - position - pattern.count + 1)
-        {
-            let offset = UnsafeRawPointer(found) - start
-            if memcmp(found, pattern, pattern.count) == 0 { return offset }
-            position = offset + 1
-        }
-        return nil
     }
 }

@@ -54,11 +54,7 @@ struct ShellInput: Equatable {
     ///
     /// Other bytes have none in bash, and typed ones have no backslash.
     private static func escaped(_ name: String) -> String {
-        var result: [UInt8] = []
-        for byte in name.utf8 {
-            if byte < 0x80, !ShellWord.isPlain(byte) { result.append(UInt8(ascii: "\\")) }
-            result.append(byte)
-        }
-        return String(decoding: result, as: UTF8.self)
+        let bytes = name.utf8.flatMap { $0 < 0x80 && !ShellWord.isPlain($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }

@@ -19,7 +19,7 @@ struct Configuration: ParsableArguments {
         name: .customLong("set"),
         help: ArgumentHelp(
             "Use this value of a setting, such as fetch.maxBytes=1MiB; repeatable.", valueName: "key=value"),
-        completion: .offered(.settings))
+        completion: .offered(\.settings))
     var assignments: [String] = []
 
     @Flag(exclusivity: .exclusive)
