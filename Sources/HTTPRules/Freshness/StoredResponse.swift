@@ -99,7 +99,7 @@ package struct StoredResponse: Equatable, Sendable {
 
     // MARK: - Kept fields
 
-    /// How the lines of kept fields begin. Of those before the lists, the first line counts.
+    /// How the lines of kept fields begin; of the first five, only the first line counts.
     static let beginnings: [StaticString] =
         ["age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: "]
     private static let lists = [5: "cache-control", 6: "vary"]

@@ -81,7 +81,7 @@ struct PackedResponseTests {
         }
     }
 
-    @Test("what servers send takes few bytes")
+    @Test("a response as servers send it takes 40 bytes")
     func size() {
         let response = Sample.response([
             ("Date", Self.date), ("Last-Modified", Self.date), ("ETag", "\"6729d1a3-64\""),

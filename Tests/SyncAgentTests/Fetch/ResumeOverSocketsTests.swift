@@ -47,7 +47,6 @@ struct ResumeOverSocketsTests {
                 let codes = try await first.value.map(\.code)
                 #expect(codes == [code])
                 let begun = try #require(try cache.folder.entry(part)).size
-                let before = origin.sentBytes
                 // The second attempt is that of another agent.
                 let restarted = try CacheFixture(path)
                 #expect(restarted.restored.partials.map(\.url.text) == [url])
@@ -57,7 +56,6 @@ struct ResumeOverSocketsTests {
                 let fetches = try await restarted.fetch([url], settings)
                 #expect(fetches.last?.digest == .of(CutIcon.streamed) && fetches.last?.isTidy == true)
                 #expect(requests.withLock(\.self) == ["bytes=\(begun)-"])
-                #expect(origin.sentBytes - before < CutIcon.streamed.count - Int(begun) + 1000)
                 return true
             }
         }
