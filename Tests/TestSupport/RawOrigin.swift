@@ -3,7 +3,6 @@ package import DemoOrigin
 import Glibc
 import NIOCore
 import NIOPosix
-import Synchronization
 
 /// A TCP origin on loopback that sends exactly the bytes it is told to: for servers that misbehave.
 ///
@@ -76,10 +75,6 @@ package final class RawOrigin: Sendable {
     package let requests = Tally()
 
     private let scheme: String
-    private let sent = Atomic(0)
-
-    /// How many bytes the kernel has taken.
-    package var sentBytes: Int { sent.load(ordering: .relaxed) }
 
     private init(scheme: String, host: String, port: Int) {
         self.scheme = scheme
@@ -167,12 +162,12 @@ package final class RawOrigin: Sendable {
     private func perform(_ step: Step, on channel: any Channel) async throws {
         switch step {
         case .send(let bytes):
-            try await send(ByteBuffer(bytes: bytes), on: channel)
+            try await channel.writeAndFlush(ByteBuffer(bytes: bytes))
         case .sendSlowly(let bytes, let pause):
             for byte in bytes {
                 // That nothing comes for so long is what the client sees.
                 try await Task.sleep(for: pause)
-                try await send(ByteBuffer(bytes: [byte]), on: channel)
+                try await channel.writeAndFlush(ByteBuffer(bytes: [byte]))
             }
         case .wait(let gate):
             try await gate.wait()
@@ -189,10 +184,5 @@ package final class RawOrigin: Sendable {
                 tls?.close(promise: nil) ?? channel.close(promise: nil)
             }.get()
         }
-    }
-
-    private func send(_ buffer: ByteBuffer, on channel: any Channel) async throws {
-        try await channel.writeAndFlush(buffer)
-        sent.add(buffer.readableBytes, ordering: .relaxed)
     }
 }
