@@ -91,7 +91,7 @@ struct StartUpRecovery {
     /// Restores a generation; a list with a damaged document stays as in the generation before.
     private mutating func restore(_ manifest: Manifest) throws {
         var whole = manifest
-        for (name, list) in manifest.lists where try !readDocument(list) {
+        for (name, list) in manifest.lists where try !readDocument(list, of: name) {
             whole.lists[name] = state.manifests.last?.lists[name]
         }
         hasOldPins = whole.lists[Reconciler.pinList] != manifest.lists[Reconciler.pinList]
@@ -112,12 +112,16 @@ struct StartUpRecovery {
         }
     }
 
-    private mutating func readDocument(_ list: Manifest.List) throws -> Bool {
-        if state.documents[list.sha256] != nil { return true }
+    /// - Returns: `false` if the document is missing or damaged, or is that of another list.
+    private mutating func readDocument(_ list: Manifest.List, of name: ListName) throws -> Bool {
+        if let document = state.documents[list.sha256], document.list == name { return true }
         if let bytes = try folder.readIfPresent(list.document), Digest.of(bytes) == list.sha256 {
             do {
-                state.documents[list.sha256] = try AppListDocument(json: bytes)
-                return true
+                let document = try AppListDocument(json: bytes)
+                if document.list == name {
+                    state.documents[list.sha256] = document
+                    return true
+                }
             } catch .damaged {
                 // Treat it like a wrong digest.
             } catch {

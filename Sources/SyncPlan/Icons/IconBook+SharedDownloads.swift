@@ -48,7 +48,7 @@ extension IconBook {
         guard let icon = catalog.icons[request.url], icon.failure?.code != .fetch(.disk) else { return nil }
         let shared: SharedImage
         if let staged = other.staged, let answer = other.stagedAnswer {
-            shared = SharedImage(image: staged.image, staged: staged.name, response: answer.response)
+            shared = SharedImage(image: staged.image, staged: staged.name, response: answer.response.unpacked)
         } else if let image = other.image, let response = other.response, other.freshUntil > now,
             retention.ledger.isOnDisk(image.sha256)
         {
@@ -113,8 +113,8 @@ extension IconBook {
     private mutating func retryFailed(with url: IconURL, in turn: inout Turn) {
         let failed = sharedDownloads.failures(besides: url)
         guard !failed.isEmpty, let icon = catalog.icons[url],
-            icon.stagedAnswer != nil || icon.packedResponse != nil,
-            !sources.gave(responseFrom: icon.stagedAnswer?.response.url ?? icon.packedResponse?.url),
+            let response = icon.stagedAnswer?.response ?? icon.packedResponse,
+            !sources.gave(responseFrom: response.url),
             let image = icon.staged?.image.sha256 ?? icon.boxedImage.digest
         else { return }
         for other in failed.sorted() {

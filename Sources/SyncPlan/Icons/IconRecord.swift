@@ -32,7 +32,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
 
     /// A server's response about an image, with the freshness that follows from it.
     package struct Answer: Equatable, Sendable {
-        package var response: StoredResponse
+        package var response: PackedResponse
         /// No request is sent before this time.
         package var freshUntil: Timestamp
     }
@@ -248,7 +248,7 @@ extension IconRecord {
     }
 
     private mutating func confirm(_ answer: Answer) {
-        packedResponse = PackedResponse(answer.response)
+        packedResponse = answer.response
         (failure, wasMissing) = (nil, false)
         // The answer to an earlier request leaves the image as outdated as the user wants it to be.
         guard fullRequest != .wanted else { return }

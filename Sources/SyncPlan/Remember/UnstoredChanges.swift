@@ -160,8 +160,8 @@ extension IconMemo {
     fileprivate init(url: IconURL, _ icon: IconRecord) {
         if !icon.hasImage, let image = icon.staged?.image, let answer = icon.stagedAnswer {
             self.init(
-                url: url, image: image.sha256, response: answer.response, freshUntil: answer.freshUntil, failure: nil,
-                trail: icon.trail)
+                url: url, image: image.sha256, packedResponse: answer.response, freshUntil: answer.freshUntil,
+                failure: nil, trail: icon.trail)
         } else {
             self.init(
                 url: url, image: icon.image?.sha256, packedResponse: icon.packedResponse, freshUntil: icon.freshUntil,

@@ -14,7 +14,8 @@ extension Reconciler {
 
     package var shownImages: Int { book.catalog.shownImages }
 
-    /// O(*n* log *n*) in the number of lists, and O(*n*) in the number of origins that failed recently.
+    /// O(*n* log *n*) in the number of lists, O(*n*) in that of the apps of lists in which one shows its last image, and
+    /// O(*n*) in that of origins that failed recently.
     package var status: StatusReport {
         let (queue, clock) = (book.downloads.queue, turn.wallClock)
         var report = StatusReport(state: book.downloads.isPaused ? .paused : .running)

@@ -140,6 +140,22 @@ struct StartUpRecoveryTests {
         }
     }
 
+    @Test("a document that a manifest names for another list than its own counts as damaged")
+    func documentOfAnotherList() async throws {
+        try await afterDamage { cache in
+            var manifest = try IconCache(at: cache.path).manifest()
+            manifest.lists["b.plist"] = manifest.lists["apps.plist"]
+            for name in [CacheLayout.manifest, "generations/2.json"] { cache.folder.remove(name) }
+            try cache.folder.write(manifest.text, to: "generations/2.json", mode: .ownerReadWrite)
+            try cache.folder.link("generations/2.json", to: CacheLayout.manifest)
+        } _: { cache, missing in
+            #expect(cache.restored.manifests.last?.generation == 2)
+            #expect(cache.restored.manifests.last?.lists.keys.sorted() == ["apps.plist"])
+            #expect(cache.restored.isDamaged)
+            #expect(missing.isEmpty)
+        }
+    }
+
     @Test("damaged pins are as they were before, and the log says so", arguments: [true, false])
     func damagedPins(isDamaged: Bool) async throws {
         try await withTemporaryFolder { path in

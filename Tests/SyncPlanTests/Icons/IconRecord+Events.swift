@@ -26,7 +26,7 @@ extension IconEvent {
 
     /// The image that a word stands for is downloaded, and waits to be published.
     static func staged(_ word: String, as name: String? = nil) -> IconEvent {
-        let answer = IconRecord.Answer(response: Sample.response(etag: word), freshUntil: Sample.start)
+        let answer = IconRecord.Answer(response: PackedResponse(Sample.response(etag: word)), freshUntil: Sample.start)
         return .ended(.staged(StagedImage(name: name ?? word, image: Sample.image(word)), answer), trail: nil)
     }
 

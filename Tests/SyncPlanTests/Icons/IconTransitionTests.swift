@@ -10,7 +10,7 @@ import Testing
 @Suite("Transitions of icons")
 struct IconTransitionTests {
     private static let answer = IconRecord.Answer(
-        response: Sample.response(etag: "x"), freshUntil: Sample.start + .seconds(86_400))
+        response: PackedResponse(Sample.response(etag: "x")), freshUntil: Sample.start + .seconds(86_400))
     private static let failure = IconRecord.Failure(
         code: .http(404), message: "gone", attempts: 1, nextAttempt: Sample.start)
     private static let queued = IconEvent.queued(at: "https://h/a")
