@@ -130,9 +130,9 @@ package actor Evictor {
     /// Removes from the plan what is not damaged, or no longer.
     ///
     /// - Returns: The images for which that is unknown.
-    private func spare(_ plan: inout RetirementPlan) -> Set<RetirementPlan.Image> {
+    private func spare(_ plan: inout RetirementPlan) -> Set<AppListDocument.Image> {
         var whole: Set<UInt64> = []
-        var unreadable: Set<RetirementPlan.Image> = []
+        var unreadable: Set<AppListDocument.Image> = []
         plan.images = plan.images.filter { image in
             do throws(FileError) {
                 guard let entry = try folder.entry(image.path) else { return true }

@@ -10,8 +10,8 @@ extension CacheExpectation {
 
     /// Chooses what an inspection must find; a hasty one, for which a publication waits, takes a smaller sample.
     init(
-        _ order: CacheChecks.Order, of publishing: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
-        isHasty: Bool, using generator: inout SeededGenerator
+        _ order: CacheChecks.Order, of publishing: PublicationPlan, _ catalog: Catalog, isHasty: Bool,
+        using generator: inout SeededGenerator
     ) {
         let share = isHasty ? Self.haste : 1
         var documents: [ListName: Digest] = [:]
@@ -28,7 +28,7 @@ extension CacheExpectation {
         }
         self.init(
             generation: manifest?.generation, documents: documents,
-            images: order.isComplete ? Self.images(of: catalog, publishing, ledger) : nil,
+            images: order.isComplete ? Self.images(of: catalog, publishing) : nil,
             sample: order.hasSample
                 ? Self.sample(of: catalog, publishing, atMost: Self.sample.images / share, using: &generator) : [],
             removesOthers: order.removesOthers, doubtful: order.doubtful)
@@ -61,9 +61,7 @@ extension CacheExpectation {
     }
 
     /// All images on disk, with the URLs that show them; O(*n*) in the number of icons and of entries in all documents.
-    private static func images(
-        of catalog: Catalog, _ publishing: PublicationPlan, _ ledger: RetirementLedger
-    ) -> [Naming] {
+    private static func images(of catalog: Catalog, _ publishing: PublicationPlan) -> [Naming] {
         var images: [Naming] = []
         images.reserveCapacity(catalog.icons.count)
         // By index: iterating over records copies them.
@@ -77,8 +75,9 @@ extension CacheExpectation {
         }
         // Apps may show last images that have no name.
         let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
-        for image in ledger.imagesOnDisk where !(named?.contains(image.sha256) ?? catalog.needs(image.sha256)) {
-            images.append(Naming(image: image, url: nil))
+        for row in catalog.images.rows {
+            guard let image = row.boxed.wrappedValue, !(named?.contains(image.sha256) ?? row.isShown) else { continue }
+            if catalog.images.isKept(image.sha256) { images.append(Naming(image: image, url: nil)) }
         }
         return images
     }

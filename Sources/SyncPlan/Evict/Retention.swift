@@ -41,7 +41,7 @@ struct Retention: Sendable {
     private var leaseMax: Duration
     /// The number of retired images up to which no eviction is held.
     private var holdLimit: Int
-    private(set) var ledger = RetirementLedger()
+    var ledger = RetirementLedger()
     /// Holds the eviction of what one change of the lists retired, if that is much.
     private(set) var brake: EvictionBrake
     /// Unreferenced icons whose apps have a new icon URL; they do not count as lost.
@@ -49,7 +49,7 @@ struct Retention: Sendable {
     private var hasBrakedAtStart = false
     private var state = State.idle
     /// Damaged image files that are still on disk.
-    private var damaged: Set<RetirementPlan.Image> = []
+    private var damaged: Set<AppListDocument.Image> = []
     /// The URLs whose `by-url/` names link to damaged files.
     private var damagedURLs: Set<IconURL> = []
     private var stuck: (plan: RetirementPlan, until: Timestamp)?
@@ -82,19 +82,9 @@ struct Retention: Sendable {
 
     // MARK: Files on disk
 
-    mutating func publish(
-        _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: Set<Digest> = [], at now: Timestamp
-    ) {
-        ledger.publish(manifest, newDocuments: newDocuments, moved: moved, at: now)
-    }
-
-    mutating func recordMissing(_ images: Set<Digest>) {
-        ledger.recordMissing(images)
-    }
-
     /// Records that a file is damaged: that of an image, or the one to which the name of a URL leads, if it has one.
     mutating func recordDamage(of image: AppListDocument.Image, shownBy url: IconURL? = nil) {
-        damaged.insert(RetirementPlan.Image(sha256: image.sha256, path: image.path))
+        damaged.insert(image)
         if let url { damagedURLs.insert(url) }
     }
 
@@ -156,7 +146,7 @@ struct Retention: Sendable {
     /// `isPublished` tells that no list waits to be published.
     mutating func beginDamaged(in catalog: Catalog, isPublished: Bool) -> RetirementPlan? {
         guard !damaged.isEmpty || !damagedURLs.isEmpty else { return nil }
-        damaged = damaged.filter { !ledger.isOnDisk($0.sha256) }
+        damaged = damaged.filter { !catalog.images.isOnDisk($0.sha256) }
         damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil && !catalog.isReplaced($0) }
         guard isPublished else { return nil }
         var plan = RetirementPlan()
@@ -190,9 +180,9 @@ struct Retention: Sendable {
         return ((stuck?.plan.count ?? 0) + generations.count, stuck?.plan.failure ?? generations.first)
     }
 
-    mutating func end(_ result: ReleaseResult, at now: Timestamp) {
+    mutating func end(_ result: ReleaseResult, in images: inout ImageTable, at now: Timestamp) {
         for generation in result.removed {
-            ledger.release(generation)
+            ledger.release(generation, in: &images)
             unreleased[generation] = nil
         }
         for generation in result.kept {
@@ -207,12 +197,12 @@ struct Retention: Sendable {
     }
 
     /// Ends an eviction; `failed` is what could not be removed.
-    mutating func end(failed: RetirementPlan, in catalog: Catalog, at now: Timestamp) {
+    mutating func end(failed: RetirementPlan, in catalog: inout Catalog, at now: Timestamp) {
         guard case .removing(var gone) = state else { preconditionFailure("nothing was being removed") }
         state = .idle
         gone.subtract(failed)
         // Files that turned out intact were kept; they go with the last document that names them.
-        if !gone.isOfDamage { ledger.remove(gone) }
+        if !gone.isOfDamage { ledger.remove(gone, from: &catalog.images) }
         damaged.subtract(gone.images)
         damagedURLs.subtract(gone.urls)
         if !replaced.isEmpty { replaced.subtract(gone.urls) }
@@ -271,7 +261,7 @@ struct Retention: Sendable {
         let images = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
             .union(ledger.retiredLastImages(except: replaced, in: catalog))
         let retired = images.count { !catalog.needs($0) }
-        brake.recordChange(retiring: retired, of: retired + catalog.shownImages, generation: newest, at: now)
+        brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
     }
 
     /// Ends a hold if its icons have come back or are gone.

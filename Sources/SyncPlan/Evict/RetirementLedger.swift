@@ -30,16 +30,6 @@ package struct RetirementLedger: Sendable {
         }
     }
 
-    struct Image: Keyed {
-        let boxed: Boxed<AppListDocument.Image>
-        var documents: Int32 = 0
-        /// Whether its file is in `icons/` and intact.
-        var isOnDisk = true
-
-        var bytes: Int { boxed.wrappedValue?.bytes ?? 0 }
-        var key: Digest? { boxed.digest }
-    }
-
     /// How many documents have an image for a URL.
     struct Naming: Keyed {
         let url: IconURL
@@ -59,51 +49,12 @@ package struct RetirementLedger: Sendable {
     private var leftovers: [Int: Set<Digest>] = [:]
     /// The documents of the current generation whose content is unknown.
     private var unknown: Set<Digest> = []
-    /// The images that documents name, and those still to be removed; update the holdings with every change.
-    private(set) var images = KeyedTable<Image>()
     private(set) var urls = KeyedTable<Naming>()
     var waived: Set<Int> = []
+    /// What no generation names any more, except images.
     private var unnamed = RetirementPlan()
 
-    /// The number and total bytes of the images in `icons/`.
-    package private(set) var holdings: (images: Int, bytes: Int) = (0, 0)
-
     package init() {}
-
-    private mutating func count(_ image: Image?, _ sign: Int) {
-        guard let image, image.isOnDisk else { return }
-        holdings.images += sign
-        // Documents written by others may contain any size, so this must not trap.
-        holdings.bytes &+= sign &* image.bytes
-    }
-
-    private mutating func record(_ digest: Digest, isOnDisk: Bool) {
-        guard let place = images.index(of: digest) else { return }
-        count(images[place], -1)
-        images.update(at: place) { $0.isOnDisk = isOnDisk }
-        count(images[place], 1)
-    }
-
-    package func isOnDisk(_ image: Digest) -> Bool { images[image]?.isOnDisk ?? false }
-
-    /// Whether an image is on disk and stays there, because a generation names it.
-    func isKept(_ image: Digest) -> Bool { images[image].map { $0.isOnDisk && $0.documents > 0 } ?? false }
-
-    /// Whether a generation names the image, or it is still in `icons/` since one did.
-    func knows(_ image: Digest) -> Bool { images[image] != nil }
-
-    /// The images that generations name and are in `icons/`.
-    package var imagesOnDisk: [AppListDocument.Image] {
-        images.lazy.filter { $0.isOnDisk && $0.documents > 0 }.compactMap(\.boxed.wrappedValue)
-    }
-
-    /// The shared box of an image that a document names.
-    func boxed(_ image: Digest) -> Boxed<AppListDocument.Image>? { images[image]?.boxed }
-
-    /// The shared box of an image, or a new one if documents describe it differently.
-    func boxed(_ image: AppListDocument.Image) -> Boxed<AppListDocument.Image> {
-        if let boxed = boxed(image.sha256), boxed.wrappedValue == image { boxed } else { Boxed(wrappedValue: image) }
-    }
 
     package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
 
@@ -137,15 +88,8 @@ package struct RetirementLedger: Sendable {
         (showingLast[list] ?? []).compactMap { documents[$0] }
     }
 
-    /// Whether no document names the image, which is still to be evicted.
-    private func isUnnamed(_ image: Digest) -> Bool { images[image]?.documents == 0 }
-
     /// Whether no document names the URL, whose `by-url/` name is still to be removed.
     private func isUnnamed(_ url: IconURL) -> Bool { urls[url]?.documents == 0 }
-
-    package mutating func recordMissing(_ digests: some Sequence<Digest>) {
-        for digest in digests { record(digest, isOnDisk: false) }
-    }
 
     /// Records a durable generation, which supersedes the current one.
     ///
@@ -153,9 +97,9 @@ package struct RetirementLedger: Sendable {
     /// before named, `moved` the images that it moved to `icons/`.
     package mutating func publish(
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
-        at now: Timestamp
+        in images: inout ImageTable, at now: Timestamp
     ) {
-        for digest in moved { record(digest, isOnDisk: true) }
+        images.record(moved, areWhole: true)
         let last = current
         if let last {
             supersessions[last] = now
@@ -172,7 +116,7 @@ package struct RetirementLedger: Sendable {
                     unknown.insert(digest)
                     continue
                 }
-                add(document, digest)
+                add(document, digest, to: &images)
             }
             documents[digest]?.lists += 1
             changed.insert(digest)
@@ -199,14 +143,7 @@ package struct RetirementLedger: Sendable {
         }
     }
 
-    private mutating func record(_ image: AppListDocument.Image) {
-        guard images.index(of: image.sha256) == nil else { return }
-        let new = Image(boxed: Boxed(wrappedValue: image))
-        images.update(image.sha256, default: new) { _ in }
-        count(new, 1)
-    }
-
-    private mutating func add(_ value: AppListDocument, _ digest: Digest) {
+    private mutating func add(_ value: AppListDocument, _ digest: Digest, to images: inout ImageTable) {
         var ready: (urls: [IconURL], images: [Digest]) = ([], [])
         ready.urls.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
@@ -216,20 +153,20 @@ package struct RetirementLedger: Sendable {
             guard case .ready(let image) = value.apps[index].state else { continue }
             ready.urls.append(value.apps[index].icon)
             ready.images.append(image.sha256)
-            record(image)
+            images.add(image)
             if case .some(_, let renditions) = value.apps[index].rest {
                 for rendition in renditions {
                     ready.images.append(rendition.image.sha256)
-                    record(rendition.image)
+                    images.add(rendition.image)
                 }
             }
             guard case .some(let last?, _) = value.apps[index].rest else { continue }
-            let shown = App.LastImage(url: last.icon, image: boxed(image), since: last.since)
+            let shown = App.LastImage(url: last.icon, image: images.boxed(image), since: last.since)
             apps.append(App(entry: AppEntry(value.apps[index]), last: shown))
         }
         let document = Document(
             urls: SortedSet(ready.urls), images: SortedSet(ready.images), list: value.list, apps: apps)
-        for digest in document.images { images.update(digest) { $0.documents += 1 } }
+        for digest in document.images { images.name(digest) }
         for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
         documents[digest] = document
         if !apps.isEmpty { showingLast[document.list, default: []].insert(digest) }
@@ -246,7 +183,7 @@ package struct RetirementLedger: Sendable {
     }
 
     /// Releases a generation whose file is gone.
-    package mutating func release(_ number: Int) {
+    package mutating func release(_ number: Int, in images: inout ImageTable) {
         precondition(number != current, "the current generation is not released")
         guard supersessions.removeValue(forKey: number) != nil else { return }
         superseded.removeAll { $0 == number }
@@ -259,21 +196,15 @@ package struct RetirementLedger: Sendable {
                 documents[digest] = nil
                 showingLast[document.list]?.remove(digest)
                 if showingLast[document.list]?.isEmpty == true { showingLast[document.list] = nil }
-                forget(document, digest)
+                forget(document, digest, in: &images)
             }
         }
     }
 
-    private mutating func forget(_ document: Document, _ digest: Digest) {
+    private mutating func forget(_ document: Document, _ digest: Digest, in images: inout ImageTable) {
         unnamed.documents.insert(digest)
         unnamed.affected.formUnion(document.urls)
-        for digest in document.images {
-            images.update(digest) { $0.documents -= 1 }
-            guard let known = images[digest], known.documents == 0, let image = known.boxed.wrappedValue else {
-                continue
-            }
-            unnamed.images.insert(.init(sha256: digest, path: image.path))
-        }
+        for digest in document.images { images.forgetNaming(of: digest) }
         for url in document.urls {
             urls.update(url) { $0.documents -= 1 }
             if isUnnamed(url) { unnamed.urls.insert(url) }
@@ -283,25 +214,23 @@ package struct RetirementLedger: Sendable {
     /// What can be removed now: named by no generation on disk, and not needed for the next one.
     package func removable(in catalog: Catalog) -> RetirementPlan {
         RetirementPlan(
-            documents: unnamed.documents,
-            images: unnamed.images.filter { isUnnamed($0.sha256) && !catalog.needs($0.sha256) },
+            documents: unnamed.documents, images: Set(catalog.images.removable),
             urls: unnamed.urls.filter { isUnnamed($0) && !catalog.needs(url: $0) },
             affected: unnamed.affected)
     }
 
     package func hasRemovable(in catalog: Catalog) -> Bool {
         !unnamed.documents.isEmpty
-            || unnamed.images.contains { isUnnamed($0.sha256) && !catalog.needs($0.sha256) }
+            || !catalog.images.removable.isEmpty
             || unnamed.urls.contains { isUnnamed($0) && !catalog.needs(url: $0) }
     }
 
-    package mutating func remove(_ plan: RetirementPlan) {
-        for image in plan.images where isUnnamed(image.sha256) { count(images.remove(image.sha256), -1) }
+    package mutating func remove(_ plan: RetirementPlan, from images: inout ImageTable) {
+        for image in plan.images { images.evict(image.sha256) }
         for url in plan.urls where isUnnamed(url) { urls.remove(url) }
         unnamed.documents.subtract(plan.documents)
-        unnamed.images = unnamed.images.filter { isUnnamed($0.sha256) }
         unnamed.urls = unnamed.urls.filter { isUnnamed($0) }
-        if unnamed.images.isEmpty, unnamed.urls.isEmpty { unnamed.affected = [] }
+        if images.unnamed.isEmpty, unnamed.urls.isEmpty { unnamed.affected = [] }
     }
 }
 

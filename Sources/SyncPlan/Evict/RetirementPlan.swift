@@ -3,13 +3,8 @@ package import CacheFormat
 
 /// Files that no generation on disk names and that can be removed.
 package struct RetirementPlan: Equatable, Sendable {
-    package struct Image: Hashable, Sendable {
-        package var sha256: Digest
-        package var path: String
-    }
-
     package var documents: Set<Digest> = []
-    package var images: Set<Image> = []
+    package var images: Set<AppListDocument.Image> = []
     package var urls: Set<IconURL> = []
     /// All URLs of the documents that no generation names any more.
     package var affected: Set<IconURL> = []
@@ -20,7 +15,8 @@ package struct RetirementPlan: Equatable, Sendable {
     package var failure: String?
 
     package init(
-        documents: Set<Digest> = [], images: Set<Image> = [], urls: Set<IconURL> = [], affected: Set<IconURL> = []
+        documents: Set<Digest> = [], images: Set<AppListDocument.Image> = [], urls: Set<IconURL> = [],
+        affected: Set<IconURL> = []
     ) {
         self.documents = documents
         self.images = images

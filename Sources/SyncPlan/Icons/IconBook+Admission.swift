@@ -74,7 +74,7 @@ extension IconBook {
     private func room(under limit: Admission.Limit) -> Int? {
         guard let bytes = bytes(of: limit) else { return nil }
         switch limit {
-        case .cache: return bytes &- retention.ledger.holdings.bytes &- catalog.tally.all.stagedBytes
+        case .cache: return bytes &- catalog.images.holdings.bytes &- catalog.tally.all.stagedBytes
         case .list(let list): return bytes &- (catalog.tallies[list]?.bytes ?? 0)
         }
     }

@@ -136,7 +136,7 @@ extension IconBook {
         if case .image(let staged, _) = outcome {
             if case .staged = end {
                 publishing.stage(url)
-                if mayWriteAhead, !retention.ledger.knows(staged.image.sha256) {
+                if mayWriteAhead, !catalog.images.isKnown(staged.image.sha256) {
                     turn.actions.append(.writeAhead(staged, naming: icon.hasImage ? nil : url))
                 }
             } else {
@@ -218,7 +218,7 @@ extension IconBook {
             if !icon.hasImage,
                 let refusal = refusal(
                     of: url, bytes: staged.image.bytes,
-                    isOnDisk: !isRequest || retention.ledger.isOnDisk(staged.image.sha256))
+                    isOnDisk: !isRequest || catalog.images.isOnDisk(staged.image.sha256))
             {
                 return .failed(repeated(refusal, of: url, in: &turn))
             }

@@ -70,7 +70,7 @@ extension IconBook {
 
     private mutating func inherit(from source: IconURL, to url: IconURL, in turn: inout Turn) {
         guard let from = catalog.icons[source], let digest = from.boxedImage.digest,
-            let icon = catalog.icons[url], !icon.hasStaged, icon.accepts(digest), retention.ledger.isOnDisk(digest)
+            let icon = catalog.icons[url], !icon.hasStaged, icon.accepts(digest), catalog.images.isOnDisk(digest)
         else { return }
         let isNew = icon.boxedImage.digest != digest
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }

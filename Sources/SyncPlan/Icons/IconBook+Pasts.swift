@@ -68,7 +68,7 @@ extension IconBook {
         for list in catalog.pastIndex.unsettled.sorted() {
             let shown = catalog.lists[list]?.apps.pasts.compactMap { position, past -> (Int, App.LastImage)? in
                 guard past.last == nil, let image = past.before, let digest = image.image.digest,
-                    !damaged.contains(digest), retention.ledger.isOnDisk(digest)
+                    !damaged.contains(digest), catalog.images.isOnDisk(digest)
                 else { return nil }
                 return (position, image)
             }
@@ -101,7 +101,7 @@ extension IconBook {
             let orphan = catalog.orphan(of: icon)
             guard let image = images[icon] ?? catalog.lastImage(from: icon) ?? orphan, let digest = image.digest,
                 let record = catalog.icons[icon], !record.hasImage, record.accepts(digest),
-                retention.ledger.isOnDisk(digest)
+                catalog.images.isOnDisk(digest)
             else { continue }
             if orphan != nil, let bytes = image.wrappedValue?.bytes {
                 turn.emit(.iconReady(icon, bytes: bytes, generation: nil))
@@ -129,7 +129,7 @@ extension IconBook {
             })
         var images: [(position: Int, image: App.LastImage)] = []
         for document in documents where !returning.missing.isEmpty {
-            let shown = document.filter { $0.last?.image.digest.map(retention.ledger.isOnDisk) == true }
+            let shown = document.filter { $0.last?.image.digest.map(catalog.images.isOnDisk) == true }
             for (position, number) in returning.match(shown.map(\.entry)) {
                 if let last = shown[number].last { images.append((position, last)) }
             }

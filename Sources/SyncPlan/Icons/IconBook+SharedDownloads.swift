@@ -50,7 +50,7 @@ extension IconBook {
         if let staged = other.staged, let answer = other.stagedAnswer {
             shared = SharedImage(image: staged.image, staged: staged.name, response: answer.response.unpacked)
         } else if let image = other.image, let response = other.response, other.freshUntil > now,
-            retention.ledger.isOnDisk(image.sha256)
+            catalog.images.isOnDisk(image.sha256)
         {
             shared = SharedImage(image: image, staged: nil, response: response)
         } else {

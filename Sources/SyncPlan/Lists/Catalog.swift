@@ -7,15 +7,7 @@ import HTTPRules
 package struct Catalog: Sendable {
     package private(set) var lists: [ListName: ListRecord] = [:]
     package private(set) var icons = IconTable()
-    /// An image that referenced icons show.
-    private struct Shown: Keyed {
-        let image: Boxed<AppListDocument.Image>
-        var icons: Int32 = 0
-
-        var key: Digest? { image.digest }
-    }
-
-    private var shown = KeyedTable<Shown>()
+    package var images = ImageTable()
     private(set) var pastIndex = PastIndex()
     /// Icons whose `by-url/` names must be set again, other than for new images of their own.
     private var reshown: Set<IconURL> = []
@@ -32,14 +24,8 @@ package struct Catalog: Sendable {
 
     package init() {}
 
-    /// The number of images that referenced icons, or apps in place of them, show.
-    package var shownImages: Int { shown.count }
-
-    /// The images that referenced icons, or apps in place of them, show.
-    var shownDigests: some Sequence<Digest> { shown.lazy.compactMap(\.image.digest) }
-
     /// Whether a referenced icon shows the image, as its own or as a previous one.
-    package func needs(_ image: Digest) -> Bool { shown.index(of: image) != nil }
+    package func needs(_ image: Digest) -> Bool { images.isShown(image) }
 
     /// Whether the URL's `by-url/` name is in use.
     package func needs(url: IconURL) -> Bool {
@@ -158,8 +144,8 @@ package struct Catalog: Sendable {
         lists[app.list]?.apps[past: app.position] = new
         pastIndex.record(new, after: old, of: app, showing: icon)
         guard new.last != old.last else { return }
-        if let last = old.last { hide(last.image.digest) }
-        if let last = new.last { show(last.image) }
+        if let last = old.last { images.hide(last.image.digest) }
+        if let last = new.last { images.show(last.image) }
         requestNaming(icon)
     }
 
@@ -189,17 +175,6 @@ package struct Catalog: Sendable {
         return reshown
     }
 
-    /// Counts a use of an image.
-    private mutating func show(_ image: Boxed<AppListDocument.Image>) {
-        shown.update(image.digest, default: Shown(image: image)) { $0.icons += 1 }
-    }
-
-    /// Counts a use of an image out.
-    private mutating func hide(_ image: Digest?) {
-        shown.update(image) { $0.icons -= 1 }
-        if shown[image]?.icons == 0 { shown.remove(image) }
-    }
-
     /// The place of an icon's record until one is forgotten; creates the record if the URL is unknown.
     mutating func place(of url: IconURL) -> Int {
         icons.place(of: url, default: IconRecord(isInline: DataURL(url.text) != nil))
@@ -224,11 +199,11 @@ package struct Catalog: Sendable {
     ) {
         if before.shown != after.shown {
             if after.shown != nil {
-                show(image)
+                images.show(image)
                 // Its own image arrived.
                 if hasLastImages { endReplacing(url) }
             }
-            if let old = before.shown { hide(old) }
+            if let old = before.shown { images.hide(old) }
         }
         if before.retired != after.retired {
             retired[url] = after.retired == nil ? nil : image

@@ -122,7 +122,7 @@ struct PublicationContents {
         publication.links.reserveCapacity(staged.count)
         func add(_ staged: StagedImage) {
             let digest = staged.image.sha256
-            if new.updateValue(staged.image, forKey: digest) != nil || ledger.isOnDisk(digest) {
+            if new.updateValue(staged.image, forKey: digest) != nil || catalog.images.isOnDisk(digest) {
                 publication.discards.append(staged)
             } else {
                 publication.moves.append(staged)

@@ -65,10 +65,10 @@ extension Reconciler {
         case .polled(let reply): book.applyPoll(reply, in: &turn)
         case .published(let result): applyPublication(result)
         case .released(let result):
-            book.retention.end(result, at: turn.now)
+            book.retention.end(result, in: &book.catalog.images, at: turn.now)
             if !result.removed.isEmpty { turn.memos.mark(generations: result.removed, at: turn.now) }
         case .removed(let failed):
-            book.retention.end(failed: failed, in: book.catalog, at: turn.now)
+            book.retention.end(failed: failed, in: &book.catalog, at: turn.now)
             book.space.prioritize(at: turn.now)
         case .rendered(let report):
             let damaged = book.applyRendering(report, mayWriteAhead: cache.isSearched, in: &turn)

@@ -55,7 +55,7 @@ extension Reconciler {
     private mutating func applyListing(
         present: Set<ListName>, gone: Set<ListName>, changed: [ListName: ListReading]
     ) {
-        let shown = book.catalog.shownImages
+        let shown = book.catalog.images.shown
         let retired = book.retiredIcons(in: changed)
         var changes = ListChanges()
         for name in gone { remove(name, &changes) }

@@ -13,8 +13,8 @@ extension Reconciler {
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
             var expectation = CacheExpectation(
-                order, of: book.publishing, book.catalog, book.retention.ledger,
-                isHasty: !book.publishing.window.isEmpty, using: &turn.generator)
+                order, of: book.publishing, book.catalog, isHasty: !book.publishing.window.isEmpty,
+                using: &turn.generator)
             expectation.renditionNames = book.renditionNames.sample(atMost: 8, using: &turn.generator)
             turn.start(.inspect(expectation))
         } else if isDue {
@@ -84,9 +84,10 @@ extension Reconciler {
         let documents = done.publication.documents.compactMap { document in
             manifest.lists[document.list].map { ($0.sha256, document) }
         }
-        book.retention.publish(
+        book.retention.ledger.publish(
             manifest, newDocuments: Dictionary(documents) { a, _ in a },
-            moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), at: turn.now)
+            moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), in: &book.catalog.images,
+            at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
         book.finishRenditions(of: done.publication)
@@ -107,11 +108,11 @@ extension Reconciler {
     }
 
     private mutating func finishImages(_ done: PublicationPlan.InFlight, _ manifest: Manifest) {
-        let shown = book.catalog.shownImages
+        let shown = book.catalog.images.shown
         var orphaned: [App.LastImage] = []
         // An image believed to be on disk may have turned out damaged meanwhile.
         let images = done.staged.map(\.staged.image.sha256)
-        let lost = Set(images.filter { !book.retention.ledger.isOnDisk($0) })
+        let lost = Set(images.filter { !book.catalog.images.isOnDisk($0) })
         for icon in done.staged {
             let (url, image) = (icon.url, icon.staged.image)
             guard let place = book.catalog.icons.index(of: url), book.catalog.icons[place].icon.hasStaged else {
@@ -119,7 +120,7 @@ extension Reconciler {
             }
             let replaced = book.catalog.lastImages(for: url)
             let generation = lost.contains(image.sha256) ? nil : manifest.generation
-            book.apply(.published(book.retention.ledger.boxed(image), generation: generation), at: place, in: &turn)
+            book.apply(.published(book.catalog.images.boxed(image), generation: generation), at: place, in: &turn)
             book.catalog.cancelNaming(url)
             book.retire(replaced, in: &turn)
             orphaned += book.withoutSuccessor(replaced)
@@ -130,7 +131,7 @@ extension Reconciler {
                 at: turn.now)
         }
         if book.catalog.hasDamagedPrevious {
-            let recovered = images.filter { book.retention.ledger.isOnDisk($0) }
+            let recovered = images.filter { book.catalog.images.isOnDisk($0) }
             book.showRecovered(book.catalog.removeDamagedPrevious(recovered), in: &turn)
         }
         book.keepPublished(among: done.stagedURLs, in: &turn)
@@ -187,7 +188,7 @@ extension Reconciler {
         for list in found.lostDocuments { renew(list) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.markChanged(at: turn.now) }
         recordDamage(found.lostImages)
-        book.retention.recordMissing(found.lostImages)
+        book.catalog.images.record(found.lostImages, areWhole: false)
     }
 
     /// Writes a list's document next, whatever it costs: the manifest on disk is wrong about it.
@@ -203,8 +204,11 @@ extension Reconciler {
     private mutating func adopt(_ found: AdoptedCache, besides lost: Set<Digest>) {
         turn.memos.mark(generations: book.retention.ledger.supersessions.keys, at: turn.now)
         var ledger = RetirementLedger()
-        for manifest in found.manifests { ledger.publish(manifest, newDocuments: found.documents, at: turn.now) }
-        ledger.recordMissing(found.missing)
+        book.catalog.images.forgetFiles()
+        for manifest in found.manifests {
+            ledger.publish(manifest, newDocuments: found.documents, in: &book.catalog.images, at: turn.now)
+        }
+        book.catalog.images.record(found.missing, areWhole: false)
         book.retention.adopt(ledger)
         turn.memos.mark(generations: ledger.supersessions.keys, at: turn.now)
         book.publishing.adopt(found.manifests.last, at: turn.now)
@@ -250,7 +254,7 @@ extension Reconciler {
             of: images, shownBy: lists, in: book.catalog, book.retention.ledger, at: turn.now)
         for list in outdated { book.retryDocument(of: list) }
         // Only the images found now: earlier damage may have been repaired by new files.
-        book.retention.recordMissing(found)
+        book.catalog.images.record(found, areWhole: false)
         return !found.isEmpty
     }
 

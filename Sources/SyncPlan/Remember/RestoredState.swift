@@ -73,7 +73,9 @@ struct RestoredCatalog: Sendable {
 
     /// `manifests` are ordered oldest first; `missing` are the images not on disk.
     init(_ manifests: [Manifest], documents: [Digest: AppListDocument], missing: Set<Digest>) {
-        for manifest in manifests { ledger.publish(manifest, newDocuments: documents, at: manifest.published) }
+        for manifest in manifests {
+            ledger.publish(manifest, newDocuments: documents, in: &catalog.images, at: manifest.published)
+        }
         for (name, list) in manifests.last?.lists ?? [:] {
             if let document = documents[list.sha256] { restore(name, list, document, missing: missing) }
         }
@@ -92,7 +94,7 @@ struct RestoredCatalog: Sendable {
                 for app in documents[list.sha256]?.apps ?? [] { restoreOlder(app, missing: missing) }
             }
         }
-        ledger.recordMissing(missing)
+        catalog.images.record(missing, areWhole: false)
         // Usually there are none.
         if !catalog.retired.isEmpty { findReplaced(manifests, documents) }
     }
@@ -108,7 +110,7 @@ struct RestoredCatalog: Sendable {
     ) {
         let entries = document.apps.map(AppEntry.init)
         let images = document.apps.map { app in
-            app.ownImage.flatMap { missing.contains($0.sha256) ? nil : ledger.boxed($0.sha256) }
+            app.ownImage.flatMap { missing.contains($0.sha256) ? nil : catalog.images.boxed($0.sha256) }
         }
         catalog.restore(
             name, ListRecord(state: .ok, source: document.source, apps: Apps(entries), published: published),
@@ -147,7 +149,7 @@ struct RestoredCatalog: Sendable {
             let app = document.apps[index]
             guard let previous = app.previous, case .ready(let image) = app.state else { continue }
             let isOwn = catalog.icons[app.icon]?.hasImage ?? false
-            guard !isOwn, !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256) else {
+            guard !isOwn, !missing.contains(image.sha256), let boxed = catalog.images.boxed(image.sha256) else {
                 outdatedLists.insert(document.list)
                 if missing.contains(image.sha256) { catalog.recordDamagedPrevious(image.sha256) }
                 continue
@@ -181,20 +183,20 @@ struct RestoredCatalog: Sendable {
         let known = catalog.icons[app.icon]
         guard let image = app.ownImage else {
             if let last = app.previous?.icon, catalog.orphan(of: last) == nil, case .ready(let image) = app.state,
-                !missing.contains(image.sha256), let boxed = ledger.boxed(image.sha256)
+                !missing.contains(image.sha256), let boxed = catalog.images.boxed(image.sha256)
             {
                 catalog.recordOrphan(boxed, of: last)
             }
             // The name stays as long as the generation.
             if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)
             {
-                named[app.icon] = ledger.boxed(image.sha256)
+                named[app.icon] = catalog.images.boxed(image.sha256)
             }
             return
         }
         guard known?.hasImage != true, known?.wasMissing != true, !catalog.isReplaced(app.icon) else { return }
         if missing.contains(image.sha256) { return recordMissing(app.icon) }
-        guard let boxed = ledger.boxed(image.sha256) else { return }
+        guard let boxed = catalog.images.boxed(image.sha256) else { return }
         _ = catalog.apply(.found(boxed, freshUntil: .distantPast), to: app.icon)
         doubtfulImages.insert(image.sha256)
         outdatedLists.formUnion(known?.lists ?? [])

@@ -52,10 +52,10 @@ extension IconBook {
     mutating func applyRendering(
         _ report: RenderReport, mayWriteAhead: Bool, in turn: inout Turn
     ) -> Set<Digest> {
-        let ledger = retention.ledger
-        let outcome = renditions.apply(report, isOnDisk: ledger.isKept, at: turn.now)
+        let images = catalog.images
+        let outcome = renditions.apply(report, isOnDisk: images.isKept, at: turn.now)
         for (url, failure) in outcome.failures { turn.emit(.iconNotRendered(url, failure)) }
-        for staged in outcome.staged where mayWriteAhead && !ledger.knows(staged.image.sha256) {
+        for staged in outcome.staged where mayWriteAhead && !images.isKnown(staged.image.sha256) {
             turn.actions.append(.writeAhead(staged, naming: nil))
         }
         discard(outcome.unused, in: &turn)

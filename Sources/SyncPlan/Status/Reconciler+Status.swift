@@ -12,7 +12,7 @@ extension Reconciler {
 
     package var spaceReserve: SpaceReserve { book.settings.cache.minFree }
 
-    package var shownImages: Int { book.catalog.shownImages }
+    package var shownImages: Int { book.catalog.images.shown }
 
     /// O(*n* log *n*) in the number of lists, O(*n*) in that of the apps of lists in which one shows its last image, and
     /// O(*n*) in that of origins that failed recently.
@@ -63,7 +63,7 @@ extension Reconciler {
         report.downloads.pauses = reportedPauses
         report.downloads.code = book.space.code?.rawValue
         report.cache = StatusReport.Cache(
-            bytes: book.retention.ledger.holdings.bytes, images: book.retention.ledger.holdings.images)
+            bytes: book.catalog.images.holdings.bytes, images: book.catalog.images.holdings.images)
         report.cache.lastRepair = cache.lastRepair
         // Reading new lists suspends eviction too, but is not worth reporting.
         report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? book.retention.brake.status(by: clock)
@@ -85,7 +85,8 @@ extension Reconciler {
     private var renditionStatus: StatusReport.Renditions? {
         guard book.renditions.isOn else { return nil }
         var status = StatusReport.Renditions()
-        for original in book.catalog.shownDigests {
+        for row in book.catalog.images.rows where row.isShown {
+            guard let original = row.key else { continue }
             switch book.renditions.standing(of: original) {
             case .ready: status.ready += 1
             case .pending: status.pending += 1

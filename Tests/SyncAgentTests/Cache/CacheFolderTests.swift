@@ -69,7 +69,7 @@ struct CacheFolderTests {
             let image = CacheLayout.image(.of("one"), suffix: "png")
             let document = try #require(before.lists["apps.plist"])
             let plan = RetirementPlan(
-                documents: [document.sha256], images: [.init(sha256: .of("one"), path: image)], urls: ["http://a/1"])
+                documents: [document.sha256], images: [CacheFixture.image("one")], urls: ["http://a/1"])
             // In the folder outside there is something by each name.
             let names = Set(
                 [image, document.document, CacheLayout.byURL("http://a/1"), "generations/1.json", "staging/2"]

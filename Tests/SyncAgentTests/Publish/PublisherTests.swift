@@ -196,11 +196,10 @@ struct EvictorTests {
             var plan = RetirementPlan()
             plan.isOfDamage = true
             plan.urls = ["http://a/one", "http://a/two"]
-            plan.images = Set(
-                ["one", "two", "three"].map {
-                    RetirementPlan.Image(sha256: .of($0), path: CacheLayout.image(.of($0), suffix: "png"))
-                })
-            let odd = RetirementPlan.Image(sha256: .of("x"), path: "icons/00/" + String(repeating: "x", count: 300))
+            plan.images = Set(["one", "two", "three"].map(CacheFixture.image))
+            let odd = AppListDocument.Image(
+                path: "icons/00/" + String(repeating: "x", count: 300), sha256: .of("x"), bytes: 1, type: "image/png",
+                width: 1, height: 1)
             plan.images.insert(odd)
             #expect(await cache.evictor.remove(plan).images == [odd])
             #expect(cache.exists(CacheLayout.image(.of("one"), suffix: "png")) && !cache.exists(two))
@@ -237,10 +236,7 @@ struct EvictorTests {
             var plan = RetirementPlan()
             plan.urls = ["http://a/one", "http://a/two"]
             plan.documents = [document.sha256]
-            plan.images = Set(
-                ["one", "two"].map {
-                    RetirementPlan.Image(sha256: .of($0), path: CacheLayout.image(.of($0), suffix: "png"))
-                })
+            plan.images = Set(["one", "two"].map(CacheFixture.image))
             // A folder that is not empty cannot be removed, whoever tries.
             let obstacles = [CacheLayout.image(.of("one"), suffix: "png"), CacheLayout.byURL("http://a/two")]
             for name in obstacles {

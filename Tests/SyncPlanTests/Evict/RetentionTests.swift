@@ -10,17 +10,18 @@ struct RetentionTests {
     private static let grace: Duration = .seconds(600)
 
     /// Generations of one list, each with these images, ten seconds apart; with the catalog of a list that is gone.
-    private static func retention(_ generations: [[IconURL: String]]) -> Retention {
-        var retention = Retention(Settings())
+    private static func retention(_ generations: [[IconURL: String]]) -> (Retention, Catalog) {
+        var (retention, catalog) = (Retention(Settings()), Catalog())
         for (index, images) in generations.enumerated() {
             let document = Sample.document("1.plist", images)
             let digest = Digest.of(document.json)
             var manifest = Manifest(generation: index + 1, published: Sample.start, lists: [:])
             manifest.lists["1.plist"] = Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)
-            retention.publish(
-                manifest, newDocuments: [digest: document], at: Sample.start + .seconds(10 * index))
+            retention.ledger.publish(
+                manifest, newDocuments: [digest: document], in: &catalog.images,
+                at: Sample.start + .seconds(10 * index))
         }
-        return retention
+        return (retention, catalog)
     }
 
     private static func releases(_ step: Retention.Step?) -> [Int]? {
@@ -33,34 +34,34 @@ struct RetentionTests {
 
     @Test("a generation goes after its grace, and then what it alone named")
     func grace() throws {
-        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        var (retention, catalog) = Self.retention([["a": "x"], ["a": "y"]])
         let superseded = Sample.start + .seconds(10)
         #expect(retention.nextStep == superseded + Self.grace)
-        #expect(retention.begin(in: Catalog(), now: superseded + Self.grace + .seconds(-1)) == nil)
+        #expect(retention.begin(in: catalog, now: superseded + Self.grace + .seconds(-1)) == nil)
         let now = superseded + Self.grace
-        #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1] && !retention.isIdle)
-        retention.end(ReleaseResult(removed: [1]), at: now)
+        #expect(Self.releases(retention.begin(in: catalog, now: now)) == [1] && !retention.isIdle)
+        retention.end(ReleaseResult(removed: [1]), in: &catalog.images, at: now)
         #expect(retention.isIdle)
-        let plan = try #require(Self.removal(retention.begin(in: Catalog(), now: now)))
+        let plan = try #require(Self.removal(retention.begin(in: catalog, now: now)))
         #expect(plan.images.map(\.sha256) == [Sample.image("x").sha256])
-        retention.end(failed: RetirementPlan(), in: Catalog(), at: now)
-        #expect(retention.isIdle && retention.isSettled(in: Catalog(), at: now))
-        #expect(retention.ledger.holdings.images == 1)
+        retention.end(failed: RetirementPlan(), in: &catalog, at: now)
+        #expect(retention.isIdle && retention.isSettled(in: catalog, at: now))
+        #expect(catalog.images.holdings.images == 1)
     }
 
     @Test("a generation that a reader holds is tried again later and later, one that cannot be removed after a minute")
     func retries() {
-        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        var (retention, catalog) = Self.retention([["a": "x"], ["a": "y"]])
         var now = Sample.start + .seconds(10) + Self.grace
         for delay in [2, 4, 8, 16, 30, 30] {
-            #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1])
-            retention.end(ReleaseResult(kept: [1]), at: now)
+            #expect(Self.releases(retention.begin(in: catalog, now: now)) == [1])
+            retention.end(ReleaseResult(kept: [1]), in: &catalog.images, at: now)
             #expect(retention.nextStep == now + .seconds(delay))
-            #expect(retention.begin(in: Catalog(), now: now) == nil && retention.isIdle)
+            #expect(retention.begin(in: catalog, now: now) == nil && retention.isIdle)
             now = now + .seconds(delay)
         }
-        #expect(Self.releases(retention.begin(in: Catalog(), now: now)) == [1])
-        retention.end(ReleaseResult(failed: [1]), at: now)
+        #expect(Self.releases(retention.begin(in: catalog, now: now)) == [1])
+        retention.end(ReleaseResult(failed: [1]), in: &catalog.images, at: now)
         #expect(retention.nextStep == now + .seconds(60))
     }
 
@@ -68,39 +69,40 @@ struct RetentionTests {
         "files that could not be removed are retried after a minute, or when somebody asks",
         arguments: [false, true])
     func stuck(isAsked: Bool) throws {
-        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        var (retention, catalog) = Self.retention([["a": "x"], ["a": "y"]])
         let now = Sample.start + .seconds(10) + Self.grace
-        _ = retention.begin(in: Catalog(), now: now)
-        retention.end(ReleaseResult(removed: [1]), at: now)
-        let plan = try #require(Self.removal(retention.begin(in: Catalog(), now: now)))
-        retention.end(failed: plan, in: Catalog(), at: now)
-        #expect(retention.begin(in: Catalog(), now: now) == nil && retention.nextStep == now + .seconds(60))
+        _ = retention.begin(in: catalog, now: now)
+        retention.end(ReleaseResult(removed: [1]), in: &catalog.images, at: now)
+        let plan = try #require(Self.removal(retention.begin(in: catalog, now: now)))
+        retention.end(failed: plan, in: &catalog, at: now)
+        #expect(retention.begin(in: catalog, now: now) == nil && retention.nextStep == now + .seconds(60))
         if isAsked {
-            retention.waiveGrace(isConfirmed: false, in: Catalog())
+            retention.waiveGrace(isConfirmed: false, in: catalog)
         } else {
             retention.advance(to: now + .seconds(60))
         }
-        #expect(Self.removal(retention.begin(in: Catalog(), now: now + .seconds(60)))?.images == plan.images)
+        #expect(Self.removal(retention.begin(in: catalog, now: now + .seconds(60)))?.images == plan.images)
     }
 
     @Test("damaged files go once nothing waits to be published, unless there is a new image in their place")
     func damage() {
-        var retention = Self.retention([["a": "x"]])
+        var (retention, catalog) = Self.retention([["a": "x"]])
         retention.recordDamage(of: Sample.image("x"), shownBy: "a")
-        retention.recordMissing([Sample.image("x").sha256])
-        #expect(retention.beginDamaged(in: Catalog(), isPublished: false) == nil)
+        catalog.images.record([Sample.image("x").sha256], areWhole: false)
+        #expect(retention.beginDamaged(in: catalog, isPublished: false) == nil)
         var replaced = retention
-        let plan = retention.beginDamaged(in: Catalog(), isPublished: true)
+        let plan = retention.beginDamaged(in: catalog, isPublished: true)
         #expect(plan?.isOfDamage == true && plan?.urls == ["a"] && plan?.images.count == 1)
 
         let manifest = Manifest(generation: 2, published: Sample.start, lists: [:])
-        replaced.publish(manifest, newDocuments: [:], moved: [Sample.image("x").sha256], at: Sample.start)
-        #expect(replaced.beginDamaged(in: Catalog(), isPublished: true)?.images.isEmpty == true)
+        replaced.ledger.publish(
+            manifest, newDocuments: [:], moved: [Sample.image("x").sha256], in: &catalog.images, at: Sample.start)
+        #expect(replaced.beginDamaged(in: catalog, isPublished: true)?.images.isEmpty == true)
     }
 
     @Test("the time that the system sleeps is not part of the grace")
     func sleep() {
-        var retention = Self.retention([["a": "x"], ["a": "y"]])
+        var (retention, _) = Self.retention([["a": "x"], ["a": "y"]])
         retention.recordSleep(.seconds(3600))
         #expect(retention.nextStep == Sample.start + .seconds(3610) + Self.grace)
     }

@@ -25,7 +25,7 @@ struct RetirementModelTests {
         arguments: UInt64(0)..<150)
     func random(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
-        var ledger = RetirementLedger()
+        var (ledger, catalog) = (RetirementLedger(), Catalog())
         var model = Model()
         var removed: Set<String> = []
         for number in 1...60 {
@@ -49,15 +49,16 @@ struct RetirementModelTests {
             removed.subtract(names)
             ledger.publish(
                 Manifest(generation: number, published: Sample.start, lists: Dictionary(uniqueKeysWithValues: lists)),
-                newDocuments: Dictionary(uniqueKeysWithValues: known.map { (.of($0.json), $0) }), at: Sample.start)
+                newDocuments: Dictionary(uniqueKeysWithValues: known.map { (.of($0.json), $0) }), in: &catalog.images,
+                at: Sample.start)
 
             while Bool.random(using: &generator), let gone = model.superseded.randomElement(using: &generator) {
                 let before = model.named
                 model.generations[gone] = nil
                 removed.formUnion(before.subtracting(model.named))
-                ledger.release(gone)
+                ledger.release(gone, in: &catalog.images)
             }
-            let plan = ledger.removable(in: Catalog())
+            let plan = ledger.removable(in: catalog)
             #expect(plan.documents == Set(removed.map { .of(Self.document($0).json) }))
             #expect(plan.urls.subtracting(["shared"]) == Set(removed.map { IconURL($0) }))
             #expect(plan.urls.contains("shared") == (!removed.isEmpty && model.named.isEmpty))
@@ -67,7 +68,7 @@ struct RetirementModelTests {
                 #expect(ledger.namings.newest(naming: [IconURL(name)])[IconURL(name)] == newest)
             }
             if Int.random(in: 0..<3, using: &generator) == 0 {
-                ledger.remove(plan)
+                ledger.remove(plan, from: &catalog.images)
                 removed = []
             }
         }

@@ -43,7 +43,7 @@ extension Reconciler {
         }
         let retiredImages = book.catalog.retiredImages
         recounted.icons.retired = retiredImages.count
-        for (url, image) in retiredImages where image.digest.map(book.retention.ledger.isOnDisk) != true {
+        for (url, image) in retiredImages where image.digest.map(book.catalog.images.isOnDisk) != true {
             return "\(url) is retired, and its image is not on disk"
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
@@ -72,6 +72,38 @@ extension Reconciler {
         where image.map({ !book.catalog.needs($0.sha256) }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
+        return miscountOfImages
+    }
+
+    /// The image that is counted otherwise than icons, apps and documents name it; `nil` if none is.
+    private var miscountOfImages: String? {
+        let images = book.catalog.images
+        var (icons, documents): ([Digest: Int], [Digest: Int]) = ([:], [:])
+        for icon in book.catalog.icons.lazy.map(\.icon) where icon.isReferenced {
+            if let image = icon.image?.sha256 { icons[image, default: 0] += 1 }
+        }
+        for image in book.catalog.lists.values.flatMap(\.apps.lastImages).compactMap(\.image.digest) {
+            icons[image, default: 0] += 1
+        }
+        for document in book.retention.ledger.documents.values {
+            for image in document.images { documents[image, default: 0] += 1 }
+        }
+        for row in images.rows {
+            guard let image = row.key else { return "an image has no digest" }
+            let named = (icons[image] ?? 0, documents[image] ?? 0)
+            if (Int(row.icons), Int(row.documents)) != named { return "\(row) should be named \(named) times" }
+            if named == (0, 0), !images.unnamed.contains(image) { return "\(row) should be forgotten" }
+        }
+        let all = Set(icons.keys).union(documents.keys).union(images.unnamed)
+        if images.rows.count != all.count { return "\(images.rows.count) images are known, and should be \(all.count)" }
+        if images.shown != icons.count { return "\(images.shown) images are shown, and should be \(icons.count)" }
+        if let image = images.unnamed.first(where: { documents[$0] != nil }) { return "\(image) is named" }
+        let whole = images.unnamed.union(documents.keys).subtracting(images.missing)
+        let bytes = whole.reduce(0) { $0 &+ (images.boxed($1)?.wrappedValue?.bytes ?? 0) }
+        if images.holdings != (whole.count, bytes) {
+            return "\(images.holdings) are in icons/, and should be \(whole.count), \(bytes)"
+        }
+        if let image = images.missing.first(where: { !images.isKnown($0) }) { return "\(image) should be forgotten" }
         return nil
     }
 
