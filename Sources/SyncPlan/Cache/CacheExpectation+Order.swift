@@ -28,18 +28,14 @@ extension CacheExpectation {
         }
         self.init(
             generation: manifest?.generation, documents: documents,
-            images: order.isComplete ? Self.images(of: catalog, publishing) : nil,
-            sample: order.hasSample
-                ? Self.sample(of: catalog, publishing, atMost: Self.sample.images / share, using: &generator) : [],
+            images: order.isComplete ? Self.images(of: catalog) : nil,
+            sample: order.hasSample ? Self.sample(of: catalog, Self.sample.images / share, using: &generator) : [],
             removesOthers: order.removesOthers, doubtful: order.doubtful)
     }
 
     /// A sample of the images that lists show, or all if they are few; O(*n*) in the number of lists and sampled
     /// images.
-    private static func sample(
-        of catalog: Catalog, _ publishing: PublicationPlan, atMost limit: Int,
-        using generator: inout SeededGenerator
-    ) -> [Naming] {
+    private static func sample(of catalog: Catalog, _ limit: Int, using generator: inout SeededGenerator) -> [Naming] {
         let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
         var chosen = Array(0..<min(total, limit))
         if total > limit {
@@ -53,7 +49,7 @@ extension CacheExpectation {
             while let next = rest.first, next < start + list.entries.count {
                 rest.removeFirst()
                 let url = list.entries[next - start].icon
-                if let naming = naming(of: url, catalog.icons[url]?.boxedImage, publishing) { images.append(naming) }
+                if let naming = naming(of: url, catalog.icons[url]?.boxedImage, catalog.names) { images.append(naming) }
             }
             start += list.entries.count
         }
@@ -61,16 +57,16 @@ extension CacheExpectation {
     }
 
     /// All images on disk, with the URLs that show them; O(*n*) in the number of icons and of entries in all documents.
-    private static func images(of catalog: Catalog, _ publishing: PublicationPlan) -> [Naming] {
+    private static func images(of catalog: Catalog) -> [Naming] {
         var images: [Naming] = []
         images.reserveCapacity(catalog.icons.count)
         // By index: iterating over records copies them.
         for index in catalog.icons.indices {
             let image = catalog.icons[index].icon.boxedImage
-            if let naming = naming(of: catalog.icons[index].url, image, publishing) { images.append(naming) }
+            if let naming = naming(of: catalog.icons[index].url, image, catalog.names) { images.append(naming) }
         }
         // Include unreferenced icons while their names exist.
-        for (url, image) in publishing.named where catalog.icons[url] == nil {
+        for (url, image) in catalog.names.images where catalog.icons[url] == nil {
             if let image = image.wrappedValue { images.append(Naming(image: image, url: url)) }
         }
         // Apps may show last images that have no name.
@@ -83,14 +79,10 @@ extension CacheExpectation {
     }
 
     /// The image that the `by-url/` name of an icon leads to: its own, or its app's last one.
-    private static func naming(
-        of url: IconURL, _ image: Boxed<AppListDocument.Image>?, _ publishing: PublicationPlan
-    ) -> Naming? {
-        guard let own = image?.wrappedValue else {
-            guard !publishing.named.isEmpty, let image = publishing.named[url]?.wrappedValue else { return nil }
-            return Naming(image: image, url: url)
-        }
+    private static func naming(of url: IconURL, _ image: Boxed<AppListDocument.Image>?, _ names: NameTable) -> Naming? {
+        let named = names.image(of: url)
+        guard let own = image?.wrappedValue else { return named?.wrappedValue.map { Naming(image: $0, url: url) } }
         // It has no name until it is published.
-        return Naming(image: own, url: publishing.isToBeNamed(url) ? nil : url)
+        return Naming(image: own, url: named == nil || named?.digest == own.sha256 ? url : nil)
     }
 }

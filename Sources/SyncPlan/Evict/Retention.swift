@@ -50,8 +50,6 @@ struct Retention: Sendable {
     private var state = State.idle
     /// Damaged image files that are still on disk.
     private var damaged: Set<AppListDocument.Image> = []
-    /// The URLs whose `by-url/` names link to damaged files.
-    private var damagedURLs: Set<IconURL> = []
     private var stuck: (plan: RetirementPlan, until: Timestamp)?
     /// The generations that readers held at the last try, or that could not be removed.
     private var unreleased: [Int: Retry] = [:]
@@ -82,16 +80,15 @@ struct Retention: Sendable {
 
     // MARK: Files on disk
 
-    /// Records that a file is damaged: that of an image, or the one to which the name of a URL leads, if it has one.
-    mutating func recordDamage(of image: AppListDocument.Image, shownBy url: IconURL? = nil) {
+    /// Records that the file of an image is damaged.
+    mutating func recordDamage(of image: AppListDocument.Image) {
         damaged.insert(image)
-        if let url { damagedURLs.insert(url) }
     }
 
     /// Adopts another cache folder at the path; what is known about the old one no longer applies.
     mutating func adopt(_ ledger: RetirementLedger) {
         self.ledger = ledger
-        (unreleased, stuck, damaged, damagedURLs) = ([:], nil, [], [])
+        (unreleased, stuck, damaged) = ([:], nil, [])
     }
 
     // MARK: Time
@@ -145,12 +142,10 @@ struct Retention: Sendable {
     /// They are read again first: the report may be outdated, and generations in their grace period name the images.
     /// `isPublished` tells that no list waits to be published.
     mutating func beginDamaged(in catalog: Catalog, isPublished: Bool) -> RetirementPlan? {
-        guard !damaged.isEmpty || !damagedURLs.isEmpty else { return nil }
         damaged = damaged.filter { !catalog.images.isOnDisk($0.sha256) }
-        damagedURLs = damagedURLs.filter { catalog.icons[$0]?.image == nil && !catalog.isReplaced($0) }
         guard isPublished else { return nil }
-        var plan = RetirementPlan()
-        (plan.images, plan.urls, plan.isOfDamage) = (damaged, damagedURLs, true)
+        var plan = RetirementPlan(images: damaged, urls: catalog.names.damaged(in: catalog))
+        plan.isOfDamage = true
         if let stuck { plan.subtract(stuck.plan) }
         guard !plan.isEmpty else { return nil }
         state = .removing(plan)
@@ -204,7 +199,6 @@ struct Retention: Sendable {
         // Files that turned out intact were kept; they go with the last document that names them.
         if !gone.isOfDamage { ledger.remove(gone, from: &catalog.images) }
         damaged.subtract(gone.images)
-        damagedURLs.subtract(gone.urls)
         if !replaced.isEmpty { replaced.subtract(gone.urls) }
         if !failed.isEmpty {
             var plan = stuck?.plan ?? RetirementPlan()
@@ -212,6 +206,7 @@ struct Retention: Sendable {
             stuck = (plan, until: min(stuck?.until ?? now + Self.removalRetry, now + Self.removalRetry))
         }
         reviewHold(in: catalog)
+        if gone.isOfDamage { for url in failed.urls { catalog.names.recordDamage(of: url) } }
     }
 
     /// Waives the grace period of what is retired, except for its last seconds, at a user's request.

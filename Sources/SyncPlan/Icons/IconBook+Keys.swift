@@ -74,7 +74,7 @@ extension IconBook {
         else { return }
         let isNew = icon.boxedImage.digest != digest
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }
-        if isNew { catalog.requestNaming(url) }
+        if isNew { catalog.names.review(url, own: icon.boxedImage) }
         apply(.inherited(from.boxedImage, from.packedResponse, freshUntil: from.freshUntil), to: url, in: &turn)
     }
 

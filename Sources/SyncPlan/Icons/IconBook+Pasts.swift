@@ -106,7 +106,7 @@ extension IconBook {
             if orphan != nil, let bytes = image.wrappedValue?.bytes {
                 turn.emit(.iconReady(icon, bytes: bytes, generation: nil))
             }
-            catalog.requestNaming(icon)
+            catalog.names.review(icon)
             // Its response is no longer known.
             apply(.found(image, freshUntil: turn.now), to: icon, in: &turn)
         }
@@ -205,7 +205,8 @@ extension IconBook {
                 let icon = apps.entries[position].icon
                 icons.append(icon)
                 if images != nil {
-                    retention.recordDamage(of: image, shownBy: icon)
+                    retention.recordDamage(of: image)
+                    catalog.names.recordDamage(of: icon)
                     catalog.recordDamagedPrevious(image.sha256)
                 }
                 catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = nil }

@@ -9,8 +9,7 @@ package struct Catalog: Sendable {
     package private(set) var icons = IconTable()
     package var images = ImageTable()
     private(set) var pastIndex = PastIndex()
-    /// Icons whose `by-url/` names must be set again, other than for new images of their own.
-    private var reshown: Set<IconURL> = []
+    var names = NameTable()
     private var lastTrail: FetchTrail?
     private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// Previous images on disk that no app shows any more, by source URL; other icons may show them again.
@@ -146,7 +145,7 @@ package struct Catalog: Sendable {
         guard new.last != old.last else { return }
         if let last = old.last { images.hide(last.image.digest) }
         if let last = new.last { images.show(last.image) }
-        requestNaming(icon)
+        names.review(icon, own: icons[icon]?.boxedImage)
     }
 
     /// Changes the pasts of the apps of a list that have one.
@@ -161,18 +160,6 @@ package struct Catalog: Sendable {
             changePasts(in: list) { $0.before = nil }
             pastIndex.unsettled.remove(list)
         }
-    }
-
-    /// Makes the next publication set the `by-url/` name of an icon.
-    mutating func requestNaming(_ icon: IconURL) { reshown.insert(icon) }
-
-    /// Cancels ``requestNaming(_:)``, because the name already leads to the icon's own image.
-    mutating func cancelNaming(_ icon: IconURL) { reshown.remove(icon) }
-
-    /// Removes and returns the icons whose `by-url/` names must be set again.
-    mutating func drainReshown() -> Set<IconURL> {
-        defer { reshown = [] }
-        return reshown
     }
 
     /// The place of an icon's record until one is forgotten; creates the record if the URL is unknown.

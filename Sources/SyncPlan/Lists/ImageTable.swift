@@ -10,7 +10,10 @@ package struct ImageTable: Sendable {
         /// How many documents name it.
         var documents: Int32 = 0
 
-        var key: Digest? { boxed.digest }
+        var key: Digest {
+            guard let digest = boxed.digest else { preconditionFailure("a row without an image") }
+            return digest
+        }
         var isShown: Bool { icons > 0 }
     }
 
@@ -54,7 +57,8 @@ package struct ImageTable: Sendable {
 
     /// Counts an icon or app that shows the image.
     mutating func show(_ image: Boxed<AppListDocument.Image>) {
-        let place = rows.place(of: image.digest, default: Row(boxed: image))
+        guard let digest = image.digest else { return }
+        let place = rows.place(of: digest, default: Row(boxed: image))
         if !rows[place].isShown { shown += 1 }
         rows.update(at: place) { $0.icons += 1 }
     }

@@ -112,8 +112,7 @@ struct PublicationContents {
     }
 
     func publication(
-        _ generation: Int, _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
-        _ renditions: Renditions
+        _ generation: Int, _ catalog: Catalog, _ ledger: RetirementLedger, _ renditions: Renditions
     ) -> Publication {
         var publication = Publication(generation: generation, published: now)
         var new: [Digest: AppListDocument.Image] = [:]
@@ -131,8 +130,8 @@ struct PublicationContents {
         for icon in staged {
             let (image, url) = (icon.staged.image, icon.url)
             add(icon.staged)
-            let before = icon.before.wrappedValue?.path ?? plan.named[url]?.wrappedValue?.path
-            publication.links.append((url, image.path, before: before))
+            let before = catalog.names.image(of: url)?.wrappedValue ?? icon.before.wrappedValue
+            publication.links.append((url, image.path, before: before?.path))
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
         for index in publication.documents.indices { renditions.add(to: &publication.documents[index]) }

@@ -14,10 +14,6 @@ struct PublicationPlan: Sendable {
         var mended: Set<ListName>
         /// Whether the manifest changes even without a new document.
         var changesManifest: Bool
-        /// The icons whose names are set without a staged image, each with the image.
-        var named: [IconURL: Boxed<AppListDocument.Image>]
-        /// The icons whose names were to be set, including those of staged images.
-        var unnamed: Set<IconURL>
         var begun: Timestamp
 
         var lists: [ListName] { publication.documents.map(\.list) }
@@ -36,10 +32,6 @@ struct PublicationPlan: Sendable {
     /// Lists whose published documents name images that are not on disk.
     private var damaged: Set<ListName> = []
     private(set) var staged: Set<IconURL> = []
-    /// Icons without a staged image whose `by-url/` names must change.
-    private var unnamed: Set<IconURL> = []
-    /// The images that `by-url/` names of icons without an own image lead to.
-    private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
     private(set) var inFlight: InFlight?
     /// Why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var failure: String?
@@ -48,11 +40,9 @@ struct PublicationPlan: Sendable {
     private(set) var isInDoubt = false
 
     /// `newest` is the highest generation number used; `outdated` lists have documents that name missing images.
-    ///
-    /// `named` are the images that `by-url/` names of icons without an own image lead to.
     init(
         _ settings: Settings.Publish = Settings.Publish(), _ manifest: Manifest? = nil, newest: Int = 0,
-        outdated: Set<ListName> = [], named: [IconURL: Boxed<AppListDocument.Image>] = [:], at now: Timestamp
+        outdated: Set<ListName> = [], at now: Timestamp
     ) {
         self.settings = settings
         // Readers refuse a manifest from the future.
@@ -60,7 +50,6 @@ struct PublicationPlan: Sendable {
         self.manifest = manifest
         self.newest = newest
         damaged = outdated
-        self.named = named
         for list in outdated { window.markChanged(list, at: now) }
     }
 
@@ -74,18 +63,12 @@ struct PublicationPlan: Sendable {
         return lastBeat + settings.heartbeat
     }
 
-    mutating func markChanged(_ list: ListName, at now: Timestamp) {
-        window.markChanged(list, at: now)
-    }
+    mutating func markChanged(_ list: ListName, at now: Timestamp) { window.markChanged(list, at: now) }
 
-    mutating func markChanged(at now: Timestamp) {
-        window.markChanged(at: now)
-    }
+    mutating func markChanged(at now: Timestamp) { window.markChanged(at: now) }
 
     /// Records that a list changed; its published document is outdated until the next publication.
-    mutating func prioritize(_ list: ListName) {
-        rewritten.insert(list)
-    }
+    mutating func prioritize(_ list: ListName) { rewritten.insert(list) }
 
     /// Removes the pending changes of a list that is gone; returns whether its document was waiting for room.
     mutating func forget(_ list: ListName) -> Bool {
@@ -96,29 +79,11 @@ struct PublicationPlan: Sendable {
         return wasDeferred
     }
 
-    mutating func stage(_ url: IconURL) {
-        staged.insert(url)
-    }
+    mutating func stage(_ url: IconURL) { staged.insert(url) }
 
-    mutating func unstage(_ url: IconURL) {
-        staged.remove(url)
-    }
+    mutating func unstage(_ url: IconURL) { staged.remove(url) }
 
-    mutating func unstageAll() {
-        staged = []
-    }
-
-    /// Records that icons show an image that is not staged; the next generation sets their names.
-    mutating func addNames(of icons: Set<IconURL>) {
-        unnamed.formUnion(icons)
-    }
-
-    /// Whether the `by-url/` name of an icon does not yet lead to the image shown for it.
-    func isToBeNamed(_ icon: IconURL) -> Bool { unnamed.contains(icon) || inFlight?.named[icon] != nil }
-
-    mutating func forgetNames(of icons: some Sequence<IconURL>) {
-        if !named.isEmpty { for icon in icons { named[icon] = nil } }
-    }
+    mutating func unstageAll() { staged = [] }
 
     func isToBePublished(_ list: ListName) -> Bool {
         window.isChanged(list) || inFlight?.publication.documents.contains { $0.list == list } == true
@@ -175,14 +140,10 @@ struct PublicationPlan: Sendable {
     /// Adopts another cache folder with this manifest; `nil` if it has none.
     mutating func adopt(_ manifest: Manifest?, at now: Timestamp) {
         self.manifest = manifest
-        unnamed.formUnion(named.keys)
-        named = [:]
         markChanged(at: now)
     }
 
-    mutating func raiseNewest(to generation: Int) {
-        newest = max(newest, generation)
-    }
+    mutating func raiseNewest(to generation: Int) { newest = max(newest, generation) }
 
     // MARK: Room and time
 
@@ -205,14 +166,10 @@ struct PublicationPlan: Sendable {
         if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { markChanged(at: now) }
     }
 
-    mutating func deferLists(_ lists: Set<ListName>) {
-        window.deferLists(lists)
-    }
+    mutating func deferLists(_ lists: Set<ListName>) { window.deferLists(lists) }
 
     /// Ends the delay after failures, because their cause may be gone.
-    mutating func retry(at now: Timestamp) {
-        window.retry(at: now)
-    }
+    mutating func retry(at now: Timestamp) { window.retry(at: now) }
 
     /// Records a sleep of the system, which does not count as time spent publishing.
     mutating func recordSleep(_ time: Duration) {
@@ -223,7 +180,7 @@ struct PublicationPlan: Sendable {
 
     /// Begins to publish what is due; `nil` if nothing can be published now.
     mutating func begin(
-        _ catalog: Catalog, _ ledger: RetirementLedger, _ renditions: Renditions,
+        _ catalog: inout Catalog, _ ledger: RetirementLedger, _ renditions: Renditions,
         during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) -> Publication? {
         let contents = PublicationContents(self, catalog, ledger, during: traffic, at: now)
@@ -238,14 +195,12 @@ struct PublicationPlan: Sendable {
         let mended = damaged.intersection(lists)
         // Damage found from now on is for the next publication.
         damaged.subtract(mended)
-        var publication = contents.publication(newest, self, catalog, ledger, renditions)
-        let (names, later) = names(with: contents, in: catalog, ledger)
-        for (icon, image) in names {
-            guard let path = image.wrappedValue?.path else { continue }
-            // If the publication fails, a name that a document refers to must not be removed.
-            let own = ledger.urls[icon] == nil ? nil : catalog.icons[icon]?.image
-            publication.links.append((icon, path, before: named[icon]?.wrappedValue?.path ?? own?.path))
-        }
+        var publication = contents.publication(newest, catalog, ledger, renditions)
+        // Moved out: with two owners they would be copied.
+        var names = NameTable()
+        swap(&names, &catalog.names)
+        publication.links += names.begin(with: contents, in: catalog, ledger)
+        catalog.names = names
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         // All of them, usually.
@@ -253,30 +208,8 @@ struct PublicationPlan: Sendable {
         rewritten.subtract(lists)
         inFlight = InFlight(
             publication: publication, staged: contents.staged, stagedURLs: contents.stagedURLs, mended: mended,
-            changesManifest: changesManifest, named: names, unnamed: unnamed.subtracting(later), begun: now)
-        unnamed = later
+            changesManifest: changesManifest, begun: now)
         return publication
-    }
-
-    /// The images of the icons to name next, apart from staged ones, and the icons to name later.
-    ///
-    /// Those come together with the documents that show them: a name that no document refers to would never be removed.
-    private func names(
-        with contents: PublicationContents, in catalog: Catalog, _ ledger: RetirementLedger
-    ) -> (now: [IconURL: Boxed<AppListDocument.Image>], later: Set<IconURL>) {
-        var names: [IconURL: Boxed<AppListDocument.Image>] = [:]
-        var later: Set<IconURL> = []
-        for icon in unnamed where !contents.stagedURLs.contains(icon) {
-            guard let record = catalog.icons[icon], record.isReferenced, let image = catalog.shownImage(for: icon)
-            else { continue }
-            let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
-            if ledger.urls[icon] != nil || lists.contains(where: contents.lists.contains) {
-                names[icon] = image
-            } else {
-                later.insert(icon)
-            }
-        }
-        return (names, later)
     }
 
     mutating func endInFlight() -> InFlight {
@@ -296,8 +229,6 @@ struct PublicationPlan: Sendable {
             isDurable: doubt == nil)
         if doubt != nil { window.fail([], at: now) }
         self.manifest = manifest
-        named.merge(done.named) { $1 }
-        forgetNames(of: done.stagedURLs)
     }
 
     /// Handles a failed publication, which left nothing on disk.
@@ -305,7 +236,6 @@ struct PublicationPlan: Sendable {
         failure = reason
         rewritten.formUnion(done.lists)
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
-        unnamed.formUnion(done.unnamed)
         window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
     }
 
@@ -321,7 +251,6 @@ struct PublicationPlan: Sendable {
             rewritten.insert(list)
         }
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
-        unnamed.formUnion(done.unnamed)
         if done.changesManifest { markChanged(at: now) }
     }
 }

@@ -9,7 +9,6 @@ extension Reconciler {
     /// Starts the next job in the cache folder, if one is due.
     mutating func useStore() {
         let isDue = book.publishing.window.due(during: book.traffic).map { $0 <= turn.now } ?? false
-        book.publishing.addNames(of: book.catalog.drainReshown())
         if cache.isNeeded(beforePublishing: isDue) {
             let order = cache.begin()
             var expectation = CacheExpectation(
@@ -20,7 +19,7 @@ extension Reconciler {
         } else if isDue {
             guard
                 var publication = book.publishing.begin(
-                    book.catalog, book.retention.ledger, book.renditions, during: book.traffic, at: turn.now)
+                    &book.catalog, book.retention.ledger, book.renditions, during: book.traffic, at: turn.now)
             else { return }
             publication.isPrivate = !privateOrigins.isEmpty
             book.renditions.beginPublication(publication.renditions)
@@ -29,7 +28,7 @@ extension Reconciler {
         } else if let damaged = book.retention.beginDamaged(
             in: book.catalog, isPublished: book.publishing.window.hasNoChangedList)
         {
-            book.publishing.forgetNames(of: damaged.urls)
+            book.catalog.names.forget(damaged.urls)
             turn.start(.remove(damaged))
         } else if book.renditionNames.mayBegin(at: turn.now),
             let naming = book.renditionNames.begin(
@@ -45,14 +44,17 @@ extension Reconciler {
 
     mutating func applyPublication(_ result: PublicationResult) {
         let done = book.publishing.endInFlight()
+        if case .published(let manifest, let written, let doubt) = result {
+            return finish(done, manifest, written, doubt: doubt)
+        }
+        book.keepPublished(among: [], in: &turn)
+        book.catalog.names.end(published: nil)
         switch result {
-        case .published(let manifest, let written, let doubt): finish(done, manifest, written, doubt: doubt)
+        case .published: break
         case .noRoom(let shortage, let room, let documents):
-            book.keepPublished(among: [], in: &turn)
             restore(done)
             deferDocuments(documents, shortage, room: room)
         case .failed(let reason, let isOutOfSpace):
-            book.keepPublished(among: [], in: &turn)
             book.publishing.fail(done, because: reason, in: book.catalog, at: turn.now)
             if isOutOfSpace {
                 book.space.recordLost(
@@ -78,6 +80,7 @@ extension Reconciler {
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
                 endsFailure: book.publishing.failure != nil))
+        book.catalog.names.end(published: done.stagedURLs)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)
         if !done.staged.isEmpty { book.space.recordPublished() }
         if let doubt { book.invalidateDownloads(because: doubt, in: &turn) }
@@ -121,7 +124,6 @@ extension Reconciler {
             let replaced = book.catalog.lastImages(for: url)
             let generation = lost.contains(image.sha256) ? nil : manifest.generation
             book.apply(.published(book.catalog.images.boxed(image), generation: generation), at: place, in: &turn)
-            book.catalog.cancelNaming(url)
             book.retire(replaced, in: &turn)
             orphaned += book.withoutSuccessor(replaced)
         }
@@ -212,6 +214,7 @@ extension Reconciler {
         book.retention.adopt(ledger)
         turn.memos.mark(generations: ledger.supersessions.keys, at: turn.now)
         book.publishing.adopt(found.manifests.last, at: turn.now)
+        book.catalog.names.reset()
         for (name, list) in book.catalog.lists {
             let published = list.source == nil ? nil : book.publishing.manifest?.lists[name]
             book.catalog.updateList(name) { $0.published = published }
@@ -222,6 +225,7 @@ extension Reconciler {
         for (url, image) in found.images where !lost.contains(image.sha256) {
             let icon = book.catalog.icons[url]
             guard icon?.hasImage != true, icon?.accepts(image.sha256) ?? true else { continue }
+            book.catalog.names.forget([url])
             // Revalidated at once.
             book.apply(.found(Boxed(wrappedValue: image), freshUntil: turn.now), to: url, in: &turn)
         }
@@ -240,7 +244,8 @@ extension Reconciler {
         (found, lists) = (renditions.images, renditions.lists)
         for element in book.catalog.icons {
             guard let image = element.icon.image, images.contains(image.sha256) else { continue }
-            book.retention.recordDamage(of: image, shownBy: element.url)
+            book.retention.recordDamage(of: image)
+            book.catalog.names.recordDamage(of: element.url)
             found.insert(image.sha256)
             lists.formUnion(element.icon.lists)
             book.apply(.lost, to: element.url, in: &turn)
@@ -272,7 +277,7 @@ extension Reconciler {
 
     /// Forgets images that are about to be removed; an icon that is named again is downloaded again.
     private mutating func forget(_ plan: RetirementPlan) {
-        book.publishing.forgetNames(of: plan.urls)
+        book.catalog.names.forget(plan.urls)
         let removed = Set(plan.images.map(\.sha256))
         book.forgetRenditions(removed, in: &turn)
         var orphans = book.catalog.forgetOrphans(of: removed)

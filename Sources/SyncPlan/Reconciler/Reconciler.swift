@@ -43,7 +43,6 @@ package struct Reconciler: Sendable {
         turn = Turn(at: now, seed: seed)
         var known = restored.moveCatalog()
         var (catalog, ledger) = known.take()
-        _ = catalog.drainReshown()
         ledger.setSupersessions(restored.memory.superseded, default: now)
         let values = restored.memory.values
         folder = ListsFolder(settings.lists, identity: values.folder)
@@ -54,7 +53,7 @@ package struct Reconciler: Sendable {
             partials: PartialImages(Set(restored.partials.map(\.url))),
             publishing: PublicationPlan(
                 settings.publish, restored.manifests.last, newest: restored.newestGeneration,
-                outdated: known.outdatedLists, named: known.named, at: now),
+                outdated: known.outdatedLists, at: now),
             retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
             hasRenditionNames: restored.hasRenditionNames, triesOnce: triesOnce)
         for (original, renditions) in known.renditions { book.renditions.restore(renditions, of: original) }

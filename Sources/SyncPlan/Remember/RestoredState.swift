@@ -60,8 +60,6 @@ struct RestoredCatalog: Sendable {
     private(set) var outdatedLists: Set<ListName> = []
     /// Images that an older generation has for a URL and the newest has not; they may have been found damaged.
     private(set) var doubtfulImages: Set<Digest> = []
-    /// The images that `by-url/` names of icons without their own image lead to.
-    private(set) var named: [IconURL: Boxed<AppListDocument.Image>] = [:]
     /// The renditions on disk that the newest generation names, by their originals.
     private(set) var renditions: [Digest: [AppListDocument.Rendition]] = [:]
     /// Lists whose documents lack renditions that those of others name.
@@ -87,7 +85,7 @@ struct RestoredCatalog: Sendable {
                 if let document = documents[list.sha256] { findUneven(document) }
             }
         }
-        for icon in catalog.iconsReplaced { named[icon] = catalog.lastImage(for: icon)?.image }
+        for icon in catalog.iconsReplaced { catalog.names.restore(icon, catalog.shownImage(for: icon)) }
         // What a newer generation says of a URL takes precedence.
         for (manifest, newer) in zip(manifests, manifests.dropFirst()).reversed() {
             for (name, list) in manifest.lists where newer.lists[name]?.sha256 != list.sha256 {
@@ -182,16 +180,12 @@ struct RestoredCatalog: Sendable {
     private mutating func restoreOlder(_ app: AppListDocument.App, missing: Set<Digest>) {
         let known = catalog.icons[app.icon]
         guard let image = app.ownImage else {
-            if let last = app.previous?.icon, catalog.orphan(of: last) == nil, case .ready(let image) = app.state,
-                !missing.contains(image.sha256), let boxed = catalog.images.boxed(image.sha256)
-            {
-                catalog.recordOrphan(boxed, of: last)
-            }
+            guard case .ready(let image) = app.state, !missing.contains(image.sha256),
+                let boxed = catalog.images.boxed(image.sha256)
+            else { return }
+            if let last = app.previous?.icon, catalog.orphan(of: last) == nil { catalog.recordOrphan(boxed, of: last) }
             // The name stays as long as the generation.
-            if known == nil, named[app.icon] == nil, case .ready(let image) = app.state, !missing.contains(image.sha256)
-            {
-                named[app.icon] = catalog.images.boxed(image.sha256)
-            }
+            if known == nil, catalog.names.image(of: app.icon) == nil { catalog.names.restore(app.icon, boxed) }
             return
         }
         guard known?.hasImage != true, known?.wasMissing != true, !catalog.isReplaced(app.icon) else { return }

@@ -86,8 +86,7 @@ extension Reconciler {
         guard book.renditions.isOn else { return nil }
         var status = StatusReport.Renditions()
         for row in book.catalog.images.rows where row.isShown {
-            guard let original = row.key else { continue }
-            switch book.renditions.standing(of: original) {
+            switch book.renditions.standing(of: row.key) {
             case .ready: status.ready += 1
             case .pending: status.pending += 1
             case .failed: status.failed += 1

@@ -87,7 +87,8 @@ struct RetentionTests {
     @Test("damaged files go once nothing waits to be published, unless there is a new image in their place")
     func damage() {
         var (retention, catalog) = Self.retention([["a": "x"]])
-        retention.recordDamage(of: Sample.image("x"), shownBy: "a")
+        retention.recordDamage(of: Sample.image("x"))
+        catalog.names.recordDamage(of: "a")
         catalog.images.record([Sample.image("x").sha256], areWhole: false)
         #expect(retention.beginDamaged(in: catalog, isPublished: false) == nil)
         var replaced = retention

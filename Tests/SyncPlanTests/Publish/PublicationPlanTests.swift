@@ -31,7 +31,7 @@ struct PublicationPlanTests {
         }
 
         mutating func begin(at seconds: Int = 0) -> Publication? {
-            plan.begin(catalog, ledger, Renditions(Settings()), during: .none, at: Sample.start + .seconds(seconds))
+            plan.begin(&catalog, ledger, Renditions(Settings()), during: .none, at: Sample.start + .seconds(seconds))
         }
 
         /// The same, where there is something to publish.

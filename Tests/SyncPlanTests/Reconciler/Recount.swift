@@ -89,7 +89,7 @@ extension Reconciler {
             for image in document.images { documents[image, default: 0] += 1 }
         }
         for row in images.rows {
-            guard let image = row.key else { return "an image has no digest" }
+            let image = row.key
             let named = (icons[image] ?? 0, documents[image] ?? 0)
             if (Int(row.icons), Int(row.documents)) != named { return "\(row) should be named \(named) times" }
             if named == (0, 0), !images.unnamed.contains(image) { return "\(row) should be forgotten" }
