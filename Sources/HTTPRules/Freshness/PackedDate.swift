@@ -9,25 +9,27 @@ struct PackedDate {
     private(set) var bits: UInt64
 
     private static let form = Array("..., .. ... .... ..:..:.. GMT".utf8)
-    private static let weekdays = Array("SunMonTueWedThuFriSat".utf8)
-    private static let months = Array("JanFebMarAprMayJunJulAugSepOctNovDec".utf8)
+    private static let marks = form.indices.filter { form[$0] != UInt8(ascii: ".") }
+    private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"].map(letters)
+    private static let months =
+        ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].map(letters)
     /// Where numbers stand, their digits, and their bits.
     private static let numbers = [(5, 2, 5), (12, 4, 14), (17, 2, 6), (20, 2, 6), (23, 2, 6)]
 
     /// `nil` if the text has another form.
     init?(_ place: Range<Int>, in text: Span<UInt8>) {
-        guard place.count == Self.form.count,
-            Self.form.indices.allSatisfy({
-                Self.form[$0] == UInt8(ascii: ".") || Self.form[$0] == text[place.lowerBound + $0]
-            }), let weekday = Self.index(of: place.lowerBound, in: text, among: Self.weekdays),
-            let month = Self.index(of: place.lowerBound + 8, in: text, among: Self.months)
+        guard place.count == Self.form.count else { return nil }
+        let text = text.extracting(place)
+        for mark in Self.marks where text[mark] != Self.form[mark] { return nil }
+        guard let weekday = Self.weekdays.firstIndex(of: Self.letters(text, 0)),
+            let month = Self.months.firstIndex(of: Self.letters(text, 8))
         else { return nil }
         bits = UInt64(weekday) | UInt64(month) << 3
         var shift = 7
         for (start, digits, width) in Self.numbers {
             var number = 0
             for index in start..<start + digits {
-                let digit = text[place.lowerBound + index] &- UInt8(ascii: "0")
+                let digit = text[index] &- UInt8(ascii: "0")
                 guard digit < 10 else { return nil }
                 number = 10 * number + Int(digit)
             }
@@ -37,10 +39,12 @@ struct PackedDate {
         }
     }
 
-    /// The index of the three letters at `start`.
-    private static func index(of start: Int, in text: Span<UInt8>, among names: [UInt8]) -> Int? {
-        (0..<names.count / 3).first { name in (0..<3).allSatisfy { names[3 * name + $0] == text[start + $0] } }
+    /// The three letters of a name as one number.
+    private static func letters(_ text: Span<UInt8>, _ start: Int) -> UInt32 {
+        UInt32(text[start]) << 16 | UInt32(text[start + 1]) << 8 | UInt32(text[start + 2])
     }
+
+    private static func letters(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 
     /// Takes the 6 bytes of one, the lowest first.
     init(_ bytes: inout ArraySlice<UInt8>) {
@@ -51,8 +55,8 @@ struct PackedDate {
     var text: [UInt8] {
         var text = Self.form
         for index in 0..<3 {
-            text[index] = Self.weekdays[3 * Int(bits & 7) + index]
-            text[8 + index] = Self.months[3 * Int(bits >> 3 & 15) + index]
+            text[index] = UInt8(truncatingIfNeeded: Self.weekdays[Int(bits & 7)] >> (16 - 8 * index))
+            text[8 + index] = UInt8(truncatingIfNeeded: Self.months[Int(bits >> 3 & 15)] >> (16 - 8 * index))
         }
         var shift = 7
         for (start, digits, width) in Self.numbers {

@@ -160,12 +160,14 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// The index of a line's field in ``beginnings``; `nil` if the field is not kept.
     static func field(at start: Int, in bytes: Span<UInt8>) -> Int? {
-        beginnings.indices.first { field in
-            beginnings[field].withUTF8Buffer { beginning in
-                bytes.count - start >= beginning.count
-                    && beginning.indices.allSatisfy { beginning[$0] == bytes[start + $0] }
-            }
+        for field in beginnings.indices {
+            let (beginning, count) = (beginnings[field].utf8Start, beginnings[field].utf8CodeUnitCount)
+            guard bytes.count - start >= count else { continue }
+            var length = 0
+            while length < count, beginning[length] == bytes[start + length] { length += 1 }
+            if length == count { return field }
         }
+        return nil
     }
 
     /// Whether a text is in the form that ``kept(of:)`` produces, so that it need not be parsed.
