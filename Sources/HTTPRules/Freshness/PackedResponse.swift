@@ -20,7 +20,7 @@ package struct PackedResponse: Equatable, Sendable {
             requestTime: response.requestTime, responseTime: response.responseTime)
     }
 
-    /// Packs a response of which the text of the kept fields is at hand.
+    /// Packs a response, given the text of its stored fields.
     package init(status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp)
     {
         if StoredResponse.areKept(text) {
@@ -71,16 +71,16 @@ package struct PackedResponse: Equatable, Sendable {
     /// When the response came.
     package var responseTime: Timestamp {
         var rest = bytes[...]
-        _ = rest.takeNumber()
-        return rest.takeTime()
+        _ = rest.popNumber()
+        return rest.popTime()
     }
 
     /// The response as it was packed.
     package var unpacked: StoredResponse {
         var rest = bytes[...]
-        let status = Int(rest.takeNumber())
-        let time = rest.takeTime()
-        let delay = rest.takeNumber()
+        let status = Int(rest.popNumber())
+        let time = rest.popTime()
+        let delay = rest.popNumber()
         var text: [UInt8] = []
         text.reserveCapacity(4 * bytes.count)
         while let mark = rest.popFirst() {
@@ -88,7 +88,7 @@ package struct PackedResponse: Equatable, Sendable {
             if mark & Self.dateMark != 0 {
                 text += PackedDate(&rest).text
             } else {
-                let length = Int(rest.takeNumber())
+                let length = Int(rest.popNumber())
                 text += rest.prefix(length)
                 rest.removeFirst(length)
             }
@@ -130,7 +130,7 @@ private struct OutputBytes {
 }
 
 extension ArraySlice<UInt8> {
-    fileprivate mutating func takeNumber() -> UInt64 {
+    fileprivate mutating func popNumber() -> UInt64 {
         var (number, shift) = (UInt64(0), 0)
         while let byte = popFirst() {
             number |= UInt64(byte & 0x7F) << shift
@@ -140,7 +140,7 @@ extension ArraySlice<UInt8> {
         return number
     }
 
-    fileprivate mutating func takeTime() -> Timestamp {
+    fileprivate mutating func popTime() -> Timestamp {
         defer { removeFirst(8) }
         return Timestamp(microseconds: prefix(8).reversed().reduce(0) { $0 << 8 | Int64($1) })
     }

@@ -104,7 +104,7 @@ package final class StagedImages: Sendable {
         }
     }
 
-    /// Removes and returns the images for which names are to be made; `nil` until they fill a batch.
+    /// Removes and returns the images that need names in `by-url/`; `nil` until they fill a batch.
     func drainUnnamed() -> [ImageAhead]? {
         state.withLock { state in
             guard state.unnamed.areMany(batch, bytes: 16 << 20) else { return nil }

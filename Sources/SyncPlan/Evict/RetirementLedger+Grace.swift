@@ -7,7 +7,7 @@ extension RetirementLedger {
     ///
     /// These contain icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
     package mutating func waiveGrace(in catalog: Catalog) {
-        var idleImages = Set(catalog.images.rows.lazy.filter { !$0.isShown }.compactMap(\.key))
+        var idleImages = Set(catalog.images.rows.lazy.filter { !$0.isShown }.map(\.key))
         var idleURLs = Set(urls.lazy.map(\.url).filter { !catalog.needs(url: $0) })
         for document in documents.values where document.since != nil {
             for image in document.images { idleImages.remove(image) }
@@ -26,7 +26,7 @@ extension RetirementLedger {
     func retiredRenditions(besides icons: [Digest], in catalog: Catalog) -> Int {
         guard !superseded.isEmpty else { return 0 }
         let images = catalog.images
-        var idle = Set(images.rows.lazy.filter { !$0.isShown }.compactMap(\.key).filter(images.isOnDisk))
+        var idle = Set(images.rows.lazy.filter { !$0.isShown }.map(\.key).filter(images.isOnDisk))
         idle.subtract(icons)
         for document in documents.values where document.since != nil { idle.subtract(document.images) }
         return idle.count

@@ -5,7 +5,7 @@ import CacheFormat
 /// An app of a list.
 struct App: Sendable {
     let entry: AppEntry
-    /// What it shows in place of its icon's own image; `nil` if it shows that, or none.
+    /// The image that it shows while its icon has none; `nil` if it shows its icon's image, or no image.
     let last: LastImage?
 
     /// An image that it showed.

@@ -30,13 +30,13 @@ extension Catalog {
 
     var hasLastImages: Bool { !pastIndex.apps.isEmpty }
 
-    /// The icons in place of which apps show their last images.
+    /// The icons without an image whose apps show their last ones.
     var iconsReplaced: some Collection<IconURL> { pastIndex.apps.keys }
 
-    /// Whether an app shows its last image in place of an icon.
+    /// Whether an icon has no image, and an app of it shows its last one.
     func isReplaced(_ icon: IconURL) -> Bool { pastIndex.apps[icon] != nil }
 
-    /// The image shown for an icon: its own, or an app's last one in place of it.
+    /// The image shown for an icon: its own, or else the last image of an app.
     func shownImage(for icon: IconURL) -> Boxed<AppListDocument.Image>? {
         if let record = icons[icon], record.hasImage { record.boxedImage } else { lastImage(for: icon)?.image }
     }
