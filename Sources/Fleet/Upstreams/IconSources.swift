@@ -288,9 +288,9 @@ package struct IconSources: Sendable {
     /// The upstream that an image came from; `nil` if it came from elsewhere.
     func source(ofResponseFrom url: String?) -> Upstream? { upstreams.first { $0.url.folder.url == url } }
 
-    /// The URL of a response, as the text of the icon or the upstream with that URL, which is in memory already.
-    package func shared(_ url: String, spelling: String) -> String {
-        url == spelling ? spelling : source(ofResponseFrom: url)?.url.folder.url ?? url
+    /// Replaces the response's URL by an equal text that is already in memory.
+    package func sharing(_ response: PackedResponse) -> PackedResponse {
+        upstreams.reduce(response) { $0.sharing($1.url.folder.url) }
     }
 
     /// The last accepted manifests, sorted by upstream.

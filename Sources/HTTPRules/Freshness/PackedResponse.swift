@@ -68,6 +68,9 @@ package struct PackedResponse: Equatable, Sendable {
     /// The response with another text for its URL.
     package func with(url: String?) -> PackedResponse { PackedResponse(url: url, bytes: bytes) }
 
+    /// Replaces the URL's text by an equal one that is already in memory.
+    package func sharing(_ url: String) -> PackedResponse { self.url == url ? with(url: url) : self }
+
     /// When the response came.
     package var responseTime: Timestamp {
         var rest = bytes[...]

@@ -39,13 +39,6 @@ package struct StoredResponse: Equatable, Sendable {
         self.responseTime = responseTime
     }
 
-    /// Replaces the URL's text by an equal one that is already in memory.
-    package func sharing(_ url: String) -> StoredResponse {
-        guard self.url == url else { return self }
-        return StoredResponse(
-            status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime)
-    }
-
     /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
     ///
     /// `Date` and `Age` are always those of the later response, even if missing there: they describe when the fields

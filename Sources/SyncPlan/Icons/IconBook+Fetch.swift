@@ -238,7 +238,7 @@ extension IconBook {
     /// The freshness of an image by its response.
     private func evaluate(_ response: StoredResponse, of url: IconURL, in turn: inout Turn) -> IconRecord.Answer {
         let check = NextCheck(for: response, under: refreshPolicy, using: &turn.generator)
-        return IconRecord.Answer(response: PackedResponse(response.sharing(url.text)), freshUntil: check.time)
+        return IconRecord.Answer(response: PackedResponse(response).sharing(url.text), freshUntil: check.time)
     }
 
     /// A failure with the number of attempts, and the time of the next one.

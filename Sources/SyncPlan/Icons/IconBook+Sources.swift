@@ -97,6 +97,6 @@ extension IconRecord {
 
 extension IconRecord.Answer {
     init(_ answer: SourceAnswer, of url: IconURL) {
-        self.init(response: PackedResponse(answer.response.sharing(url.text)), freshUntil: answer.freshUntil)
+        self.init(response: PackedResponse(answer.response).sharing(url.text), freshUntil: answer.freshUntil)
     }
 }

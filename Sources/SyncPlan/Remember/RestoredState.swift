@@ -251,9 +251,7 @@ extension IconBook {
             let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
             // Share the URL's text with the list or the settings.
             let spelling = catalog.icons[place].url.text
-            let response = memo.packedResponse.map { response in
-                response.with(url: response.url.map { sources.shared($0, spelling: spelling) })
-            }
+            let response = memo.packedResponse.map { sources.sharing($0.sharing(spelling)) }
             known = (response, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
         }
         var failure = memo.failure
