@@ -60,10 +60,9 @@ extension CacheExpectation {
     private static func images(of catalog: Catalog) -> [Naming] {
         var images: [Naming] = []
         images.reserveCapacity(catalog.icons.count)
-        // By index: iterating over records copies them.
-        for index in catalog.icons.indices {
-            let image = catalog.icons[index].icon.boxedImage
-            if let naming = naming(of: catalog.icons[index].url, image, catalog.names) { images.append(naming) }
+        for id in catalog.icons.ids {
+            let image = catalog.icons[id].icon.boxedImage
+            if let naming = naming(of: catalog.icons[id].url, image, catalog.names) { images.append(naming) }
         }
         // Include unreferenced icons while their names exist.
         for (url, image) in catalog.names.images where catalog.icons[url] == nil {
@@ -71,7 +70,7 @@ extension CacheExpectation {
         }
         // Apps may show last images that have no name.
         let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
-        for row in catalog.images.rows {
+        for row in catalog.images.rows.elements {
             guard let image = row.boxed.wrappedValue, !(named?.contains(image.sha256) ?? row.isShown) else { continue }
             if catalog.images.isKept(image.sha256) { images.append(Naming(image: image, url: nil)) }
         }

@@ -175,9 +175,9 @@ struct Retention: Sendable {
         return ((stuck?.plan.count ?? 0) + generations.count, stuck?.plan.failure ?? generations.first)
     }
 
-    mutating func end(_ result: ReleaseResult, in images: inout ImageTable, at now: Timestamp) {
+    mutating func end(_ result: ReleaseResult, in catalog: inout Catalog, at now: Timestamp) {
         for generation in result.removed {
-            ledger.release(generation, in: &images)
+            ledger.release(generation, in: &catalog)
             unreleased[generation] = nil
         }
         for generation in result.kept {
@@ -197,7 +197,7 @@ struct Retention: Sendable {
         state = .idle
         gone.subtract(failed)
         // Files that turned out intact were kept; they go with the last document that names them.
-        if !gone.isOfDamage { ledger.remove(gone, from: &catalog.images) }
+        if !gone.isOfDamage { ledger.remove(gone, from: &catalog) }
         damaged.subtract(gone.images)
         if !replaced.isEmpty { replaced.subtract(gone.urls) }
         if !failed.isEmpty {
@@ -236,7 +236,7 @@ struct Retention: Sendable {
     ) {
         self.replaced.subtract(lost)
         self.replaced.subtract(kept.lazy.map(\.url))
-        self.replaced.formUnion(replaced.subtracting(lost).filter { ledger.urls.index(of: $0) != nil })
+        self.replaced.formUnion(replaced.subtracting(lost).filter { catalog.icons.id(named: $0) != nil })
         var orphans = Set(
             lost.compactMap { url in
                 catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }

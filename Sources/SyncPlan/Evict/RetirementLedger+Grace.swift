@@ -7,14 +7,15 @@ extension RetirementLedger {
     ///
     /// These contain icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
     package mutating func waiveGrace(in catalog: Catalog) {
-        var idleImages = Set(catalog.images.rows.lazy.filter { !$0.isShown }.map(\.key))
-        var idleURLs = Set(urls.lazy.map(\.url).filter { !catalog.needs(url: $0) })
+        var (current, currentImages): (Set<IconID>, Set<ImageID>) = ([], [])
         for document in documents.values where document.since != nil {
-            for image in document.images { idleImages.remove(image) }
-            for url in document.urls { idleURLs.remove(url) }
+            current.formUnion(document.icons)
+            currentImages.formUnion(document.images)
         }
         for document in documents.values
-        where !document.urls.isDisjoint(with: idleURLs) || !document.images.isDisjoint(with: idleImages) {
+        where document.icons.contains(where: { !current.contains($0) && !catalog.needsName(of: $0) })
+            || document.images.contains(where: { !currentImages.contains($0) && !catalog.images[$0].isShown })
+        {
             waived.formUnion(document.namers(among: superseded))
         }
     }
@@ -26,8 +27,8 @@ extension RetirementLedger {
     func retiredRenditions(besides icons: [Digest], in catalog: Catalog) -> Int {
         guard !superseded.isEmpty else { return 0 }
         let images = catalog.images
-        var idle = Set(images.rows.lazy.filter { !$0.isShown }.map(\.key).filter(images.isOnDisk))
-        idle.subtract(icons)
+        var idle = Set(images.ids.filter { !images[$0].isShown && images.isOnDisk(images[$0].key) })
+        idle.subtract(icons.compactMap(images.id))
         for document in documents.values where document.since != nil { idle.subtract(document.images) }
         return idle.count
     }
@@ -81,17 +82,19 @@ extension RetirementLedger {
         moreThan limit: Int, through generation: Int, except replaced: Set<IconURL> = [], in catalog: Catalog
     ) -> Bool {
         var images: Set<Digest> = []
-        var lost: Set<IconURL> = []
+        var lost: Set<IconID> = []
         let all = superseded + (current.map { [$0] } ?? [])
         for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
             images.formUnion(Self.lastImages(of: document, except: replaced, in: catalog))
             if images.count > limit { return true }
             let showLast = Set(document.apps.lazy.map(\.entry.icon))
-            for url in document.urls where catalog.icons[url]?.isReferenced != true && !replaced.contains(url) {
-                if let image = catalog.icons[url]?.image?.sha256 {
+            for icon in document.icons where !catalog.icons[icon].icon.isReferenced {
+                let url = catalog.icons[icon].url
+                if replaced.contains(url) { continue }
+                if let image = catalog.icons[icon].icon.boxedImage.digest {
                     if !catalog.needs(image) { images.insert(image) }
                 } else if !showLast.contains(url) {
-                    lost.insert(url)
+                    lost.insert(icon)
                 }
                 if !images.isEmpty, images.count + lost.count > limit { return true }
             }

@@ -2,10 +2,18 @@
 package import CacheFormat
 
 extension RetirementLedger {
-    package var namings: Namings { Namings(documents: documents, superseded: superseded) }
+    /// A snapshot of which generations name these URLs.
+    package func namings(of urls: some Sequence<IconURL>, in catalog: Catalog) -> Namings {
+        let urls = Set(urls)
+        let named = urls.compactMap { url in catalog.icons.id(named: url).map { ($0, url) } }
+        return Namings(
+            urls: urls, icons: Dictionary(uniqueKeysWithValues: named), documents: documents, superseded: superseded)
+    }
 
-    /// A snapshot of the URLs that the generations on disk name.
     package struct Namings: Sendable {
+        fileprivate let urls: Set<IconURL>
+        /// Those that documents have images for, by the numbers that they had at the time.
+        fileprivate let icons: [IconID: IconURL]
         fileprivate let documents: [Digest: Document]
         fileprivate let superseded: [Int]
 
@@ -13,16 +21,19 @@ extension RetirementLedger {
         ///
         /// Only `chosen` generations count; `nil` for all. O(*n*) in the number of documents on disk, and at most in
         /// that of their URLs.
-        package func newest(naming urls: some Collection<IconURL>, among chosen: Set<Int>? = nil) -> [IconURL: Int] {
+        package func newest(among chosen: Set<Int>? = nil) -> [IconURL: Int] {
             let counted = chosen.map { superseded.filter($0.contains) } ?? superseded
             let documents = documents.values.compactMap { document in
-                document.namers(among: counted).last.map { (number: $0, urls: document.urls, apps: document.apps) }
+                document.namers(among: counted).last.map { (number: $0, icons: document.icons, apps: document.apps) }
             }
             var found: [IconURL: Int] = [:]
-            var rest = Set(urls)
+            var (rest, restIcons) = (urls, Set(icons.keys))
             for (number, named, apps) in documents.sorted(by: { $0.number > $1.number }) where !rest.isEmpty {
-                let here = rest.count < named.count ? rest.filter(named.contains) : named.filter(rest.contains)
-                for url in here + apps.lazy.compactMap(\.last?.url).filter(rest.contains) {
+                let here =
+                    restIcons.count < named.count
+                    ? restIcons.filter(named.contains) : Set(named.lazy.filter(restIcons.contains))
+                restIcons.subtract(here)
+                for url in here.compactMap({ icons[$0] }) + apps.compactMap(\.last?.url) where rest.contains(url) {
                     found[url] = number
                     rest.remove(url)
                 }

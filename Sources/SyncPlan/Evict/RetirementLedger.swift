@@ -14,9 +14,9 @@ package struct RetirementLedger: Sendable {
         fileprivate(set) var since: Int?
         /// Earlier ranges of generations that named it, the oldest first; some may be gone.
         fileprivate(set) var before: [ClosedRange<Int>] = []
-        /// The URLs of its ready icons.
-        let urls: SortedSet<IconURL>
-        let images: SortedSet<Digest>
+        /// Its ready icons.
+        let icons: SortedSet<IconID>
+        let images: SortedSet<ImageID>
         let list: ListName
         /// The apps that show their last images.
         let apps: [App]
@@ -30,14 +30,6 @@ package struct RetirementLedger: Sendable {
         }
     }
 
-    /// How many documents have an image for a URL.
-    struct Naming: Keyed {
-        let url: IconURL
-        var documents = 0
-
-        var key: IconURL { url }
-    }
-
     /// The oldest first.
     private(set) var superseded: [Int] = []
     package private(set) var supersessions: [Int: Timestamp] = [:]
@@ -49,14 +41,16 @@ package struct RetirementLedger: Sendable {
     private var leftovers: [Int: Set<Digest>] = [:]
     /// The documents of the current generation whose content is unknown.
     private var unknown: Set<Digest> = []
-    private(set) var urls = KeyedTable<Naming>()
     var waived: Set<Int> = []
-    /// What no generation names any more, except images.
-    private var unnamed = RetirementPlan()
+    /// The documents that no generation names any more, still to be removed.
+    private var unnamedDocuments: Set<Digest> = []
+    /// The icons that no document has an image for any more, whose `by-url/` names are still to be removed; documents
+    /// may have one again.
+    private var unnamedIcons: Set<IconID> = []
 
     package init() {}
 
-    package func names(_ url: IconURL, in document: Digest) -> Bool { documents[document]?.urls.contains(url) ?? false }
+    func names(_ icon: IconID, in document: Digest) -> Bool { documents[document]?.icons.contains(icon) ?? false }
 
     /// The most entries of a list's documents that are searched for a returning app.
     static let longestSearch = 200_000
@@ -88,18 +82,15 @@ package struct RetirementLedger: Sendable {
         (showingLast[list] ?? []).compactMap { documents[$0] }
     }
 
-    /// Whether no document names the URL, whose `by-url/` name is still to be removed.
-    private func isUnnamed(_ url: IconURL) -> Bool { urls[url]?.documents == 0 }
-
     /// Records a durable generation, which supersedes the current one.
     ///
     /// An image that no document named before is assumed to be on disk. `newDocuments` are those that no generation
     /// before named, `moved` the images that it moved to `icons/`.
     package mutating func publish(
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
-        in images: inout ImageTable, at now: Timestamp
+        in catalog: inout Catalog, at now: Timestamp
     ) {
-        images.record(moved, areWhole: true)
+        catalog.images.record(moved, areWhole: true)
         let last = current
         if let last {
             supersessions[last] = now
@@ -116,7 +107,7 @@ package struct RetirementLedger: Sendable {
                     unknown.insert(digest)
                     continue
                 }
-                add(document, digest, to: &images)
+                add(document, digest, to: &catalog)
             }
             documents[digest]?.lists += 1
             changed.insert(digest)
@@ -128,7 +119,7 @@ package struct RetirementLedger: Sendable {
         lists = manifest.lists
         unknown.subtract(changed)
         for digest in changed { recordNaming(of: digest, by: manifest.generation, after: last) }
-        unnamed.documents = unnamed.documents.filter { documents[$0] == nil }
+        unnamedDocuments = unnamedDocuments.filter { documents[$0] == nil }
     }
 
     private mutating func recordNaming(of digest: Digest, by generation: Int, after last: Int?) {
@@ -143,31 +134,29 @@ package struct RetirementLedger: Sendable {
         }
     }
 
-    private mutating func add(_ value: AppListDocument, _ digest: Digest, to images: inout ImageTable) {
-        var ready: (urls: [IconURL], images: [Digest]) = ([], [])
-        ready.urls.reserveCapacity(value.apps.count)
+    private mutating func add(_ value: AppListDocument, _ digest: Digest, to catalog: inout Catalog) {
+        var ready: (icons: [IconID], images: [ImageID]) = ([], [])
+        ready.icons.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var apps: [App] = []
         // Iterate by index: copying an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
-            ready.urls.append(value.apps[index].icon)
-            ready.images.append(image.sha256)
-            images.add(image)
+            ready.icons.append(catalog.icons.id(naming: value.apps[index].icon))
+            ready.images.append(catalog.images.id(naming: image))
             if case .some(_, let renditions) = value.apps[index].rest {
                 for rendition in renditions {
-                    ready.images.append(rendition.image.sha256)
-                    images.add(rendition.image)
+                    ready.images.append(catalog.images.id(naming: rendition.image))
                 }
             }
             guard case .some(let last?, _) = value.apps[index].rest else { continue }
-            let shown = App.LastImage(url: last.icon, image: images.boxed(image), since: last.since)
+            let shown = App.LastImage(url: last.icon, image: catalog.images.boxed(image), since: last.since)
             apps.append(App(entry: AppEntry(value.apps[index]), last: shown))
         }
         let document = Document(
-            urls: SortedSet(ready.urls), images: SortedSet(ready.images), list: value.list, apps: apps)
-        for digest in document.images { images.name(digest) }
-        for url in document.urls { urls.update(url, default: Naming(url: url)) { $0.documents += 1 } }
+            icons: SortedSet(ready.icons), images: SortedSet(ready.images), list: value.list, apps: apps)
+        for image in document.images { catalog.images.name(image) }
+        for icon in document.icons { catalog.icons.name(icon) }
         documents[digest] = document
         if !apps.isEmpty { showingLast[document.list, default: []].insert(digest) }
     }
@@ -183,7 +172,7 @@ package struct RetirementLedger: Sendable {
     }
 
     /// Releases a generation whose file is gone.
-    package mutating func release(_ number: Int, in images: inout ImageTable) {
+    package mutating func release(_ number: Int, in catalog: inout Catalog) {
         precondition(number != current, "the current generation is not released")
         guard supersessions.removeValue(forKey: number) != nil else { return }
         superseded.removeAll { $0 == number }
@@ -196,41 +185,43 @@ package struct RetirementLedger: Sendable {
                 documents[digest] = nil
                 showingLast[document.list]?.remove(digest)
                 if showingLast[document.list]?.isEmpty == true { showingLast[document.list] = nil }
-                forget(document, digest, in: &images)
+                forget(document, digest, in: &catalog)
             }
         }
     }
 
-    private mutating func forget(_ document: Document, _ digest: Digest, in images: inout ImageTable) {
-        unnamed.documents.insert(digest)
-        unnamed.affected.formUnion(document.urls)
-        for digest in document.images { images.forgetNaming(of: digest) }
-        for url in document.urls {
-            urls.update(url) { $0.documents -= 1 }
-            if isUnnamed(url) { unnamed.urls.insert(url) }
-        }
+    private mutating func forget(_ document: Document, _ digest: Digest, in catalog: inout Catalog) {
+        unnamedDocuments.insert(digest)
+        for image in document.images { catalog.images.forgetNaming(of: image) }
+        for icon in document.icons where catalog.icons.forgetNaming(of: icon) { unnamedIcons.insert(icon) }
     }
 
     /// What can be removed now: named by no generation on disk, and not needed for the next one.
     package func removable(in catalog: Catalog) -> RetirementPlan {
         RetirementPlan(
-            documents: unnamed.documents, images: Set(catalog.images.removable),
-            urls: unnamed.urls.filter { isUnnamed($0) && !catalog.needs(url: $0) },
-            affected: unnamed.affected)
+            documents: unnamedDocuments, images: Set(catalog.images.removable),
+            urls: Set(removableIcons(in: catalog).map { catalog.icons[$0].url }))
+    }
+
+    private func removableIcons(in catalog: Catalog) -> some Sequence<IconID> {
+        unnamedIcons.lazy.filter { catalog.icons[$0].documents == 0 && !catalog.needsName(of: $0) }
     }
 
     package func hasRemovable(in catalog: Catalog) -> Bool {
-        !unnamed.documents.isEmpty
+        !unnamedDocuments.isEmpty
             || !catalog.images.removable.isEmpty
-            || unnamed.urls.contains { isUnnamed($0) && !catalog.needs(url: $0) }
+            || removableIcons(in: catalog).contains { _ in true }
     }
 
-    package mutating func remove(_ plan: RetirementPlan, from images: inout ImageTable) {
-        for image in plan.images { images.evict(image.sha256) }
-        for url in plan.urls where isUnnamed(url) { urls.remove(url) }
-        unnamed.documents.subtract(plan.documents)
-        unnamed.urls = unnamed.urls.filter { isUnnamed($0) }
-        if images.unnamed.isEmpty, unnamed.urls.isEmpty { unnamed.affected = [] }
+    package mutating func remove(_ plan: RetirementPlan, from catalog: inout Catalog) {
+        for image in plan.images { catalog.images.evict(image.sha256) }
+        unnamedDocuments.subtract(plan.documents)
+        for icon in unnamedIcons {
+            let isNamed = catalog.icons[icon].documents > 0
+            guard isNamed || plan.urls.contains(catalog.icons[icon].url) else { continue }
+            unnamedIcons.remove(icon)
+            if !isNamed { catalog.icons.forgetName(of: icon) }
+        }
     }
 }
 

@@ -5,9 +5,8 @@ package import CacheFormat
 package struct RetirementPlan: Equatable, Sendable {
     package var documents: Set<Digest> = []
     package var images: Set<AppListDocument.Image> = []
+    /// The icons whose `by-url/` names go.
     package var urls: Set<IconURL> = []
-    /// All URLs of the documents that no generation names any more.
-    package var affected: Set<IconURL> = []
 
     /// Whether its images were found damaged; those that turn out intact stay, with their `by-url/` names.
     package var isOfDamage = false
@@ -15,13 +14,11 @@ package struct RetirementPlan: Equatable, Sendable {
     package var failure: String?
 
     package init(
-        documents: Set<Digest> = [], images: Set<AppListDocument.Image> = [], urls: Set<IconURL> = [],
-        affected: Set<IconURL> = []
+        documents: Set<Digest> = [], images: Set<AppListDocument.Image> = [], urls: Set<IconURL> = []
     ) {
         self.documents = documents
         self.images = images
         self.urls = urls
-        self.affected = affected
     }
 
     package var count: Int { documents.count + images.count + urls.count }
@@ -38,7 +35,6 @@ package struct RetirementPlan: Equatable, Sendable {
         documents.formUnion(other.documents)
         images.formUnion(other.images)
         urls.formUnion(other.urls)
-        affected.formUnion(other.affected)
         failure = failure ?? other.failure
     }
 }

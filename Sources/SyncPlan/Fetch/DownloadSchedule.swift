@@ -8,7 +8,7 @@ import HeapModule
 struct DownloadSchedule: Sendable {
     private struct DueTime<Key: Hashable & Sendable>: Comparable, Sendable {
         var time: Timestamp
-        /// An icon's URL, or an origin.
+        /// An icon, or an origin.
         var key: Key
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
@@ -17,7 +17,7 @@ struct DownloadSchedule: Sendable {
     /// Whether nothing is retried, so that a single run ends however many servers fail.
     let triesOnce: Bool
     private(set) var queue: FetchQueue
-    private var dueTimes = Heap<DueTime<IconURL>>()
+    private var dueTimes = Heap<DueTime<IconID>>()
     /// The origins that failed recently.
     private(set) var origins: [String: OriginHealth] = [:]
     /// The delays that origins asked for in the last minute, without an icon, or a failure of one URL such as a 404, since.
@@ -134,22 +134,24 @@ struct DownloadSchedule: Sendable {
     // MARK: Due times
 
     /// Schedules an icon's next check.
-    mutating func schedule(_ url: IconURL, at time: Timestamp) {
-        dueTimes.insert(DueTime(time: time, key: url))
+    ///
+    /// The icon knows when it is due: an entry that says another time is outdated, and its number may be another icon's.
+    mutating func schedule(_ icon: IconID, at time: Timestamp) {
+        dueTimes.insert(DueTime(time: time, key: icon))
     }
 
     /// Whether most due times are outdated if `count` icons are scheduled.
     func isMostlyOutdated(amongst count: Int) -> Bool { dueTimes.count > 2 * count + 32 }
 
     mutating func removeOutdated(in icons: IconTable) {
-        dueTimes = Self.swept(dueTimes) { icons[$0.key]?.due == $0.time }
+        dueTimes = Self.swept(dueTimes) { icons[$0.key].icon.due == $0.time }
     }
 
-    mutating func schedule(_ icons: [(url: IconURL, time: Timestamp)]) {
-        dueTimes.insert(contentsOf: icons.map { DueTime(time: $0.time, key: $0.url) })
+    mutating func schedule(_ icons: [(icon: IconID, time: Timestamp)]) {
+        dueTimes.insert(contentsOf: icons.map { DueTime(time: $0.time, key: $0.icon) })
     }
 
-    mutating func popDue(at now: Timestamp) -> (url: IconURL, time: Timestamp)? {
+    mutating func popDue(at now: Timestamp) -> (icon: IconID, time: Timestamp)? {
         guard !triesOnce, let due = dueTimes.min, due.time <= now else { return nil }
         dueTimes.removeMin()
         return (due.key, due.time)

@@ -57,29 +57,29 @@ extension IconBook {
     }
 
     private mutating func start(_ url: IconURL, in turn: inout Turn) {
-        guard let place = catalog.icons.index(of: url),
-            case .queued(let source, _) = catalog.icons[place].icon.phase
+        guard let id = catalog.icons.id(of: url),
+            case .queued(let source, _) = catalog.icons[id].icon.phase
         else { preconditionFailure("the queue has the icons whose phase says so") }
         let absence = sources.isTaking(url) ? nil : absence(of: url)
-        if let refusal = absence ?? (catalog.icons[place].icon.hasImage ? nil : refusal(of: url)) {
+        if let refusal = absence ?? (catalog.icons[id].icon.hasImage ? nil : refusal(of: url)) {
             _ = downloads.finish(EndedDownload(url: url, .cancelled), ofOrigin: false, in: &turn)
             sources.drop(url)
-            apply(.started, at: place, in: &turn)
-            return apply(.ended(.failed(repeated(refusal, of: url, in: &turn)), trail: nil), at: place, in: &turn)
+            apply(.started, to: id, in: &turn)
+            return apply(.ended(.failed(repeated(refusal, of: url, in: &turn)), trail: nil), to: id, in: &turn)
         }
         var request = FetchRequest(
-            url: url, source: source, reason: catalog.icons[place].icon.fetchReason, mayResume: false)
-        request.lists = catalog.icons[place].icon.lists
+            url: url, source: source, reason: catalog.icons[id].icon.fetchReason, mayResume: false)
+        request.lists = catalog.icons[id].icon.lists
         if let (target, copy) = sources.request(for: url) {
             (request.source, request.copy) = (.server(target), copy)
         } else {
-            let icon = catalog.icons[place].icon
+            let icon = catalog.icons[id].icon
             request.bypassesCaches = icon.isFullRequested
             if icon.hasImage, !icon.isFullRequested { request.condition = icon.response?.condition(at: turn.now) }
             request.mayResume =
                 request.condition == nil && partials.mayResume(url, after: icon.failure) && cuts.mayResume(url)
         }
-        apply(.started, at: place, in: &turn)
+        apply(.started, to: id, in: &turn)
         begin(request, in: &turn)
     }
 
@@ -109,7 +109,7 @@ extension IconBook {
         _ ended: EndedDownload, isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
     ) -> Bool {
         let (url, outcome) = (ended.url, ended.outcome)
-        guard let place = catalog.icons.index(of: url), case let icon = catalog.icons[place].icon else {
+        guard let id = catalog.icons.id(of: url), case let icon = catalog.icons[id].icon else {
             preconditionFailure("an icon is not forgotten while it is being fetched")
         }
         let isCopy = sources.isTaking(url)
@@ -130,7 +130,7 @@ extension IconBook {
         let judged = isRefused ? .failed(.digestMismatch) : outcome
         guard let end = end(judged, of: url, icon, isInvalid: isInvalid, isRequest: isRequest, answer, in: &turn)
         else {
-            apply(.cancelled, at: place, in: &turn)
+            apply(.cancelled, to: id, in: &turn)
             return false
         }
         if case .image(let staged, _) = outcome {
@@ -145,7 +145,7 @@ extension IconBook {
         }
         // The hops to a copy follow from its digest.
         let shared = isCopy ? nil : catalog.share(ended.trail?.leavingOut(url))
-        apply(.ended(end, trail: shared), at: place, in: &turn)
+        apply(.ended(end, trail: shared), to: id, in: &turn)
         if case .noRoom(let shortage) = outcome {
             recordShortage(shortage, of: url, isWanted: icon.isReferenced, at: turn.now)
         }
@@ -169,8 +169,8 @@ extension IconBook {
     }
 
     /// Whether an icon that got the login page of a network is requested again.
-    func awaitsLogin(at place: Int) -> Bool {
-        let (url, icon) = (catalog.icons[place].url, catalog.icons[place].icon)
+    func awaitsLogin(_ id: IconID) -> Bool {
+        let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
         guard icon.isReferenced, icon.failure?.code == .fetch(.networkLogin), isRequested(url) else { return false }
         return switch icon.phase {
         case .idle, .queued, .fetching: true

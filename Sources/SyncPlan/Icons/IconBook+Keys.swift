@@ -83,7 +83,7 @@ extension IconBook {
         let before = keyGroups.shared
         keyGroups = KeyGroups()
         if !settings.keys.isEmpty {
-            for url in catalog.icons.keys.sorted() {
+            for url in catalog.icons.urls.sorted() {
                 if let key = settings.keys.key(of: url) { _ = keyGroups.add(url, key) }
             }
         }

@@ -129,12 +129,11 @@ extension IconBook {
     /// Requests the icons that failed for a clock that was wrong, now that it was set.
     mutating func retryFailuresOfClock(in turn: inout Turn) {
         var failed: [IconURL] = []
-        // By index: iterating over records copies them.
-        for index in catalog.icons.indices {
-            if catalog.icons[index].icon.phase == .fetching {
-                outdated.insert(catalog.icons[index].url)
-            } else if catalog.icons[index].icon.failure?.code.dependsOnClock == true {
-                failed.append(catalog.icons[index].url)
+        for id in catalog.icons.ids {
+            if catalog.icons[id].icon.phase == .fetching {
+                outdated.insert(catalog.icons[id].url)
+            } else if catalog.icons[id].icon.failure?.code.dependsOnClock == true {
+                failed.append(catalog.icons[id].url)
             }
         }
         // An origin that asked for a wait, as with Retry-After, keeps it unless its circuit breaker is open.

@@ -94,9 +94,9 @@ extension IconBook {
     mutating func share(_ ended: EndedDownload, isCopy: Bool, in turn: inout Turn) {
         guard !sharedDownloads.isEmpty else { return }
         let url = ended.url
-        if let place = catalog.icons.index(of: url) {
+        if let id = catalog.icons.id(of: url) {
             switch ended.outcome {
-            case _ where catalog.icons[place].icon.hasFailed: sharedDownloads.recordFailure(of: url)
+            case _ where catalog.icons[id].icon.hasFailed: sharedDownloads.recordFailure(of: url)
             case .image, .notModified:
                 // The image stays known when the icon that it was requested for goes.
                 if isCopy, let last = sharedDownloads.requested(before: url), catalog.icons[last]?.phase != .fetching {

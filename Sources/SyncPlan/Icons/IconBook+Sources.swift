@@ -20,10 +20,10 @@ extension IconBook {
     mutating func setSourceClock(_ offset: Duration, in turn: inout Turn) {
         let (stale, icons) = sources.setClock(offset, at: turn.now)
         let folders = Set(stale)
-        let places = catalog.icons.indices.filter { place in
-            catalog.icons[place].icon.packedResponse?.url.map(folders.contains) ?? false
+        let expired = catalog.icons.ids.filter { id in
+            catalog.icons[id].icon.packedResponse?.url.map(folders.contains) ?? false
         }
-        for url in places.map({ catalog.icons[$0].url }) { expire(url, in: &turn) }
+        for url in expired.map({ catalog.icons[$0].url }) { expire(url, in: &turn) }
         for url in icons { reconsider(url, in: &turn) }
     }
 

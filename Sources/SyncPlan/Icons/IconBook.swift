@@ -68,41 +68,40 @@ struct IconBook: Sendable {
 
     /// Applies an event to an icon, and its consequences for documents, memos, events and requests.
     mutating func apply(_ event: IconEvent, to url: IconURL, in turn: inout Turn) {
-        apply(event, at: catalog.place(of: url), in: &turn)
+        apply(event, to: catalog.id(of: url), in: &turn)
     }
 
-    /// The same for an icon whose place is known; it may be another one afterwards.
-    mutating func apply(_ event: IconEvent, at place: Int, in turn: inout Turn) {
-        let change = catalog.apply(event, at: place)
-        if change.changesMemo { turn.memos.mark(icon: catalog.icons[place].url, at: turn.now) }
-        if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[place].url, turn.wallClock)) }
+    mutating func apply(_ event: IconEvent, to id: IconID, in turn: inout Turn) {
+        let change = catalog.apply(event, to: id)
+        if change.changesMemo { turn.memos.mark(icon: catalog.icons[id].url, at: turn.now) }
+        if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[id].url, turn.wallClock)) }
         if change.changesDocuments {
-            for list in catalog.icons[place].icon.lists { publishing.markChanged(list, at: turn.now) }
+            for list in catalog.icons[id].icon.lists { publishing.markChanged(list, at: turn.now) }
         }
-        if !keyGroups.isEmpty { share(event, of: catalog.icons[place].url, in: &turn) }
-        if change.needsDecision { decide(at: place, in: &turn) }
+        if !keyGroups.isEmpty { share(event, of: catalog.icons[id].url, in: &turn) }
+        if change.needsDecision { decide(id, in: &turn) }
     }
 
     /// Requests an icon if it is due, schedules its next check, or forgets it if its record is not needed any more.
     mutating func decide(_ url: IconURL, in turn: inout Turn) {
-        if let place = catalog.icons.index(of: url) { decide(at: place, in: &turn) }
+        if let id = catalog.icons.id(of: url) { decide(id, in: &turn) }
     }
 
-    private mutating func decide(at place: Int, in turn: inout Turn) {
-        if downloads.networkLogin.mayHoldIcons, !awaitsLogin(at: place) {
-            downloads.leaveLogin(catalog.icons[place].url)
+    mutating func decide(_ id: IconID, in turn: inout Turn) {
+        if downloads.networkLogin.mayHoldIcons, !awaitsLogin(id) {
+            downloads.leaveLogin(catalog.icons[id].url)
         }
-        switch FetchPlan(for: catalog.icons[place].icon, now: turn.now) {
-        case .fetch(let reason): supply(catalog.icons[place].url, reason, in: &turn)
-        case .fresh(let time), .waiting(let time): schedule(at: place, time, in: &turn)
-        case .unreferenced: forgetIfDone(at: place, in: &turn)
+        switch FetchPlan(for: catalog.icons[id].icon, now: turn.now) {
+        case .fetch(let reason): supply(catalog.icons[id].url, reason, in: &turn)
+        case .fresh(let time), .waiting(let time): schedule(id, at: time, in: &turn)
+        case .unreferenced: forgetIfDone(id, in: &turn)
         case .refused, .inline, .underWay: break
         }
     }
 
     /// Forgets an unreferenced icon if nothing of it is on disk or in progress.
-    private mutating func forgetIfDone(at place: Int, in turn: inout Turn) {
-        let (url, icon) = (catalog.icons[place].url, catalog.icons[place].icon)
+    private mutating func forgetIfDone(_ id: IconID, in turn: inout Turn) {
+        let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
         if !icon.isBusy { sources.forget(url) }
         guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
         catalog.forgetIcon(url)
@@ -115,14 +114,14 @@ struct IconBook: Sendable {
     // MARK: Due times
 
     mutating func schedule(_ url: IconURL, at time: Timestamp, in turn: inout Turn) {
-        if let place = catalog.icons.index(of: url) { schedule(at: place, time, in: &turn) }
+        if let id = catalog.icons.id(of: url) { schedule(id, at: time, in: &turn) }
     }
 
-    private mutating func schedule(at place: Int, _ time: Timestamp, in turn: inout Turn) {
+    private mutating func schedule(_ id: IconID, at time: Timestamp, in turn: inout Turn) {
         // A list that comes and goes must not leave an entry each time.
-        guard catalog.icons[place].icon.due != time else { return }
-        apply(.scheduled(time), at: place, in: &turn)
-        downloads.schedule(catalog.icons[place].url, at: time)
+        guard catalog.icons[id].icon.due != time else { return }
+        apply(.scheduled(time), to: id, in: &turn)
+        downloads.schedule(id, at: time)
         if downloads.isMostlyOutdated(amongst: catalog.tally.scheduled) {
             downloads.removeOutdated(in: catalog.icons)
         }
@@ -131,9 +130,9 @@ struct IconBook: Sendable {
     /// Decides icons that are due, wakes origins whose wait is over, and starts due polls.
     mutating func advance(in turn: inout Turn) {
         while let due = downloads.popDue(at: turn.now) {
-            guard catalog.icons[due.url]?.due == due.time else { continue }
-            apply(.scheduled(nil), to: due.url, in: &turn)
-            decide(due.url, in: &turn)
+            guard catalog.icons[due.icon].icon.due == due.time else { continue }
+            apply(.scheduled(nil), to: due.icon, in: &turn)
+            decide(due.icon, in: &turn)
         }
         downloads.wakeOrigins(at: turn.now)
         admit(in: &turn)
@@ -147,23 +146,22 @@ struct IconBook: Sendable {
 
     /// Decides all icons at the start, including refused URLs, which this version may allow.
     mutating func decideAll(in turn: inout Turn) {
-        if !settings.keys.isEmpty, keyGroups.isEmpty { addKeys(of: Set(catalog.icons.keys), in: &turn) }
-        var dueTimes: [(url: IconURL, time: Timestamp)] = []
+        if !settings.keys.isEmpty, keyGroups.isEmpty { addKeys(of: Set(catalog.icons.urls), in: &turn) }
+        var dueTimes: [(icon: IconID, time: Timestamp)] = []
         dueTimes.reserveCapacity(catalog.icons.count)
-        // By index: a collection that changes while it is iterated is copied, and so is a record that is taken out.
-        for index in catalog.icons.indices {
-            let isScheduled = catalog.icons[index].icon.due != nil
+        for id in catalog.icons.ids {
+            let isScheduled = catalog.icons[id].icon.due != nil
             // One from an upstream says nothing of other URLs.
-            if let response = catalog.icons[index].icon.packedResponse, !sources.gave(responseFrom: response.url) {
-                sharedDownloads.record(catalog.icons[index].url)
+            if let response = catalog.icons[id].icon.packedResponse, !sources.gave(responseFrom: response.url) {
+                sharedDownloads.record(catalog.icons[id].url)
             }
-            if catalog.icons[index].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[index].url) }
-            switch FetchPlan(for: catalog.icons[index].icon, now: turn.now) {
+            if catalog.icons[id].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[id].url) }
+            switch FetchPlan(for: catalog.icons[id].icon, now: turn.now) {
             case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
-                apply(.scheduled(time), at: index, in: &turn)
-                dueTimes.append((catalog.icons[index].url, time))
-            case .refused: apply(.retried(turn.now), at: index, in: &turn)
-            case .fetch, .fresh, .waiting: decide(at: index, in: &turn)
+                apply(.scheduled(time), to: id, in: &turn)
+                dueTimes.append((id, time))
+            case .refused: apply(.retried(turn.now), to: id, in: &turn)
+            case .fetch, .fresh, .waiting: decide(id, in: &turn)
             case .inline, .unreferenced, .underWay: break
             }
         }
@@ -173,20 +171,20 @@ struct IconBook: Sendable {
     /// Decides again what new settings may change: queued icons, failures that depend on settings, or (`all`) every
     /// idle icon.
     private mutating func decideAgain(all: Bool, in turn: inout Turn) {
-        for index in catalog.icons.indices {
-            let (url, icon) = (catalog.icons[index].url, catalog.icons[index].icon)
+        for id in catalog.icons.ids {
+            let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
             if icon.isQueued {
                 downloads.remove(url)
                 sources.drop(url)
-                apply(.dequeued, to: url, in: &turn)
+                apply(.dequeued, to: id, in: &turn)
             } else if icon.phase == .fetching {
                 outdated.insert(url)
             } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: url) }) == true
                 || all && !icon.isBusy && icon.failure?.attempts == 0
             {
-                apply(.retried(turn.now), to: url, in: &turn)
+                apply(.retried(turn.now), to: id, in: &turn)
             } else if all, !icon.isBusy {
-                decide(url, in: &turn)
+                decide(id, in: &turn)
             }
         }
     }

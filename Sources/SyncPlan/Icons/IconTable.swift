@@ -1,45 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
+/// The number of an icon in the ``IconTable``: its URL is hashed where it enters, and stands for itself from then on.
+///
+/// It is the icon's as long as there is a record of it, or its `by-url/` name can be there; a later one may get it then.
+package struct IconID: Hashable, Comparable, Sendable {
+    fileprivate let number: UInt32
+    fileprivate var place: Int { Int(number) }
+
+    fileprivate init(_ place: Int) { number = UInt32(place) }
+
+    package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+}
+
+/// The icons by URL: those with a record, and those of which only documents tell.
 package struct IconTable: Sendable {
     package struct Element: Keyed, Sendable {
         package let url: IconURL
-        package var icon: IconRecord
+        package fileprivate(set) var icon = IconRecord()
+        /// How many documents have an image for it.
+        fileprivate(set) var documents: Int32 = 0
+        fileprivate var hasRecord = false
+        /// Whether documents have an image for it, or had one since its `by-url/` name was removed last.
+        fileprivate(set) var isNamed = false
+
+        fileprivate init(_ url: IconURL) { self.url = url }
 
         var key: IconURL { url }
+        static let vacant = Element("")
+        var isVacant: Bool { !hasRecord && !isNamed }
     }
 
     private var table = KeyedTable<Element>()
+    /// The number of records.
+    package private(set) var count = 0
 
     package init() {}
 
-    package subscript(url: IconURL) -> IconRecord? {
-        table.index(of: url).map { table[$0].icon }
-    }
+    package subscript(url: IconURL) -> IconRecord? { id(of: url).map { table[$0.place].icon } }
 
-    /// The index of a record, valid until the next removal; `nil` if there is none.
-    package func index(of url: IconURL) -> Int? { table.index(of: url) }
-
-    package var keys: some Collection<IconURL> { table.lazy.map(\.url) }
-
-    /// The place of a record until one is removed; creates it if there is none.
-    mutating func place(of url: IconURL, default new: @autoclosure () -> IconRecord) -> Int {
-        table.place(of: url, default: Element(url: url, icon: new()))
-    }
-
-    mutating func update<Result>(at index: Int, _ change: (inout IconRecord) -> Result) -> Result {
-        table.update(at: index) { change(&$0.icon) }
-    }
-
-    /// Removes a record; the last one takes its place.
-    mutating func remove(_ url: IconURL) -> IconRecord? { table.remove(url)?.icon }
-}
-
-extension IconTable: RandomAccessCollection {
-    package var startIndex: Int { 0 }
-    package var endIndex: Int { table.count }
-    package subscript(index: Int) -> Element {
+    package subscript(id: IconID) -> Element {
         // Reading a part of a record does not copy the record.
-        _read { yield table[index] }
+        _read { yield table[id.place] }
+    }
+
+    /// The number of an icon with a record; `nil` if there is none.
+    package func id(of url: IconURL) -> IconID? {
+        table.index(of: url).flatMap { table[$0].hasRecord ? IconID($0) : nil }
+    }
+
+    /// The numbers of all icons with a record; unlike a sequence of the records, it does not copy what changes meanwhile.
+    package var ids: [IconID] { table.places.filter { table[$0].hasRecord }.map { IconID($0) } }
+
+    package var urls: [IconURL] { ids.map { table[$0.place].url } }
+
+    /// The number of an icon; creates its record if there is none.
+    mutating func id(of url: IconURL, default new: @autoclosure () -> IconRecord) -> IconID {
+        let place = table.place(of: url, default: Element(url))
+        if !table[place].hasRecord {
+            count += 1
+            table.update(at: place) { ($0.icon, $0.hasRecord) = (new(), true) }
+        }
+        return IconID(place)
+    }
+
+    mutating func update<Result>(at id: IconID, _ change: (inout IconRecord) -> Result) -> Result {
+        table.update(at: id.place) { change(&$0.icon) }
+    }
+
+    /// Removes the record of an icon.
+    mutating func remove(_ id: IconID) {
+        count -= 1
+        table.update(at: id.place) { ($0.icon, $0.hasRecord) = (IconRecord(), false) }
+        freeIfVacant(id.place)
+    }
+
+    private mutating func freeIfVacant(_ place: Int) {
+        if table[place].isVacant { table.remove(table[place].url) }
+    }
+
+    // MARK: Documents
+
+    /// The number of an icon that a document has an image for, or whose `by-url/` name is still to be removed since one
+    /// had; `nil` for another one.
+    func id(named url: IconURL) -> IconID? {
+        table.index(of: url).flatMap { table[$0].isNamed ? IconID($0) : nil }
+    }
+
+    /// The number of an icon that a document has an image for.
+    mutating func id(naming url: IconURL) -> IconID {
+        let place = table.place(of: url, default: Element(url))
+        table.update(at: place) { $0.isNamed = true }
+        return IconID(place)
+    }
+
+    /// Counts a document that has an image for the icon (``id(naming:)``).
+    mutating func name(_ id: IconID) { table.update(at: id.place) { $0.documents += 1 } }
+
+    /// Counts a document out; returns whether no other one has an image for the icon.
+    mutating func forgetNaming(of id: IconID) -> Bool {
+        table.update(at: id.place) { element in
+            element.documents -= 1
+            return element.documents == 0
+        }
+    }
+
+    /// Records that the `by-url/` name of an icon that no document has an image for is gone.
+    mutating func forgetName(of id: IconID) {
+        table.update(at: id.place) { $0.isNamed = false }
+        freeIfVacant(id.place)
+    }
+
+    /// Forgets all documents: another cache folder is at the path.
+    mutating func forgetNames() {
+        for place in table.places {
+            table.update(at: place) { ($0.documents, $0.isNamed) = (0, false) }
+            freeIfVacant(place)
+        }
     }
 }

@@ -20,13 +20,13 @@ package struct IconTally: Equatable, Sendable {
     package private(set) var fetching = 0
     /// Queued icons by origin.
     package private(set) var queued: [String: Int] = [:]
-    /// The number of additional entries of each URL that the list names several times.
-    private(set) var repeats: [IconURL: Int] = [:]
+    /// The number of additional entries of each icon that the list names several times.
+    private(set) var repeats: [IconID: Int] = [:]
 
     /// Counts an icon in (`sign` is 1) or out (-1).
-    mutating func count(_ icon: IconFacets, at url: IconURL, _ sign: Int) {
+    mutating func count(_ icon: IconFacets, at id: IconID, _ sign: Int) {
         icons.add(icon.standing, times: sign)
-        entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[url] ?? 0)))
+        entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[id] ?? 0)))
         // Documents on disk may say any size.
         bytes &+= sign &* icon.bytes
         if icon.hasStaged {
@@ -42,20 +42,21 @@ package struct IconTally: Equatable, Sendable {
     }
 
     /// Counts an icon that has changed.
-    mutating func recount(_ url: IconURL, from before: IconFacets, to after: IconFacets) {
-        count(before, at: url, -1)
-        count(after, at: url, 1)
+    mutating func recount(_ id: IconID, from before: IconFacets, to after: IconFacets) {
+        count(before, at: id, -1)
+        count(after, at: id, 1)
     }
 
-    /// Counts repeated URLs in a new version; `standing` gives the status of icons counted already, `nil` for others.
-    mutating func setRepeats(in entries: [AppEntry], standing: (IconURL) -> AppListDocument.Status?) {
-        var seen: Set<IconURL> = []
-        seen.reserveCapacity(entries.count)
-        var new: [IconURL: Int] = [:]
-        for entry in entries where !seen.insert(entry.icon).inserted { new[entry.icon, default: 0] += 1 }
-        for url in Set(new.keys).union(repeats.keys) {
-            guard let standing = standing(url) else { continue }
-            self.entries.add(standing, times: (new[url] ?? 0) - (repeats[url] ?? 0))
+    /// Counts icons that a new version names several times; `standing` gives the status of those counted already, `nil`
+    /// for others.
+    mutating func setRepeats(in icons: [IconID], standing: (IconID) -> AppListDocument.Status?) {
+        var seen: Set<IconID> = []
+        seen.reserveCapacity(icons.count)
+        var new: [IconID: Int] = [:]
+        for icon in icons where !seen.insert(icon).inserted { new[icon, default: 0] += 1 }
+        for icon in Set(new.keys).union(repeats.keys) {
+            guard let standing = standing(icon) else { continue }
+            entries.add(standing, times: (new[icon] ?? 0) - (repeats[icon] ?? 0))
         }
         repeats = new
     }
@@ -84,9 +85,9 @@ package struct CatalogTally: Equatable, Sendable {
     package private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
 
     /// Counts an icon that has changed.
-    mutating func recount(_ url: IconURL, from before: IconFacets, to after: IconFacets) {
-        count(before, at: url, -1)
-        count(after, at: url, 1)
+    mutating func recount(_ url: IconURL, _ id: IconID, from before: IconFacets, to after: IconFacets) {
+        count(before, at: id, -1)
+        count(after, at: id, 1)
         Self.move(url, from: before.missingFailure, to: after.missingFailure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
         Self.move(url, from: before.sourceLack, to: after.sourceLack, in: &sourceLacks)
@@ -109,10 +110,10 @@ package struct CatalogTally: Equatable, Sendable {
         if group == nil { group = IconGroup(url) } else { group?.insert(url) }
     }
 
-    private mutating func count(_ icon: IconFacets, at url: IconURL, _ sign: Int) {
+    private mutating func count(_ icon: IconFacets, at id: IconID, _ sign: Int) {
         if icon.isScheduled { scheduled += sign }
         guard icon.isReferenced else { return }
-        all.count(icon, at: url, sign)
+        all.count(icon, at: id, sign)
         if icon.isStale { stale += sign }
         if icon.isRetried { retried += sign }
         guard icon.standing == .pending else { return }

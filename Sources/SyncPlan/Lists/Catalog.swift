@@ -6,7 +6,7 @@ import HTTPRules
 /// All app lists and icons, and which lists name which icons.
 package struct Catalog: Sendable {
     package private(set) var lists: [ListName: ListRecord] = [:]
-    package private(set) var icons = IconTable()
+    package internal(set) var icons = IconTable()
     package var images = ImageTable()
     private(set) var pastIndex = PastIndex()
     var names = NameTable()
@@ -26,10 +26,9 @@ package struct Catalog: Sendable {
     /// Whether a referenced icon shows the image, as its own or as a previous one.
     package func needs(_ image: Digest) -> Bool { images.isShown(image) }
 
-    /// Whether the URL's `by-url/` name is in use.
-    package func needs(url: IconURL) -> Bool {
-        guard let place = icons.index(of: url) else { return false }
-        return icons[place].icon.isReferenced && (icons[place].icon.hasImage || isReplaced(url))
+    /// Whether the `by-url/` name of an icon is in use.
+    package func needsName(of id: IconID) -> Bool {
+        icons[id].icon.isReferenced && (icons[id].icon.hasImage || isReplaced(icons[id].url))
     }
 
     /// The images on disk that no list or app uses, by URL; O(*n*) in the number of unreferenced icons.
@@ -87,10 +86,14 @@ package struct Catalog: Sendable {
     /// Adds or replaces a list, whose apps have no past yet.
     package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
         changePasts(in: name) { $0 = App.Past() }
-        let diff = IconDiff(from: lists[name]?.entries ?? [], to: list.entries)
+        let (old, known) = (lists[name]?.entries ?? [], lists[name]?.icons ?? [])
+        let diff = IconDiff(from: old, to: list.entries)
+        var list = list
+        let head = zip(old, list.entries).prefix { $0.icon == $1.icon }.count
+        list.icons = known[..<head] + list.entries[head...].map { id(of: $0.icon) }
         lists[name] = list
         version += 1
-        apply(diff, to: name, entries: list.entries)
+        apply(diff, to: name)
         return diff
     }
 
@@ -98,7 +101,7 @@ package struct Catalog: Sendable {
         changePasts(in: name) { $0 = App.Past() }
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         version += 1
-        apply(diff, to: name, entries: [])
+        apply(diff, to: name)
         assert(
             tallies[name] == nil || tallies[name] == IconTally(), "what was counted for \(name) is counted out again")
         tallies[name] = nil
@@ -107,22 +110,26 @@ package struct Catalog: Sendable {
 
     /// Restores a list of the newest generation; `images` has the image of each entry, `nil` where there is none.
     mutating func restore(_ name: ListName, _ list: ListRecord, images: [Boxed<AppListDocument.Image>?]) {
-        lists[name] = list
         let alone = [name]
-        for (entry, image) in zip(list.entries, images) {
-            _ = apply(.listed(by: name, alone: alone, expected: entry.expected, image: image), to: entry.icon)
+        var list = list
+        list.icons = zip(list.entries, images).map { entry, image in
+            let icon = id(of: entry.icon)
+            _ = apply(.listed(by: name, alone: alone, expected: entry.expected, image: image), to: icon)
+            return icon
         }
-        let isRepeating = tallies[name].map { $0.icons.total < list.entries.count } ?? true
+        lists[name] = list
+        let isRepeating = tallies[name].map { $0.icons.total < list.icons.count } ?? true
         guard isRepeating else { return }
-        tallies[name, default: IconTally()].setRepeats(in: list.entries) { [icons] in icons[$0]?.standing }
+        tallies[name, default: IconTally()].setRepeats(in: list.icons) { [icons] in icons[$0].icon.standing }
     }
 
-    private mutating func apply(_ diff: IconDiff, to list: ListName, entries: [AppEntry]) {
+    private mutating func apply(_ diff: IconDiff, to list: ListName) {
         for url in diff.removed { _ = apply(.unnamed(by: list), to: url) }
+        let named = lists[list]?.icons ?? []
         // A new list without duplicates adds as many URLs as it has entries.
-        let mayRepeat = diff.added.count < entries.count
-        tallies[list, default: IconTally()].setRepeats(in: mayRepeat ? entries : []) { [icons] url in
-            icons[url].flatMap { $0.lists.contains(list) ? $0.standing : nil }
+        let mayRepeat = diff.added.count < named.count
+        tallies[list, default: IconTally()].setRepeats(in: mayRepeat ? named : []) { [icons] id in
+            icons[id].icon.lists.contains(list) ? icons[id].icon.standing : nil
         }
         // Most icons are named by one list only, and share this array.
         let alone = [list]
@@ -134,18 +141,18 @@ package struct Catalog: Sendable {
 
     /// Changes the past of an app, with all that follows from it; an app whose icon has an image shows no other.
     mutating func changePast(of app: AppIndex, _ change: (inout App.Past) -> Void) {
-        guard let icon = lists[app.list]?.apps.entries[app.position].icon,
-            let old = lists[app.list]?.apps[past: app.position]
+        guard let id = lists[app.list]?.icons[app.position], let old = lists[app.list]?.apps[past: app.position]
         else { return }
+        let icon = icons[id].url
         var new = old
         change(&new)
-        if icons[icon]?.hasImage == true { new.last = nil }
+        if icons[id].icon.hasImage { new.last = nil }
         lists[app.list]?.apps[past: app.position] = new
         pastIndex.record(new, after: old, of: app, showing: icon)
         guard new.last != old.last else { return }
         if let last = old.last { images.hide(last.image.digest) }
         if let last = new.last { images.show(last.image) }
-        names.review(icon, own: icons[icon]?.boxedImage)
+        names.review(icon, own: icons[id].icon.boxedImage)
     }
 
     /// Changes the pasts of the apps of a list that have one.
@@ -162,28 +169,27 @@ package struct Catalog: Sendable {
         }
     }
 
-    /// The place of an icon's record until one is forgotten; creates the record if the URL is unknown.
-    mutating func place(of url: IconURL) -> Int {
-        icons.place(of: url, default: IconRecord(isInline: DataURL(url.text) != nil))
+    /// The number of an icon; creates its record if the URL is unknown.
+    mutating func id(of url: IconURL) -> IconID {
+        icons.id(of: url, default: IconRecord(isInline: DataURL(url.text) != nil))
     }
 
     /// Applies an event to an icon; creates a record if the URL is unknown.
-    package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange { apply(event, at: place(of: url)) }
+    package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange { apply(event, to: id(of: url)) }
 
-    mutating func apply(_ event: IconEvent, at place: Int) -> IconChange {
-        let (change, before, after) = icons.update(at: place) { icon in
+    mutating func apply(_ event: IconEvent, to id: IconID) -> IconChange {
+        let (change, before, after) = icons.update(at: id) { icon in
             let before = IconFacets(icon)
             let (change, after) = icon.apply(event, to: before)
             return (change, before, after)
         }
-        if before != after { recount(icons[place].url, icons[place].icon.boxedImage, from: before, to: after) }
+        if before != after { recount(id, from: before, to: after) }
         return change
     }
 
-    /// Updates counts and indexes after a change of an icon, which has this image on disk now.
-    private mutating func recount(
-        _ url: IconURL, _ image: Boxed<AppListDocument.Image>, from before: IconFacets, to after: IconFacets
-    ) {
+    /// Updates counts and indexes after a change of an icon.
+    private mutating func recount(_ id: IconID, from before: IconFacets, to after: IconFacets) {
+        let (url, image) = (icons[id].url, icons[id].icon.boxedImage)
         if before.shown != after.shown {
             if after.shown != nil {
                 images.show(image)
@@ -196,17 +202,17 @@ package struct Catalog: Sendable {
             retired[url] = after.retired == nil ? nil : image
             version += 1
         }
-        tally.recount(url, from: before, to: after)
+        tally.recount(url, id, from: before, to: after)
         if before.lists == after.lists {
-            for list in after.lists { tallies[list, default: IconTally()].recount(url, from: before, to: after) }
+            for list in after.lists { tallies[list, default: IconTally()].recount(id, from: before, to: after) }
             return
         }
         // If only the lists changed, those before the first difference already count it.
         var moved = before
         moved.lists = after.lists
         let counted = moved == after ? zip(before.lists, after.lists).prefix { $0 == $1 }.count : 0
-        for list in before.lists.dropFirst(counted) { tallies[list, default: IconTally()].count(before, at: url, -1) }
-        for list in after.lists.dropFirst(counted) { tallies[list, default: IconTally()].count(after, at: url, 1) }
+        for list in before.lists.dropFirst(counted) { tallies[list, default: IconTally()].count(before, at: id, -1) }
+        for list in after.lists.dropFirst(counted) { tallies[list, default: IconTally()].count(after, at: id, 1) }
     }
 
     /// Returns a shared instance of the trail: consecutive trails are mostly equal, because they leave out the icon's
@@ -218,9 +224,11 @@ package struct Catalog: Sendable {
     }
 
     package mutating func forgetIcon(_ url: IconURL) {
-        guard let icon = icons.remove(url) else { return }
-        precondition(!icon.isReferenced, "a referenced icon is not forgotten")
-        recount(url, icon.boxedImage, from: IconFacets(icon), to: IconFacets(IconRecord()))
+        guard let id = icons.id(of: url) else { return }
+        let facets = IconFacets(icons[id].icon)
+        precondition(!facets.isReferenced, "a referenced icon is not forgotten")
+        recount(id, from: facets, to: IconFacets(IconRecord()))
+        icons.remove(id)
     }
 
     /// The shortest list that names a URL, for which its download counts; empty if none names it.
@@ -237,23 +245,22 @@ package struct Catalog: Sendable {
     /// The current document of a list; `nil` if the list has no good version.
     ///
     /// Icons in `held` have their image on disk, because their staged one is not published yet.
-    package func document(of name: ListName, without held: Set<IconURL> = []) -> AppListDocument? {
+    package func document(of name: ListName, without held: Set<IconID> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         var apps: [AppListDocument.App] = []
         apps.reserveCapacity(list.entries.count)
-        for entry in list.entries {
+        for (entry, icon) in zip(list.entries, list.icons) {
             apps.append(
                 AppListDocument.App(
                     name: entry.name, id: entry.id, icon: entry.icon, download: entry.download,
-                    expected: entry.expected, state: state(of: entry.icon, without: held)))
+                    expected: entry.expected, state: state(of: icon, without: held)))
         }
         for (position, past) in list.apps.pasts { if let last = past.last { apps[position].show(last) } }
         return AppListDocument(list: name, source: source, apps: apps)
     }
 
-    private func state(of url: IconURL, without held: Set<IconURL>) -> AppListDocument.State {
-        guard let place = icons.index(of: url) else { return .pending }
-        if !held.isEmpty, held.contains(url), let image = icons[place].icon.image { return .ready(image) }
-        return icons[place].icon.state
+    private func state(of id: IconID, without held: Set<IconID>) -> AppListDocument.State {
+        if !held.isEmpty, held.contains(id), let image = icons[id].icon.image { return .ready(image) }
+        return icons[id].icon.state
     }
 }

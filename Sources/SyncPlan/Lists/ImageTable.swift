@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
+/// The number of an image in the ``ImageTable``, as long as an icon, an app or a document names it, or its file is there.
+struct ImageID: Hashable, Comparable, Sendable {
+    fileprivate let number: UInt32
+    fileprivate var place: Int { Int(number) }
+
+    fileprivate init(_ place: Int) { number = UInt32(place) }
+
+    static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+}
+
 /// All images that icons or apps show or that documents name, and those still to be evicted.
 package struct ImageTable: Sendable {
     struct Row: Keyed {
@@ -15,6 +25,8 @@ package struct ImageTable: Sendable {
             return digest
         }
         var isShown: Bool { icons > 0 }
+        static let vacant = Row(boxed: Boxed(wrappedValue: nil))
+        var isVacant: Bool { !boxed.isFull }
     }
 
     private(set) var rows = KeyedTable<Row>()
@@ -26,6 +38,12 @@ package struct ImageTable: Sendable {
     private(set) var shown = 0
     /// The number and total bytes of the images in `icons/`.
     package private(set) var holdings: (images: Int, bytes: Int) = (0, 0)
+
+    subscript(id: ImageID) -> Row { rows[id.place] }
+
+    var ids: [ImageID] { rows.places.map { ImageID($0) } }
+
+    func id(of image: Digest) -> ImageID? { rows.index(of: image).map { ImageID($0) } }
 
     /// Whether a referenced icon shows the image, as its own or as a previous one.
     func isShown(_ image: Digest) -> Bool { rows.index(of: image).map { rows[$0].isShown } ?? false }
@@ -71,23 +89,24 @@ package struct ImageTable: Sendable {
     }
 
     /// Adds an image that a document describes, and is about to name.
-    mutating func add(_ image: AppListDocument.Image) {
+    mutating func id(naming image: AppListDocument.Image) -> ImageID {
         let place = rows.place(of: image.sha256, default: Row(boxed: Boxed(wrappedValue: image)))
-        guard rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image.sha256) else { return }
-        let boxed = boxed(image)
-        rows.update(at: place) { $0.boxed = boxed }
+        if rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image.sha256) {
+            let boxed = boxed(image)
+            rows.update(at: place) { $0.boxed = boxed }
+        }
+        return ImageID(place)
     }
 
-    /// Counts a document that names the image; if none did before, it is assumed to be on disk.
-    mutating func name(_ image: Digest) {
-        guard let place = rows.index(of: image) else { return }
-        rows.update(at: place) { $0.documents += 1 }
-        if rows[place].documents == 1, unnamed.remove(image) == nil { count(fileOf: place, 1) }
+    /// Counts a document that names the image (``id(naming:)``); if none did before, it is assumed to be on disk.
+    mutating func name(_ id: ImageID) {
+        rows.update(at: id.place) { $0.documents += 1 }
+        if rows[id.place].documents == 1, unnamed.remove(rows[id.place].key) == nil { count(fileOf: id.place, 1) }
     }
 
-    mutating func forgetNaming(of image: Digest) {
-        rows.update(image) { $0.documents -= 1 }
-        if rows[image]?.documents == 0 { unnamed.insert(image) }
+    mutating func forgetNaming(of id: ImageID) {
+        rows.update(at: id.place) { $0.documents -= 1 }
+        if rows[id.place].documents == 0 { unnamed.insert(rows[id.place].key) }
     }
 
     /// Records the files of images that documents name or named.
@@ -110,7 +129,7 @@ package struct ImageTable: Sendable {
 
     /// Forgets all documents and files: another cache folder is at the path.
     mutating func forgetFiles() {
-        let shown = rows.filter(\.isShown)
+        let shown = rows.elements.filter(\.isShown)
         self = ImageTable()
         for row in shown { for _ in 0..<row.icons { show(row.boxed) } }
     }

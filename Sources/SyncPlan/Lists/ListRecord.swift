@@ -17,6 +17,8 @@ package struct ListRecord: Sendable {
     /// Of the last good version.
     package var source: AppListDocument.Source?
     package var apps = Apps()
+    /// The icon of each entry; the ``Catalog`` sets them.
+    var icons: [IconID] = []
     /// Ignored entries of the last good version.
     package var problems: [EntryProblem] = []
     /// How many ignored entries of that version have neither name nor identity, and keep the icon of no app.

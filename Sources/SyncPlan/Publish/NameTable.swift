@@ -59,7 +59,7 @@ struct NameTable: Sendable {
     ///
     /// Others come together with the documents that show them: a name that no document refers to would never be removed.
     mutating func begin(
-        with contents: PublicationContents, in catalog: Catalog, _ ledger: RetirementLedger
+        with contents: PublicationContents, in catalog: Catalog
     ) -> [Publication.Link] {
         var links: [Publication.Link] = []
         hasDamage = names.values.contains(where: \.isDamaged)
@@ -71,7 +71,7 @@ struct NameTable: Sendable {
                 continue
             }
             guard let record, record.isReferenced, let path = shown?.wrappedValue?.path else { continue }
-            let isPublished = ledger.urls[icon] != nil
+            let isPublished = catalog.icons.id(named: icon) != nil
             let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
             guard isPublished || lists.contains(where: contents.lists.contains) else { continue }
             // If the publication fails, a name that a document refers to must not be removed.

@@ -24,7 +24,7 @@ struct PublicationContents {
     ///
     /// A new image of an icon is published together with all lists that show the old one, so that no two documents of a
     /// generation have different images for one URL.
-    private var held: Set<IconURL> = []
+    private var held: Set<IconID> = []
     private let now: Timestamp
 
     init(
@@ -34,47 +34,45 @@ struct PublicationContents {
         self.now = now
         lists = plan.window.lists(dueAt: now, during: traffic)
         guard !plan.staged.isEmpty else { return }
-        var places = Self.staged(of: lists, plan, catalog)
-        var rest = places
+        var found = Self.staged(of: lists, plan, catalog)
+        var rest = found
         while !rest.isEmpty {
-            var found: Set<ListName> = []
+            var added: Set<ListName> = []
             let rewritten = plan.rewritten.subtracting(lists)
-            for place in rest {
-                for other in Self.lists(showing: place, beside: lists, rewritten, catalog, ledger)
+            for id in rest {
+                for other in Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
                 where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic) {
                     lists.insert(other)
-                    found.insert(other)
+                    added.insert(other)
                 }
             }
-            rest = Self.staged(of: found, plan, catalog)
-            places += rest
+            rest = Self.staged(of: added, plan, catalog)
+            found += rest
         }
         let rewritten = plan.rewritten.subtracting(lists)
-        for place in places {
-            guard let image = catalog.icons[place].icon.staged else { continue }
-            let url = catalog.icons[place].url
-            if !Self.lists(showing: place, beside: lists, rewritten, catalog, ledger).isEmpty {
-                held.insert(url)
+        for id in found {
+            guard let image = catalog.icons[id].icon.staged else { continue }
+            let url = catalog.icons[id].url
+            if !Self.lists(showing: id, beside: lists, rewritten, catalog, ledger).isEmpty {
+                held.insert(id)
             } else if stagedURLs.insert(url).inserted {
-                staged.append(StagedIcon(url: url, staged: image, before: catalog.icons[place].icon.boxedImage))
+                staged.append(StagedIcon(url: url, staged: image, before: catalog.icons[id].icon.boxedImage))
             }
         }
     }
 
-    /// The places of the icons of these lists that have a staged image; may contain duplicates.
+    /// The icons of these lists that have a staged image; may contain duplicates.
     ///
     /// - Complexity: O(*n*) in the number of staged images, or in that of the lists' entries if less.
-    private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [Int] {
+    private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconID] {
         let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
         guard plan.staged.count > entries else {
-            return plan.staged.compactMap(catalog.icons.index).filter {
+            return plan.staged.compactMap { catalog.icons.id(of: $0) }.filter {
                 catalog.icons[$0].icon.lists.contains(where: names.contains)
             }
         }
         return names.flatMap { name in
-            (catalog.lists[name]?.entries ?? []).compactMap { entry in
-                catalog.icons.index(of: entry.icon).flatMap { catalog.icons[$0].icon.hasStaged ? $0 : nil }
-            }
+            (catalog.lists[name]?.icons ?? []).filter { catalog.icons[$0].icon.hasStaged }
         }
     }
 
@@ -82,14 +80,13 @@ struct PublicationContents {
     ///
     /// Called for many icons, and there may be many rewritten lists: `rewritten` must already exclude `names`.
     private static func lists(
-        showing place: Int, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
+        showing id: IconID, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
         _ ledger: RetirementLedger
     ) -> [ListName] {
-        guard catalog.icons[place].icon.hasImage else { return [] }
-        let url = catalog.icons[place].url
-        let naming = catalog.icons[place].icon.lists.filter { !names.contains($0) }
+        guard catalog.icons[id].icon.hasImage else { return [] }
+        let naming = catalog.icons[id].icon.lists.filter { !names.contains($0) }
         return (naming + rewritten).filter { list in
-            catalog.lists[list]?.published.map { ledger.names(url, in: $0.sha256) } ?? false
+            catalog.lists[list]?.published.map { ledger.names(id, in: $0.sha256) } ?? false
         }
     }
 
@@ -99,15 +96,14 @@ struct PublicationContents {
         during traffic: PublicationWindow.Traffic
     ) -> [(list: ListName, time: Timestamp)] {
         let rewritten = plan.rewritten.subtracting(lists)
-        return held.flatMap { url -> [(list: ListName, time: Timestamp)] in
-            guard let place = catalog.icons.index(of: url) else { return [] }
-            let others = Self.lists(showing: place, beside: lists, rewritten, catalog, ledger)
+        return held.flatMap { id -> [(list: ListName, time: Timestamp)] in
+            let others = Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
             // If one of them waits for room, they are published together once there is room.
             guard plan.window.deferred.isDisjoint(with: others) else { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
             // Not at once: room may be long in coming.
             let retry = max(due ?? now, now + Self.holdTime)
-            return catalog.icons[place].icon.lists.filter(lists.contains).map { ($0, retry) }
+            return catalog.icons[id].icon.lists.filter(lists.contains).map { ($0, retry) }
         }
     }
 
@@ -155,7 +151,8 @@ struct PublicationContents {
             let published = catalog.lists[document.list]?.published
             let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
             func add(_ image: AppListDocument.Image) {
-                if staged[image.sha256] != image, !known.contains(image.sha256) { images.insert(image) }
+                let isKnown = catalog.images.id(of: image.sha256).map(known.contains) ?? false
+                if !isKnown, staged[image.sha256] != image { images.insert(image) }
             }
             for index in document.apps.indices {
                 guard case .ready(let image) = document.apps[index].state else { continue }

@@ -115,7 +115,7 @@ struct PublicationPlan: Sendable {
         var lists = lists
         for list in rewritten.union(inFlight?.lists ?? []) where catalog.lists[list]?.source != nil {
             guard let published = catalog.lists[list]?.published, let document = ledger.documents[published.sha256],
-                !document.images.isDisjoint(with: images)
+                images.contains(where: { catalog.images.id(of: $0).map(document.images.contains) ?? false })
             else { continue }
             if rewritten.contains(list) {
                 markChanged(list, at: now)
@@ -199,7 +199,7 @@ struct PublicationPlan: Sendable {
         // Moved out: with two owners they would be copied.
         var names = NameTable()
         swap(&names, &catalog.names)
-        publication.links += names.begin(with: contents, in: catalog, ledger)
+        publication.links += names.begin(with: contents, in: catalog)
         catalog.names = names
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty

@@ -65,7 +65,7 @@ extension Reconciler {
         case .polled(let reply): book.applyPoll(reply, in: &turn)
         case .published(let result): applyPublication(result)
         case .released(let result):
-            book.retention.end(result, in: &book.catalog.images, at: turn.now)
+            book.retention.end(result, in: &book.catalog, at: turn.now)
             if !result.removed.isEmpty { turn.memos.mark(generations: result.removed, at: turn.now) }
         case .removed(let failed):
             book.retention.end(failed: failed, in: &book.catalog, at: turn.now)

@@ -37,7 +37,7 @@ extension Reconciler {
         book.discardParts(book.partials.forget { _ in true }, in: &turn)
         book.cuts = CutDownloads()
         book.dropLastImages(nil, in: &turn)
-        for url in Array(book.catalog.icons.keys) {
+        for url in book.catalog.icons.urls {
             if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }
             book.apply(.purged, to: url, in: &turn)
         }

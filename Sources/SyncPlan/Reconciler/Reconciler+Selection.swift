@@ -7,11 +7,11 @@ extension Reconciler {
     /// ones.
     package func selected(by selection: IconSelection) -> SelectedIcons {
         var report = SelectionReport()
-        report.unknown = selection.urls.filter { book.catalog.icons.index(of: $0) == nil }
+        report.unknown = selection.urls.filter { book.catalog.icons.id(of: $0) == nil }
         report.missing = selection.lists.filter { book.catalog.lists[$0] == nil }
         var urls = selection.urls
         if selection.failed {
-            urls += book.catalog.icons.lazy.map(\.url).filter { book.isDue($0, isRefresh: false) }
+            urls += book.catalog.icons.urls.filter { book.isDue($0, isRefresh: false) }
         }
         return SelectedIcons(
             urls: urls, entries: selection.lists.compactMap { book.catalog.lists[$0]?.entries }, report: report)

@@ -89,7 +89,7 @@ extension Reconciler {
         }
         book.retention.ledger.publish(
             manifest, newDocuments: Dictionary(documents) { a, _ in a },
-            moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), in: &book.catalog.images,
+            moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), in: &book.catalog,
             at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
@@ -118,12 +118,12 @@ extension Reconciler {
         let lost = Set(images.filter { !book.catalog.images.isOnDisk($0) })
         for icon in done.staged {
             let (url, image) = (icon.url, icon.staged.image)
-            guard let place = book.catalog.icons.index(of: url), book.catalog.icons[place].icon.hasStaged else {
+            guard let id = book.catalog.icons.id(of: url), book.catalog.icons[id].icon.hasStaged else {
                 continue
             }
             let replaced = book.catalog.lastImages(for: url)
             let generation = lost.contains(image.sha256) ? nil : manifest.generation
-            book.apply(.published(book.catalog.images.boxed(image), generation: generation), at: place, in: &turn)
+            book.apply(.published(book.catalog.images.boxed(image), generation: generation), to: id, in: &turn)
             book.retire(replaced, in: &turn)
             orphaned += book.withoutSuccessor(replaced)
         }
@@ -207,8 +207,9 @@ extension Reconciler {
         turn.memos.mark(generations: book.retention.ledger.supersessions.keys, at: turn.now)
         var ledger = RetirementLedger()
         book.catalog.images.forgetFiles()
+        book.catalog.icons.forgetNames()
         for manifest in found.manifests {
-            ledger.publish(manifest, newDocuments: found.documents, in: &book.catalog.images, at: turn.now)
+            ledger.publish(manifest, newDocuments: found.documents, in: &book.catalog, at: turn.now)
         }
         book.catalog.images.record(found.missing, areWhole: false)
         book.retention.adopt(ledger)
@@ -242,13 +243,14 @@ extension Reconciler {
         var lists: Set<ListName> = []
         let renditions = book.recordDamagedRenditions(images, in: &turn)
         (found, lists) = (renditions.images, renditions.lists)
-        for element in book.catalog.icons {
-            guard let image = element.icon.image, images.contains(image.sha256) else { continue }
+        for id in book.catalog.icons.ids {
+            let (url, icon) = (book.catalog.icons[id].url, book.catalog.icons[id].icon)
+            guard let image = icon.image, images.contains(image.sha256) else { continue }
             book.retention.recordDamage(of: image)
-            book.catalog.names.recordDamage(of: element.url)
+            book.catalog.names.recordDamage(of: url)
             found.insert(image.sha256)
-            lists.formUnion(element.icon.lists)
-            book.apply(.lost, to: element.url, in: &turn)
+            lists.formUnion(icon.lists)
+            book.apply(.lost, to: id, in: &turn)
         }
         book.catalog.forgetOrphans(of: images)
         let dropped = book.dropLastImages(images, in: &turn)
@@ -281,9 +283,8 @@ extension Reconciler {
         let removed = Set(plan.images.map(\.sha256))
         book.forgetRenditions(removed, in: &turn)
         var orphans = book.catalog.forgetOrphans(of: removed)
-        // An image that was restored to a URL may be in no document of that URL.
-        let returned = book.catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
-        for url in plan.affected.union(plan.urls).union(returned) {
+        let retired = book.catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
+        for url in plan.urls.union(retired) {
             guard let image = book.catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
             else { continue }
             book.apply(.evicted, to: url, in: &turn)

@@ -72,7 +72,7 @@ struct RestoredCatalog: Sendable {
     /// `manifests` are ordered oldest first; `missing` are the images not on disk.
     init(_ manifests: [Manifest], documents: [Digest: AppListDocument], missing: Set<Digest>) {
         for manifest in manifests {
-            ledger.publish(manifest, newDocuments: documents, in: &catalog.images, at: manifest.published)
+            ledger.publish(manifest, newDocuments: documents, in: &catalog, at: manifest.published)
         }
         for (name, list) in manifests.last?.lists ?? [:] {
             if let document = documents[list.sha256] { restore(name, list, document, missing: missing) }
@@ -222,9 +222,7 @@ extension Reconciler {
             book.catalog.updateList(memo.list) { $0.isRead = true }
         }
         for memo in state.memory.rejections { rejections[memo.list] = memo }
-        // By index: iterating over records copies them.
-        let unreferenced = book.catalog.icons.indices.filter { !book.catalog.icons[$0].icon.isReferenced }
-        for url in unreferenced.map({ book.catalog.icons[$0].url }) { book.decide(url, in: &turn) }
+        for id in book.catalog.icons.ids where !book.catalog.icons[id].icon.isReferenced { book.decide(id, in: &turn) }
         if state.isDamaged { book.publishing.markChanged(at: turn.now) }
         let known = Set(state.memory.superseded.keys).union(book.retention.ledger.supersessions.keys)
         turn.memos.recordStart(values: remembered, generations: known)
@@ -234,23 +232,23 @@ extension Reconciler {
 extension IconBook {
     /// Sets the freshness of images without a memo, as if they had arrived with the oldest generation.
     fileprivate mutating func setMissingFreshness(since published: Timestamp, in turn: inout Turn) {
-        for index in catalog.icons.indices where catalog.icons[index].icon.freshUntil == .distantPast {
+        for id in catalog.icons.ids where catalog.icons[id].icon.freshUntil == .distantPast {
             let freshUntil = published + settings.refresh.default.jittered(using: &turn.generator)
-            guard catalog.icons[index].icon.hasImage else { continue }
-            _ = catalog.apply(.expires(freshUntil), to: catalog.icons[index].url)
+            guard catalog.icons[id].icon.hasImage else { continue }
+            _ = catalog.apply(.expires(freshUntil), to: id)
         }
     }
 
     fileprivate mutating func restore(_ memo: IconMemo, at now: Timestamp) {
         var known: (response: PackedResponse?, freshUntil: Timestamp)?
-        let place = catalog.place(of: memo.url)
+        let id = catalog.id(of: memo.url)
         // Validators stand for the bytes of an image: without it they must not be sent.
-        if let image = catalog.icons[place].icon.boxedImage.digest, image == memo.image {
+        if let image = catalog.icons[id].icon.boxedImage.digest, image == memo.image {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
             // Share the URL's text with the list or the settings.
-            let spelling = catalog.icons[place].url.text
+            let spelling = catalog.icons[id].url.text
             let response = memo.packedResponse.map { sources.sharing($0.sharing(spelling)) }
             known = (response, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
         }
@@ -265,6 +263,6 @@ extension IconBook {
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { $0 > latest ? now : $0 }
         }
         let trail = catalog.share(memo.trail)
-        _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), at: place)
+        _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), to: id)
     }
 }

@@ -74,7 +74,7 @@ struct UnstoredChanges: Sendable {
 
     /// Stores everything again, because what was stored is lost.
     mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
-        icons.formUnion(plan.book.catalog.icons.keys)
+        icons.formUnion(plan.book.catalog.icons.urls)
         origins.formUnion(plan.book.downloads.origins.keys)
         lists.formUnion(plan.book.catalog.lists.keys)
         rejections.formUnion(plan.rejections.keys)

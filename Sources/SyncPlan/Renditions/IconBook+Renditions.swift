@@ -123,9 +123,9 @@ extension IconBook {
         for image in found { retention.recordDamage(of: image) }
         renditionNames.recordDamage(of: originals)
         var lists: Set<ListName> = []
-        for index in catalog.icons.indices {
-            guard let image = catalog.icons[index].icon.boxedImage.digest, originals.contains(image) else { continue }
-            lists.formUnion(catalog.icons[index].icon.lists)
+        for id in catalog.icons.ids {
+            guard let image = catalog.icons[id].icon.boxedImage.digest, originals.contains(image) else { continue }
+            lists.formUnion(catalog.icons[id].icon.lists)
         }
         for (name, list) in catalog.lists {
             let images = list.apps.lastImages.lazy.compactMap(\.image.digest)

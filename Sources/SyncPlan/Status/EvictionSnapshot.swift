@@ -30,8 +30,8 @@ package struct EvictionSnapshot: Sendable {
 
     /// The report, with icons sorted by URL; O(*n* log *n*) in the number of icons, O(*n*) in that of document entries.
     package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
-        let generations = namings.newest(naming: icons.keys)
-        let held = leases.isEmpty ? [:] : namings.newest(naming: icons.keys, among: Set(leases.map(\.generation)))
+        let generations = namings.newest()
+        let held = leases.isEmpty ? [:] : namings.newest(among: Set(leases.map(\.generation)))
         let rows = icons.sorted { $0.key < $1.key }.compactMap { url, image in
             image.wrappedValue.map { fate(of: url, $0, generations[url], held: held[url]) }
         }
@@ -93,7 +93,7 @@ extension Reconciler {
         return EvictionSnapshot(
             icons: icons, lists: icon?.lists ?? [],
             isShown: url != nil && icons.values.first?.digest.map(book.catalog.needs) == true,
-            namings: book.retention.ledger.namings,
+            namings: book.retention.ledger.namings(of: icons.keys, in: book.catalog),
             expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
             holdFor: book.settings.eviction.holdFor,

@@ -5,9 +5,10 @@ extension Reconciler {
     /// The icons of a list, or of any, whose last refresh failed; O(*n*) in the number of icons while one fails, else O(1).
     package func staleIcons(of list: ListName?) -> Set<IconURL> {
         guard book.catalog.tally.stale > 0 else { return [] }
-        let icons = book.catalog.icons.lazy.filter { element in
-            element.icon.isStale && list.map { element.icon.lists.contains($0) } ?? true
+        let icons = book.catalog.icons
+        let stale = icons.ids.filter { id in
+            icons[id].icon.isStale && list.map { icons[id].icon.lists.contains($0) } ?? true
         }
-        return Set(icons.map(\.url))
+        return Set(stale.map { icons[$0].url })
     }
 }

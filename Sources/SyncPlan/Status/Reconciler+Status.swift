@@ -85,7 +85,7 @@ extension Reconciler {
     private var renditionStatus: StatusReport.Renditions? {
         guard book.renditions.isOn else { return nil }
         var status = StatusReport.Renditions()
-        for row in book.catalog.images.rows where row.isShown {
+        for row in book.catalog.images.rows.elements where row.isShown {
             switch book.renditions.standing(of: row.key) {
             case .ready: status.ready += 1
             case .pending: status.pending += 1

@@ -18,7 +18,7 @@ struct RetentionTests {
             var manifest = Manifest(generation: index + 1, published: Sample.start, lists: [:])
             manifest.lists["1.plist"] = Manifest.List(sha256: digest, apps: 1, ready: 1, pending: 0, failed: 0)
             retention.ledger.publish(
-                manifest, newDocuments: [digest: document], in: &catalog.images,
+                manifest, newDocuments: [digest: document], in: &catalog,
                 at: Sample.start + .seconds(10 * index))
         }
         return (retention, catalog)
@@ -40,7 +40,7 @@ struct RetentionTests {
         #expect(retention.begin(in: catalog, now: superseded + Self.grace + .seconds(-1)) == nil)
         let now = superseded + Self.grace
         #expect(Self.releases(retention.begin(in: catalog, now: now)) == [1] && !retention.isIdle)
-        retention.end(ReleaseResult(removed: [1]), in: &catalog.images, at: now)
+        retention.end(ReleaseResult(removed: [1]), in: &catalog, at: now)
         #expect(retention.isIdle)
         let plan = try #require(Self.removal(retention.begin(in: catalog, now: now)))
         #expect(plan.images.map(\.sha256) == [Sample.image("x").sha256])
@@ -55,13 +55,13 @@ struct RetentionTests {
         var now = Sample.start + .seconds(10) + Self.grace
         for delay in [2, 4, 8, 16, 30, 30] {
             #expect(Self.releases(retention.begin(in: catalog, now: now)) == [1])
-            retention.end(ReleaseResult(kept: [1]), in: &catalog.images, at: now)
+            retention.end(ReleaseResult(kept: [1]), in: &catalog, at: now)
             #expect(retention.nextStep == now + .seconds(delay))
             #expect(retention.begin(in: catalog, now: now) == nil && retention.isIdle)
             now = now + .seconds(delay)
         }
         #expect(Self.releases(retention.begin(in: catalog, now: now)) == [1])
-        retention.end(ReleaseResult(failed: [1]), in: &catalog.images, at: now)
+        retention.end(ReleaseResult(failed: [1]), in: &catalog, at: now)
         #expect(retention.nextStep == now + .seconds(60))
     }
 
@@ -72,7 +72,7 @@ struct RetentionTests {
         var (retention, catalog) = Self.retention([["a": "x"], ["a": "y"]])
         let now = Sample.start + .seconds(10) + Self.grace
         _ = retention.begin(in: catalog, now: now)
-        retention.end(ReleaseResult(removed: [1]), in: &catalog.images, at: now)
+        retention.end(ReleaseResult(removed: [1]), in: &catalog, at: now)
         let plan = try #require(Self.removal(retention.begin(in: catalog, now: now)))
         retention.end(failed: plan, in: &catalog, at: now)
         #expect(retention.begin(in: catalog, now: now) == nil && retention.nextStep == now + .seconds(60))
@@ -97,7 +97,7 @@ struct RetentionTests {
 
         let manifest = Manifest(generation: 2, published: Sample.start, lists: [:])
         replaced.ledger.publish(
-            manifest, newDocuments: [:], moved: [Sample.image("x").sha256], in: &catalog.images, at: Sample.start)
+            manifest, newDocuments: [:], moved: [Sample.image("x").sha256], in: &catalog, at: Sample.start)
         #expect(replaced.beginDamaged(in: catalog, isPublished: true)?.images.isEmpty == true)
     }
 

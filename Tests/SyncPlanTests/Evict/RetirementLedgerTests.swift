@@ -21,7 +21,7 @@ struct RetirementLedgerTests {
             manifest.lists[document.list] = Manifest.List(
                 sha256: digest, apps: document.apps.count, ready: document.apps.count, pending: 0, failed: 0)
         }
-        ledger.publish(manifest, newDocuments: new, in: &catalog.images, at: start + .seconds(seconds))
+        ledger.publish(manifest, newDocuments: new, in: &catalog, at: start + .seconds(seconds))
     }
 
     private static func digests(_ words: String...) -> Set<Digest> { Set(words.map { Sample.image($0).sha256 }) }
@@ -36,7 +36,7 @@ struct RetirementLedgerTests {
         #expect(ledger.removable(in: catalog).isEmpty)
         #expect(catalog.images.holdings.images == 2)
 
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         let plan = ledger.removable(in: catalog)
         #expect(Set(plan.images.map(\.sha256)) == Self.digests("y"))
         #expect(plan.images.first?.path == Sample.image("y").path)
@@ -44,7 +44,7 @@ struct RetirementLedgerTests {
         #expect(plan.documents == [.of(first.json)])
         #expect(catalog.images.isOnDisk(Sample.image("y").sha256))
 
-        ledger.remove(plan, from: &catalog.images)
+        ledger.remove(plan, from: &catalog)
         #expect(!catalog.images.isOnDisk(Sample.image("y").sha256))
         #expect(ledger.removable(in: catalog).isEmpty)
         #expect(catalog.images.holdings.images == 1 && catalog.images.holdings.bytes == Sample.image("x").bytes)
@@ -55,18 +55,18 @@ struct RetirementLedgerTests {
         var (ledger, catalog) = (RetirementLedger(), Catalog())
         Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 10, in: &ledger, &catalog)
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         _ = catalog.setList("2.plist", Sample.list(["a"]))
         _ = catalog.apply(.found("x"), to: "a")
         let plan = ledger.removable(in: catalog)
         #expect(plan.images.isEmpty && plan.urls.isEmpty && plan.documents.count == 1)
-        ledger.remove(plan, from: &catalog.images)
+        ledger.remove(plan, from: &catalog)
         #expect(catalog.images.isOnDisk(Sample.image("x").sha256))
         // Named again, and retired again.
         Self.publish(3, [Sample.document("2.plist", ["a": "x"])], at: 20, in: &ledger, &catalog)
         #expect(ledger.removable(in: catalog).isEmpty)
         Self.publish(4, [], at: 30, in: &ledger, &catalog)
-        ledger.release(3, in: &catalog.images)
+        ledger.release(3, in: &catalog)
         _ = catalog.removeList("2.plist")
         #expect(Set(ledger.removable(in: catalog).images.map(\.sha256)) == Self.digests("x"))
     }
@@ -77,12 +77,12 @@ struct RetirementLedgerTests {
         let second = Sample.document("2.plist", ["a": "x"])
         Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "x"]), second], at: 0, in: &ledger, &catalog)
         Self.publish(2, [second], at: 1, in: &ledger, &catalog)
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         let plan = ledger.removable(in: catalog)
         #expect(plan.images.isEmpty && plan.urls == ["b"] && plan.documents.count == 1)
-        ledger.remove(plan, from: &catalog.images)
+        ledger.remove(plan, from: &catalog)
         Self.publish(3, [], at: 2, in: &ledger, &catalog)
-        ledger.release(2, in: &catalog.images)
+        ledger.release(2, in: &catalog)
         #expect(ledger.removable(in: catalog).images.count == 1)
     }
 
@@ -92,11 +92,11 @@ struct RetirementLedgerTests {
         let document = Sample.document("1.plist", ["a": "x"])
         Self.publish(1, [document], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 1, in: &ledger, &catalog)
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         Self.publish(3, [document], at: 2, in: &ledger, &catalog)
         #expect(ledger.removable(in: catalog).isEmpty)
         Self.publish(4, [document], at: 3, in: &ledger, &catalog)
-        ledger.release(3, in: &catalog.images)
+        ledger.release(3, in: &catalog)
         #expect(ledger.removable(in: catalog).isEmpty)
     }
 
@@ -120,7 +120,7 @@ struct RetirementLedgerTests {
         held.heldThrough = 1
         #expect(expired(800, held) == [2])
         #expect(ledger.nextExpiry(under: held) == Self.start + .seconds(800))
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         #expect(expired(800) == [2])
         #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(800))
     }
@@ -161,7 +161,7 @@ struct RetirementLedgerTests {
         // A grace that is shorter than these seconds is as long as it is.
         let short = RetentionRule(grace: .seconds(1), leaseMax: .seconds(86_400))
         #expect(ledger.nextExpiry(under: short) == Self.start + .seconds(101))
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         #expect(!ledger.isWaiving(under: Self.rule))
         #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(701))
     }
@@ -199,7 +199,7 @@ struct RetirementLedgerTests {
                     == [GenerationRelease(generation: 1, ignoresLeases: isIgnored, isPastGrace: true)])
         }
         Self.publish(3, [], at: awake, in: &ledger, &catalog)
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         #expect(ledger.nextExpiry(under: Self.rule) == Self.start + .seconds(awake + 600))
     }
 
@@ -218,13 +218,13 @@ struct RetirementLedgerTests {
         manifest.lists["1.plist"] = Manifest.List(
             sha256: .of(document.json), apps: 2, ready: 2, pending: 0, failed: 0)
         ledger.publish(
-            manifest, newDocuments: [:], moved: [Sample.image("x").sha256], in: &catalog.images, at: Self.start)
+            manifest, newDocuments: [:], moved: [Sample.image("x").sha256], in: &catalog, at: Self.start)
         #expect(catalog.images.holdings == (2, bytes.0 + bytes.1) && catalog.images.isOnDisk(Sample.image("x").sha256))
         catalog.images.record([Sample.image("x").sha256], areWhole: false)
         Self.publish(3, [], at: 1, in: &ledger, &catalog)
-        for generation in 1...2 { ledger.release(generation, in: &catalog.images) }
+        for generation in 1...2 { ledger.release(generation, in: &catalog) }
         #expect(catalog.images.holdings == (1, bytes.1))
-        ledger.remove(ledger.removable(in: catalog), from: &catalog.images)
+        ledger.remove(ledger.removable(in: catalog), from: &catalog)
         #expect(catalog.images.holdings == (0, 0))
     }
 
@@ -233,38 +233,37 @@ struct RetirementLedgerTests {
         var (ledger, catalog) = (RetirementLedger(), Catalog())
         Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "y"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 1, in: &ledger, &catalog)
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         let plan = ledger.removable(in: catalog)
         var failed = plan
         failed.urls = ["a"]
         failed.images = failed.images.filter { $0.sha256 == Sample.image("x").sha256 }
         var gone = plan
         gone.subtract(failed)
-        ledger.remove(gone, from: &catalog.images)
+        ledger.remove(gone, from: &catalog)
         #expect(catalog.images.isOnDisk(Sample.image("x").sha256) && catalog.images.holdings.images == 1)
-        failed.affected = plan.affected
         #expect(ledger.removable(in: catalog) == failed)
-        ledger.remove(failed, from: &catalog.images)
+        ledger.remove(failed, from: &catalog)
         #expect(ledger.removable(in: catalog).isEmpty && catalog.images.holdings.images == 0)
     }
 
-    @Test("a URL that was wanted again for a moment is told as affected when its name goes, although its image stays")
+    @Test("the name of an icon that was wanted again for a moment goes, although its image stays")
     func wantedAgain() {
         var (ledger, catalog) = (RetirementLedger(), Catalog())
         let kept = Sample.document("2.plist", ["b": "x"])
         Self.publish(1, [Sample.document("1.plist", ["a": "x"]), kept], at: 0, in: &ledger, &catalog)
         Self.publish(2, [kept], at: 1, in: &ledger, &catalog)
-        ledger.release(1, in: &catalog.images)
+        ledger.release(1, in: &catalog)
         _ = catalog.setList("1.plist", Sample.list(["a"]))
         _ = catalog.apply(.found("x"), to: "a")
         let first = ledger.removable(in: catalog)
         #expect(first.urls.isEmpty && first.images.isEmpty && !first.documents.isEmpty)
-        ledger.remove(first, from: &catalog.images)
+        ledger.remove(first, from: &catalog)
         _ = catalog.removeList("1.plist")
         let second = ledger.removable(in: catalog)
-        #expect(second.urls == ["a"] && second.affected.contains("a"))
-        ledger.remove(second, from: &catalog.images)
-        #expect(ledger.removable(in: catalog).isEmpty && ledger.removable(in: catalog).affected.isEmpty)
+        #expect(second.urls == ["a"] && second.images.isEmpty)
+        ledger.remove(second, from: &catalog)
+        #expect(ledger.removable(in: catalog).isEmpty)
     }
 
     @Test("generations that are held retire what no list names of them, lost or not, as long as some of it is there")
@@ -285,7 +284,7 @@ struct RetirementLedgerTests {
             (["a": "x", "b": "y", "e": "x"], ["c", "d", "e"], [true, false, false, false]),
         ]
         for (images, named, limits) in cases {
-            var catalog = Catalog()
+            var catalog = catalog
             _ = catalog.setList("1.plist", Sample.list(named))
             for (url, word) in images { _ = catalog.apply(.found(word), to: url) }
             let result = limits.indices.map { ledger.retires(moreThan: $0, through: 1, in: catalog) }
@@ -299,12 +298,12 @@ struct RetirementLedgerTests {
         Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [Sample.document("1.plist", ["a": "y"])], at: 1, in: &ledger, &catalog)
         Self.publish(3, [], at: 2, in: &ledger, &catalog)
-        ledger.release(2, in: &catalog.images)
+        ledger.release(2, in: &catalog)
         let plan = ledger.removable(in: catalog)
         #expect(Set(plan.images.map(\.sha256)) == Self.digests("y"))
         #expect(plan.urls.isEmpty)
-        ledger.remove(plan, from: &catalog.images)
-        ledger.release(1, in: &catalog.images)
+        ledger.remove(plan, from: &catalog)
+        ledger.release(1, in: &catalog)
         let last = ledger.removable(in: catalog)
         #expect(Set(last.images.map(\.sha256)) == Self.digests("x") && last.urls == ["a"])
     }

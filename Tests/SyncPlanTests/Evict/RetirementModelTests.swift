@@ -49,14 +49,14 @@ struct RetirementModelTests {
             removed.subtract(names)
             ledger.publish(
                 Manifest(generation: number, published: Sample.start, lists: Dictionary(uniqueKeysWithValues: lists)),
-                newDocuments: Dictionary(uniqueKeysWithValues: known.map { (.of($0.json), $0) }), in: &catalog.images,
+                newDocuments: Dictionary(uniqueKeysWithValues: known.map { (.of($0.json), $0) }), in: &catalog,
                 at: Sample.start)
 
             while Bool.random(using: &generator), let gone = model.superseded.randomElement(using: &generator) {
                 let before = model.named
                 model.generations[gone] = nil
                 removed.formUnion(before.subtracting(model.named))
-                ledger.release(gone, in: &catalog.images)
+                ledger.release(gone, in: &catalog)
             }
             let plan = ledger.removable(in: catalog)
             #expect(plan.documents == Set(removed.map { .of(Self.document($0).json) }))
@@ -65,10 +65,10 @@ struct RetirementModelTests {
             #expect(Array(ledger.supersessions.keys).sorted() == model.superseded)
             for name in ["a1", "b1", "c2", "d3"] {
                 let newest = model.superseded.last { model.generations[$0]?.contains(name) ?? false }
-                #expect(ledger.namings.newest(naming: [IconURL(name)])[IconURL(name)] == newest)
+                #expect(ledger.namings(of: [IconURL(name)], in: catalog).newest()[IconURL(name)] == newest)
             }
             if Int.random(in: 0..<3, using: &generator) == 0 {
-                ledger.remove(plan, from: &catalog.images)
+                ledger.remove(plan, from: &catalog)
                 removed = []
             }
         }

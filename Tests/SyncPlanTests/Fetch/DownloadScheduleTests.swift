@@ -17,10 +17,13 @@ struct DownloadScheduleTests {
     private struct World {
         var schedule: DownloadSchedule
         var turn = Turn(at: Sample.start, seed: 1)
+        var icons = IconTable()
 
         init(triesOnce: Bool = false) {
             schedule = DownloadSchedule(Settings(), triesOnce: triesOnce)
         }
+
+        mutating func id(of url: IconURL) -> IconID { icons.id(of: url, default: IconRecord()) }
 
         mutating func add(_ urls: [IconURL]) {
             for url in urls { schedule.add(url, origin: origin, for: "1.plist", .new) }
@@ -65,24 +68,24 @@ struct DownloadScheduleTests {
     @Test("icons come out when they are due, in the order of their times")
     func due() {
         var world = World()
-        world.schedule.schedule([("a", Sample.start + .seconds(2)), ("b", Sample.start + .seconds(1))])
+        let (a, b) = (world.id(of: "a"), world.id(of: "b"))
+        world.schedule.schedule([(a, Sample.start + .seconds(2)), (b, Sample.start + .seconds(1))])
         #expect(world.schedule.nextWake == Sample.start + .seconds(1))
         #expect(world.schedule.popDue(at: Sample.start) == nil)
-        #expect(world.schedule.popDue(at: Sample.start + .seconds(2))?.url == "b")
-        #expect(world.schedule.popDue(at: Sample.start + .seconds(2))?.url == "a")
+        #expect(world.schedule.popDue(at: Sample.start + .seconds(2))?.icon == b)
+        #expect(world.schedule.popDue(at: Sample.start + .seconds(2))?.icon == a)
         #expect(world.schedule.popDue(at: Sample.start + .seconds(2)) == nil && world.schedule.nextWake == nil)
     }
 
     @Test("times that hold no longer are forgotten once they are the most")
     func sweep() {
         var world = World()
-        var icons = IconTable()
-        let place = icons.place(of: "a", default: IconRecord())
+        let icon = world.id(of: "a")
         for second in 0..<1000 {
             let due = Sample.start + .seconds(second)
-            _ = icons.update(at: place) { $0.apply(.scheduled(due)) }
-            world.schedule.schedule("a", at: due)
-            if world.schedule.isMostlyOutdated(amongst: 1) { world.schedule.removeOutdated(in: icons) }
+            _ = world.icons.update(at: icon) { $0.apply(.scheduled(due)) }
+            world.schedule.schedule(icon, at: due)
+            if world.schedule.isMostlyOutdated(amongst: 1) { world.schedule.removeOutdated(in: world.icons) }
         }
         var count = 0
         while world.schedule.popDue(at: Self.later) != nil { count += 1 }
@@ -92,7 +95,7 @@ struct DownloadScheduleTests {
     @Test("a run that tries once wakes up for nothing")
     func once() {
         var world = World(triesOnce: true)
-        world.schedule.schedule([("a", Sample.start)])
+        world.schedule.schedule([(world.id(of: "a"), Sample.start)])
         #expect(world.schedule.nextWake == nil && world.schedule.popDue(at: Self.later) == nil)
     }
 

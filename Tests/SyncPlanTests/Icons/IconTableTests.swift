@@ -15,15 +15,16 @@ struct IconTableTests {
             let url: IconURL = "https://h.example/\(Int.random(in: 0..<100, using: &generator))"
             if Bool.random(using: &generator) {
                 let isMissing = step % 3 == 0
-                let place = table.place(of: url, default: IconRecord())
-                table.update(at: place) { _ = $0.apply(isMissing ? .lost : .purged) }
+                let id = table.id(of: url, default: IconRecord())
+                table.update(at: id) { _ = $0.apply(isMissing ? .lost : .purged) }
                 model[url] = isMissing
             } else {
-                #expect(table.remove(url)?.wasMissing == model.removeValue(forKey: url))
+                #expect(table[url]?.wasMissing == model.removeValue(forKey: url))
+                if let id = table.id(of: url) { table.remove(id) }
             }
             #expect(table[url]?.wasMissing == model[url] && table.count == model.count)
         }
-        #expect(Dictionary(uniqueKeysWithValues: table.map { ($0.url, $0.icon.wasMissing) }) == model)
-        #expect(Set(table.keys) == Set(model.keys))
+        #expect(Dictionary(uniqueKeysWithValues: table.ids.map { (table[$0].url, table[$0].icon.wasMissing) }) == model)
+        #expect(Set(table.urls) == Set(model.keys))
     }
 }

@@ -54,7 +54,7 @@ struct PublicationPlanTests {
                 catalog.updateList(document.list) { $0.published = list }
             }
             let images = Set(done.staged.map(\.staged.image.sha256))
-            ledger.publish(manifest, newDocuments: documents, moved: images, in: &catalog.images, at: Sample.start)
+            ledger.publish(manifest, newDocuments: documents, moved: images, in: &catalog, at: Sample.start)
             for icon in done.staged {
                 _ = catalog.apply(.published(Boxed(wrappedValue: icon.staged.image), generation: nil), to: icon.url)
             }

@@ -31,9 +31,9 @@ extension Reconciler {
         recounted.icons.previousSince = kept.compactMap(\.previous.since).min()?.description
         recounted.icons.previousExample = status.icons.previousExample
         recounted.icons.previousList = status.icons.previousList
-        recounted.icons.count(IconCounts(book.catalog.icons.lazy.map(\.icon).filter(\.isReferenced).map(\.state)))
+        recounted.icons.count(IconCounts(records.filter(\.isReferenced).map(\.state)))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
-        for icon in book.catalog.icons.lazy.map(\.icon) {
+        for icon in records {
             guard icon.isReferenced else { continue }
             if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isHeld(in: book.downloads.queue)
@@ -52,18 +52,19 @@ extension Reconciler {
             if told != found { return "the progress of \(names) is \(told), and should be \(found)" }
         }
         var found: [IconSummary.State: Int] = [:]
-        for icon in book.catalog.icons.lazy.map(\.icon) where icon.isReferenced || icon.image != nil {
+        for icon in records where icon.isReferenced || icon.image != nil {
             found[IconSummary.State(icon), default: 0] += 1
         }
         for state in IconSummary.State.allCases {
             let (count, found) = (count(ofIconsIn: nil, state), found[state, default: 0])
             if count != found { return "\(count) icons are \(state), and should be \(found)" }
         }
-        let notes = book.catalog.icons.count { $0.icon.due != nil }
+        let notes = records.count { $0.due != nil }
         if book.catalog.tally.scheduled != notes {
             return "\(book.catalog.tally.scheduled) icons are noted, and should be \(notes)"
         }
-        let retired = book.catalog.icons.filter(\.icon.isRetired).map { ($0.url, $0.icon.image) }
+        let retired = book.catalog.icons.ids.map { book.catalog.icons[$0] }.filter(\.icon.isRetired)
+            .map { ($0.url, $0.icon.image) }
         let images = Dictionary(uniqueKeysWithValues: retired)
         if book.catalog.retired.mapValues(\.wrappedValue) != images {
             return "what is retired is \(book.catalog.retired)"
@@ -72,23 +73,41 @@ extension Reconciler {
         where image.map({ !book.catalog.needs($0.sha256) }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
-        return miscountOfImages
+        return miscountOfImages ?? miscountOfNamedIcons
+    }
+
+    private var records: [IconRecord] { book.catalog.icons.ids.map { book.catalog.icons[$0].icon } }
+
+    /// The icon that documents name another number of times than it is counted, or whose number is one too many; `nil` if
+    /// there is none.
+    private var miscountOfNamedIcons: String? {
+        let icons = book.catalog.icons
+        var documents: [IconID: Int] = [:]
+        for icon in book.retention.ledger.documents.values.flatMap(\.icons) { documents[icon, default: 0] += 1 }
+        for (icon, count) in documents where icons[icon].documents != count || icons.id(named: icons[icon].url) != icon
+        {
+            return "\(icons[icon].url) is counted in \(icons[icon].documents) documents, and should be in \(count)"
+        }
+        for url in icons.urls where icons.id(of: url).map({ icons[$0].documents > 0 && documents[$0] == nil }) == true {
+            return "\(url) is counted in documents, and no one names it"
+        }
+        return nil
     }
 
     /// The image that is counted otherwise than icons, apps and documents name it; `nil` if none is.
     private var miscountOfImages: String? {
         let images = book.catalog.images
         var (icons, documents): ([Digest: Int], [Digest: Int]) = ([:], [:])
-        for icon in book.catalog.icons.lazy.map(\.icon) where icon.isReferenced {
+        for icon in records where icon.isReferenced {
             if let image = icon.image?.sha256 { icons[image, default: 0] += 1 }
         }
         for image in book.catalog.lists.values.flatMap(\.apps.lastImages).compactMap(\.image.digest) {
             icons[image, default: 0] += 1
         }
         for document in book.retention.ledger.documents.values {
-            for image in document.images { documents[image, default: 0] += 1 }
+            for image in document.images { documents[images[image].key, default: 0] += 1 }
         }
-        for row in images.rows {
+        for row in images.rows.elements {
             let image = row.key
             let named = (icons[image] ?? 0, documents[image] ?? 0)
             if (Int(row.icons), Int(row.documents)) != named { return "\(row) should be named \(named) times" }
