@@ -75,7 +75,7 @@ public struct AppListDocument: Equatable, Sendable {
             self.download = download
             self.expected = expected
             self.state = state
-            rest = previous.map { .some($0, []) } ?? .none
+            if let previous { rest = .some(previous, []) } else { rest = .none }
         }
 
         /// Whether there is a ``previous`` image; does not copy it.

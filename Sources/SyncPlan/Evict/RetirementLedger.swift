@@ -139,10 +139,12 @@ package struct RetirementLedger: Sendable {
         ready.icons.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var apps: [App] = []
+        // Usually, the list names the same icons still.
+        let listed = catalog.lists[value.list].flatMap { $0.icons.count == value.apps.count ? $0.icons : nil }
         // Iterate by index: copying an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
-            ready.icons.append(catalog.icons.id(naming: value.apps[index].icon))
+            ready.icons.append(catalog.icons.id(naming: value.apps[index].icon, likely: listed?[index]))
             ready.images.append(catalog.images.id(naming: image))
             if case .some(_, let renditions) = value.apps[index].rest {
                 for rendition in renditions {

@@ -87,9 +87,14 @@ package struct IconTable: Sendable {
         table.index(of: url).flatMap { table[$0].isNamed ? IconID($0) : nil }
     }
 
-    /// The number of an icon that a document has an image for.
-    mutating func id(naming url: IconURL) -> IconID {
-        let place = table.place(of: url, default: Element(url))
+    /// The number of an icon that a document has an image for; `likely` is that of one with a record, probably this one.
+    mutating func id(naming url: IconURL, likely: IconID? = nil) -> IconID {
+        let place: Int
+        if let likely, table[likely.place].url == url {
+            place = likely.place
+        } else {
+            place = table.place(of: url, default: Element(url))
+        }
         table.update(at: place) { $0.isNamed = true }
         return IconID(place)
     }

@@ -34,7 +34,7 @@ extension Catalog {
     var iconsReplaced: some Collection<IconURL> { pastIndex.apps.keys }
 
     /// Whether an icon has no image, and an app of it shows its last one.
-    func isReplaced(_ icon: IconURL) -> Bool { pastIndex.apps[icon] != nil }
+    func isReplaced(_ icon: IconURL) -> Bool { hasLastImages && pastIndex.apps[icon] != nil }
 
     /// The image shown for an icon: its own, or else the last image of an app.
     func shownImage(for icon: IconURL) -> Boxed<AppListDocument.Image>? {
@@ -48,7 +48,9 @@ extension Catalog {
 
     private func lastImage(of app: AppIndex) -> App.LastImage? { lists[app.list]?.apps[past: app.position].last }
 
-    private func apps(replacing icon: IconURL) -> [AppIndex] { pastIndex.apps[icon]?.sorted() ?? [] }
+    private func apps(replacing icon: IconURL) -> [AppIndex] {
+        hasLastImages ? pastIndex.apps[icon]?.sorted() ?? [] : []
+    }
 
     /// The lists with apps that show their last image in place of an icon, sorted.
     func lists(replacing icon: IconURL) -> [ListName] { Set(pastIndex.apps[icon]?.map(\.list) ?? []).sorted() }

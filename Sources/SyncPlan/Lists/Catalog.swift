@@ -249,11 +249,9 @@ package struct Catalog: Sendable {
         guard let list = lists[name], let source = list.source else { return nil }
         var apps: [AppListDocument.App] = []
         apps.reserveCapacity(list.entries.count)
-        for (entry, icon) in zip(list.entries, list.icons) {
-            apps.append(
-                AppListDocument.App(
-                    name: entry.name, id: entry.id, icon: entry.icon, download: entry.download,
-                    expected: entry.expected, state: state(of: icon, without: held)))
+        // By index: iterating over entries copies them.
+        for (position, icon) in list.icons.enumerated() {
+            apps.append(AppListDocument.App(list.entries[position], state(of: icon, without: held)))
         }
         for (position, past) in list.apps.pasts { if let last = past.last { apps[position].show(last) } }
         return AppListDocument(list: name, source: source, apps: apps)
@@ -262,5 +260,13 @@ package struct Catalog: Sendable {
     private func state(of id: IconID, without held: Set<IconID>) -> AppListDocument.State {
         if !held.isEmpty, held.contains(id), let image = icons[id].icon.image { return .ready(image) }
         return icons[id].icon.state
+    }
+}
+
+extension AppListDocument.App {
+    fileprivate init(_ entry: borrowing AppEntry, _ state: AppListDocument.State) {
+        self.init(
+            name: entry.name, id: entry.id, icon: entry.icon, download: entry.download, expected: entry.expected,
+            state: state)
     }
 }
