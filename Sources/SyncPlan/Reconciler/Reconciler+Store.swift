@@ -44,17 +44,14 @@ extension Reconciler {
 
     mutating func applyPublication(_ result: PublicationResult) {
         let done = book.publishing.endInFlight()
-        if case .published(let manifest, let written, let doubt) = result {
-            return finish(done, manifest, written, doubt: doubt)
-        }
-        book.keepPublished(among: [], in: &turn)
-        book.catalog.names.end(published: nil)
         switch result {
-        case .published: break
+        case .published(let manifest, let written, let doubt): finish(done, manifest, written, doubt: doubt)
         case .noRoom(let shortage, let room, let documents):
+            endWithoutManifest()
             restore(done)
             deferDocuments(documents, shortage, room: room)
         case .failed(let reason, let isOutOfSpace):
+            endWithoutManifest()
             book.publishing.fail(done, because: reason, in: book.catalog, at: turn.now)
             if isOutOfSpace {
                 book.space.recordLost(
@@ -70,6 +67,11 @@ extension Reconciler {
             book.failRenditions(in: &turn)
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
+    }
+
+    private mutating func endWithoutManifest() {
+        book.keepPublished(among: [], in: &turn)
+        book.catalog.names.end(published: nil)
     }
 
     private mutating func finish(

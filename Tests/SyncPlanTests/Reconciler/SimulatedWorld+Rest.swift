@@ -108,6 +108,10 @@ extension SimulatedWorld {
         let urls = Set(wanted.values.joined()).subtracting([Self.refused])
         let names = urls.union(kept)
         try expect(Set(disk.names.keys) == names, "by-url/ has \(disk.names.keys.sorted()), and not \(names.sorted())")
+        for icon in kept {
+            let isShown = disk.names[icon].map(keptImages.contains) ?? false
+            try expect(isShown, "the by-url/ name of \(icon) leads to no image that an app shows")
+        }
         let images = Set(urls.map { Sample.image("\(content(of: $0))").sha256 }).union(keptImages)
         try expect(
             disk.images == images.union(try renditions(of: manifest)),
