@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 
 /// Operations on the bytes of text from outside.
 ///
@@ -81,6 +82,16 @@ private func asciiLowercase(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
     String(unsafeUninitializedCapacity: bytes.count) { text in
         for (index, byte) in bytes.enumerated() { text[index] = (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
         return bytes.count
+    }
+}
+
+extension Span<UInt8> {
+    /// The place of the first such byte at or after `start`.
+    package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
+        extracting(start...).withUnsafeBytes { rest in
+            guard let first = rest.baseAddress, let found = memchr(first, Int32(byte), rest.count) else { return nil }
+            return start + (UnsafeRawPointer(found) - first)
+        }
     }
 }
 

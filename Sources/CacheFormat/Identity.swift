@@ -17,7 +17,9 @@ public protocol Identity: Hashable, Comparable, Sendable, Codable, LosslessStrin
 
 extension Identity {
     public static func == (a: Self, b: Self) -> Bool {
-        a.text.utf8.count == b.text.utf8.count && compareBytes(a.text, b.text) == 0
+        // Names that are compared are mostly one text in memory.
+        a.text._isIdentical(to: b.text)
+            || a.text.utf8.count == b.text.utf8.count && compareBytes(a.text, b.text) == 0
     }
 
     /// Whether `a` sorts before `b` byte by byte, as in `LC_ALL=C sort`.
@@ -76,11 +78,7 @@ public struct IconURL: Identity {
         Substring(text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") })
     }
 
-    package var hasFragment: Bool {
-        text.utf8.withContiguousStorageIfAvailable { bytes in
-            bytes.baseAddress.map { memchr($0, Int32(UInt8(ascii: "#")), bytes.count) != nil } ?? false
-        } ?? text.utf8.contains(UInt8(ascii: "#"))
-    }
+    package var hasFragment: Bool { text.utf8Span.span.firstIndex(of: UInt8(ascii: "#")) != nil }
 
     /// The URL without its fragment.
     package var withoutFragment: IconURL { IconURL(String(Substring(text.utf8.prefix { $0 != UInt8(ascii: "#") }))) }
