@@ -15,9 +15,8 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     ///
     /// - Parameter sinceEpoch: The time since 1970-01-01T00:00:00Z; more than 290,000 years count as that many.
     public init(sinceEpoch: Duration) {
-        let (seconds, attoseconds) = sinceEpoch.components
-        let limit: Int64 = 9_150_000_000_000
-        microseconds = min(max(seconds, -limit), limit) * 1_000_000 + attoseconds / 1_000_000_000_000
+        let limit: Int128 = 9_150_000_000_000_000_000
+        microseconds = Int64(min(max(sinceEpoch.attoseconds / 1_000_000_000_000, -limit), limit))
     }
 
     package init(microseconds: Int64) { self.microseconds = microseconds }
@@ -50,7 +49,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
         else { return nil }
         let days = Self.days(year: year, month: month, day: day)
         guard Self.date(days: days) == (year, month, day) else { return nil }
-        self.init(sinceEpoch: .seconds(((days * 24 + hour) * 60 + minute) * 60 + second))
+        microseconds = Int64(((days * 24 + hour) * 60 + minute) * 60 + second) * 1_000_000
     }
 
     public static func < (a: Timestamp, b: Timestamp) -> Bool { a.microseconds < b.microseconds }
