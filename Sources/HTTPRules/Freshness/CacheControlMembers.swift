@@ -1,74 +1,73 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 
-/// Iterates over the directives of a `Cache-Control` value (RFC 9111, section 5.2).
-struct CacheControlMembers: IteratorProtocol {
-    struct Member: Equatable {
-        enum Argument: Equatable {
-            case none
-            /// Neither a token nor a quoted string, or separated from its directive by white space.
-            case malformed
-            case value(String)
-        }
-
-        var name: String
-        var argument = Argument.none
+/// Reads the directives of a `Cache-Control` value one after the other (RFC 9111, section 5.2).
+struct CacheControlMembers {
+    struct Member {
+        /// Where the name is in the value.
+        var name: Range<Int>
+        /// `nil` if there is none, or it is neither a token nor a quoted string, or comes after white space.
+        var argument: String?
 
         /// The argument in seconds; `nil` if it is not a number.
-        var seconds: Duration? {
-            guard case .value(let text) = argument else { return nil }
-            return DeltaSeconds.parse(text)
-        }
+        var seconds: Duration? { argument.flatMap { DeltaSeconds.parse($0) } }
     }
 
     /// Whether the value ended within a quoted string.
     private(set) var isCut = false
-    private var rest: Substring.UTF8View
+    private var place = 0
 
-    init(_ value: String) {
-        rest = value[...].utf8
-    }
-
-    mutating func next() -> Member? {
-        rest = rest.drop { Self.isWhitespace($0) || $0 == UInt8(ascii: ",") }
-        guard !rest.isEmpty else { return nil }
-        let spelling = take { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
-        let name = spelling.trimmingWhitespace.asciiLowercased
-        guard rest.first == UInt8(ascii: "=") else { return Member(name: name) }
-        rest = rest.dropFirst()
-        let value = rest.first == UInt8(ascii: "\"") ? quotedString() : token()
-        guard let value, name.utf8.count == spelling.utf8.count else {
-            return Member(name: name, argument: .malformed)
-        }
-        return Member(name: name, argument: .value(value))
+    /// The next directive of the value, which must be the same one each time.
+    mutating func next(in value: Span<UInt8>) -> Member? {
+        _ = take(from: value) { Self.isWhitespace($0) || $0 == UInt8(ascii: ",") }
+        guard place < value.count else { return nil }
+        let spelling = take(from: value) { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
+        let name = Self.trimmed(spelling, in: value)
+        guard takes(UInt8(ascii: "="), from: value) else { return Member(name: name) }
+        let argument = takes(UInt8(ascii: "\""), from: value) ? quotedString(in: value) : token(in: value)
+        return Member(name: name, argument: name == spelling ? argument : nil)
     }
 
     /// The token up to the next comma; `nil` if there is something else.
-    private mutating func token() -> String? {
-        var text = take { $0 != UInt8(ascii: ",") }.utf8
-        while let last = text.last, Self.isWhitespace(last) { text.removeLast() }
-        return !text.isEmpty && text.allSatisfy(Self.isTokenByte) ? String(Substring(text)) : nil
+    private mutating func token(in value: Span<UInt8>) -> String? {
+        let token = Self.trimmed(take(from: value) { $0 != UInt8(ascii: ",") }, in: value)
+        for index in token where !Self.isTokenByte(value[index]) { return nil }
+        return token.isEmpty ? nil : value.extracting(token).string
     }
 
-    /// The quoted string that begins here; `nil` if it is unclosed or not followed by a comma or the end.
-    private mutating func quotedString() -> String? {
-        rest = rest.dropFirst()
+    /// The rest of a quoted string; `nil` if it is unclosed or not followed by a comma or the end.
+    private mutating func quotedString(in value: Span<UInt8>) -> String? {
         var content: [UInt8] = []
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\"") {
-                let tail = take { $0 != UInt8(ascii: ",") }
-                return tail.trimmingWhitespace.isEmpty ? String(decoding: content, as: UTF8.self) : nil
+        while place < value.count {
+            if takes(UInt8(ascii: "\""), from: value) {
+                let tail = take(from: value) { $0 != UInt8(ascii: ",") }
+                return Self.trimmed(tail, in: value).isEmpty ? String(decoding: content, as: UTF8.self) : nil
             }
-            content.append(byte == UInt8(ascii: "\\") ? rest.popFirst() ?? byte : byte)
+            if value[place] == UInt8(ascii: "\\"), place + 1 < value.count { place += 1 }
+            content.append(value[place])
+            place += 1
         }
         isCut = true
         return nil
     }
 
-    private mutating func take(while condition: (UInt8) -> Bool) -> Substring {
-        let taken = rest.prefix(while: condition)
-        rest = rest[taken.endIndex...]
-        return Substring(taken)
+    private mutating func take(from value: Span<UInt8>, while condition: (UInt8) -> Bool) -> Range<Int> {
+        let start = place
+        while place < value.count, condition(value[place]) { place += 1 }
+        return start..<place
+    }
+
+    /// Takes this byte if it is the next one.
+    private mutating func takes(_ byte: UInt8, from value: Span<UInt8>) -> Bool {
+        guard place < value.count, value[place] == byte else { return false }
+        place += 1
+        return true
+    }
+
+    /// The text without white space at its end.
+    private static func trimmed(_ text: Range<Int>, in value: Span<UInt8>) -> Range<Int> {
+        var end = text.upperBound
+        while end > text.lowerBound, isWhitespace(value[end - 1]) { end -= 1 }
+        return text.lowerBound..<end
     }
 
     private static func isWhitespace(_ byte: UInt8) -> Bool {

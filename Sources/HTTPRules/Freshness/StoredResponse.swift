@@ -52,7 +52,7 @@ package struct StoredResponse: Equatable, Sendable {
 
     // MARK: - Field values
 
-    package var cacheControl: CacheControl { CacheControl(fields.first("cache-control") ?? "") }
+    package var cacheControl: CacheControl { fields.first("cache-control") { CacheControl($0) } ?? CacheControl("") }
 
     /// When the server generated the response, by its own clock; the time of receipt if it does not say (RFC 9110,
     /// section 6.6.1).
@@ -75,8 +75,7 @@ package struct StoredResponse: Equatable, Sendable {
     /// A malformed `Last-Modified` is left out: the server would ignore it.
     package var validators: Validators {
         let modified = fields.first("last-modified")
-        let isDate = modified.map { HTTPDate.parse($0, now: responseTime) != nil } ?? false
-        return Validators(etag: entityTag?.text, lastModified: isDate ? modified : nil)
+        return Validators(etag: entityTag?.text, lastModified: lastModified == nil ? nil : modified)
     }
 
     /// Whether the response cannot be reused for any later request (`Vary: *`; RFC 9111, section 4.1).
@@ -87,7 +86,7 @@ package struct StoredResponse: Equatable, Sendable {
     }
 
     func time(_ name: String) -> Timestamp? {
-        fields.first(name).flatMap { HTTPDate.parse($0, now: responseTime) }
+        fields.first(name) { [responseTime] in HTTPDate.parse($0, now: responseTime) }
     }
 
     // MARK: - Kept fields
@@ -148,7 +147,7 @@ package struct StoredResponse: Equatable, Sendable {
     private static func list(_ name: String, of fields: HTTPFields) -> String {
         let value = fields.joined(name) ?? ""
         if value.utf8.count <= longest { return value.trimmingWhitespace }
-        return name == "cache-control" ? CacheControl.Flag.noCache.rawValue : ""
+        return name == "cache-control" ? "no-cache" : ""
     }
 
     /// The index of a line's field in ``beginnings``; `nil` if the field is not kept.

@@ -56,18 +56,22 @@ package struct HTTPFields: Hashable, Sendable {
     package subscript(name: String) -> [String] {
         var values: [String] = []
         var start = 0
-        while let value = self.value(of: name, from: &start) { values.append(value) }
+        while let value = self.value(of: name, from: &start, { $0.string }) { values.append(value) }
         return values
     }
 
     /// The value of the first line with this lower-case name.
-    package func first(_ name: String) -> String? {
+    package func first(_ name: String) -> String? { first(name) { $0.string } }
+
+    /// What `read` makes of the value of the first line with this lower-case name.
+    func first<Value>(_ name: String, _ read: (Span<UInt8>) -> Value?) -> Value? {
         var start = 0
-        return value(of: name, from: &start)
+        return value(of: name, from: &start, read) ?? nil
     }
 
-    /// The value of the first such line at or after byte `start`, which advances to the byte after the line.
-    private func value(of name: String, from start: inout Int) -> String? {
+    /// Reads the value of the first such line at or after byte `start`, which advances to the byte after the line.
+    @inline(__always)
+    private func value<Value>(of name: String, from start: inout Int, _ read: (Span<UInt8>) -> Value) -> Value? {
         let bytes = text.utf8Span.span
         let name = name.utf8Span.span
         // Each line is `name: value`, and ends with a line feed.
@@ -77,26 +81,21 @@ package struct HTTPFields: Hashable, Sendable {
             let isNamed = length == name.count && bytes[start + length] == UInt8(ascii: ":")
             let end = Self.end(ofLine: start + length, in: bytes)
             defer { start = end + 1 }
-            if isNamed {
-                let value = text.utf8.index(text.startIndex, offsetBy: start + length + 2)
-                return String(text[value..<text.utf8.index(text.startIndex, offsetBy: end)])
-            }
+            if isNamed { return read(bytes.extracting(start + length + 2..<end)) }
         }
         return nil
     }
 
-    /// The place of the line feed at or after `start`.
+    /// The place of the line feed at or after `start`; the end if there is none.
     static func end(ofLine start: Int, in bytes: Span<UInt8>) -> Int {
-        var end = start
-        while bytes[end] != UInt8(ascii: "\n") { end += 1 }
-        return end
+        bytes.firstIndex(of: UInt8(ascii: "\n"), from: start) ?? bytes.count
     }
 
     /// The lines with this name as one comma-separated list (RFC 9110, section 5.3).
     package func joined(_ name: String) -> String? {
         var start = 0
-        guard var list = value(of: name, from: &start) else { return nil }
-        while let value = value(of: name, from: &start) { list += ", " + value }
+        guard var list = value(of: name, from: &start, { $0.string }) else { return nil }
+        while let value = value(of: name, from: &start, { $0.string }) { list += ", " + value }
         return list
     }
 

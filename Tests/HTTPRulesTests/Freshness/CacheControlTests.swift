@@ -60,8 +60,8 @@ struct CacheControlTests {
             ("no-cache=\"set-cookie\"", []), ("no-cache=set-cookie", []),
             ("no-cache=\"set-cookie\", no-cache", [.noCache]), ("no-cach", []), ("nocache", []),
             ("proxy-revalidate", []), ("ext=\"never closed, max-age=3600", [.noCache]),
-        ] as [(String, Set<CacheControl.Flag>)])
-    func flags(value: String, flags: Set<CacheControl.Flag>) {
+        ] as [(String, CacheControl.Flags)])
+    func flags(value: String, flags: CacheControl.Flags) {
         #expect(CacheControl(value).flags == flags)
     }
 

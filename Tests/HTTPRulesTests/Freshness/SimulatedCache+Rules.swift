@@ -37,9 +37,13 @@ extension StoredResponse {
 
     /// The members of its `Cache-Control` by name; the first one of each counts.
     private var directives: [String: CacheControlMembers.Member] {
-        var members = CacheControlMembers(fields.joined("cache-control") ?? "")
+        let value = fields.joined("cache-control") ?? ""
+        var members = CacheControlMembers()
         var directives: [String: CacheControlMembers.Member] = [:]
-        while let member = members.next() { directives[member.name] = directives[member.name] ?? member }
+        while let member = members.next(in: value.utf8Span.span) {
+            let name = value.utf8Span.span.extracting(member.name).string.asciiLowercased
+            directives[name] = directives[name] ?? member
+        }
         return directives
     }
 }
