@@ -6,10 +6,9 @@
 /// Only the form counts: a day that does not exist, or has another name, comes back as it was.
 struct PackedDate {
     /// From the lowest bits: day of the week (3), month (4), day (5), year (14), hour, minute and second (6 each).
-    private(set) var bits: UInt64
+    let bits: UInt64
 
-    private static let form = Array("..., .. ... .... ..:..:.. GMT".utf8)
-    private static let marks = form.indices.filter { form[$0] != UInt8(ascii: ".") }
+    private static let form: StaticString = "..., .. ... .... ..:..:.. GMT"
     private static let weekdays = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"].map(letters)
     private static let months =
         ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"].map(letters)
@@ -17,27 +16,23 @@ struct PackedDate {
     private static let numbers = [(5, 2, 5), (12, 4, 14), (17, 2, 6), (20, 2, 6), (23, 2, 6)]
 
     /// `nil` if the text has another form.
-    init?(_ place: Range<Int>, in text: Span<UInt8>) {
-        guard place.count == Self.form.count else { return nil }
-        let text = text.extracting(place)
-        for mark in Self.marks where text[mark] != Self.form[mark] { return nil }
-        guard let weekday = Self.weekdays.firstIndex(of: Self.letters(text, 0)),
+    init?(_ text: Span<UInt8>) {
+        guard text.matches(Self.form), let weekday = Self.weekdays.firstIndex(of: Self.letters(text, 0)),
             let month = Self.months.firstIndex(of: Self.letters(text, 8))
         else { return nil }
-        bits = UInt64(weekday) | UInt64(month) << 3
+        var bits = UInt64(weekday) | UInt64(month) << 3
         var shift = 7
         for (start, digits, width) in Self.numbers {
-            var number = 0
-            for index in start..<start + digits {
-                let digit = text[index] &- UInt8(ascii: "0")
-                guard digit < 10 else { return nil }
-                number = 10 * number + Int(digit)
+            guard let number = HTTPDate.number(text.extracting(start..<start + digits)), number < 1 << width else {
+                return nil
             }
-            guard number < 1 << width else { return nil }
             bits |= UInt64(number) << shift
             shift += width
         }
+        self.bits = bits
     }
+
+    init(bits: UInt64) { self.bits = bits }
 
     /// The three letters of a name as one number.
     private static func letters(_ text: Span<UInt8>, _ start: Int) -> UInt32 {
@@ -46,14 +41,8 @@ struct PackedDate {
 
     private static func letters(_ name: String) -> UInt32 { name.utf8.reduce(0) { $0 << 8 | UInt32($1) } }
 
-    /// Takes the 6 bytes of one, the lowest first.
-    init(_ bytes: inout ArraySlice<UInt8>) {
-        bits = bytes.prefix(6).reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        bytes.removeFirst(6)
-    }
-
     var text: [UInt8] {
-        var text = Self.form
+        var text = Self.form.withUTF8Buffer(Array.init)
         for index in 0..<3 {
             text[index] = UInt8(truncatingIfNeeded: Self.weekdays[Int(bits & 7)] >> (16 - 8 * index))
             text[8 + index] = UInt8(truncatingIfNeeded: Self.months[Int(bits >> 3 & 15)] >> (16 - 8 * index))

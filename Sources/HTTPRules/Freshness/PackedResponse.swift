@@ -39,18 +39,17 @@ package struct PackedResponse: Equatable, Sendable {
         bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 28) { room in
             var packed = OutputBytes(room: room)
             packed.append(number: UInt64(status))
-            let time = responseTime.microseconds
-            for shift in 0..<8 { packed.append(UInt8(truncatingIfNeeded: time >> (8 * shift))) }
+            packed.append(UInt64(bitPattern: responseTime.microseconds), bytes: Self.timeBytes)
             // A clock that was set makes the request the later one.
-            let delay = time &- requestTime.microseconds
+            let delay = responseTime.microseconds &- requestTime.microseconds
             packed.append(number: UInt64(bitPattern: delay << 1 ^ delay >> 63))
             var start = 0
             while start < text.count, let field = StoredResponse.field(at: start, in: text) {
                 let end = HTTPFields.end(ofLine: start, in: text)
                 start += StoredResponse.beginnings[field].utf8CodeUnitCount
-                if let date = PackedDate(start..<end, in: text) {
+                if let date = PackedDate(text.extracting(start..<end)) {
                     packed.append(UInt8(field) | Self.dateMark)
-                    for shift in 0..<6 { packed.append(UInt8(truncatingIfNeeded: date.bits >> (8 * shift))) }
+                    packed.append(date.bits, bytes: Self.dateBytes)
                 } else {
                     packed.append(UInt8(field))
                     packed.append(number: UInt64(end - start))
@@ -75,21 +74,21 @@ package struct PackedResponse: Equatable, Sendable {
     package var responseTime: Timestamp {
         var rest = bytes[...]
         _ = rest.popNumber()
-        return rest.popTime()
+        return Timestamp(microseconds: Int64(bitPattern: rest.pop(bytes: Self.timeBytes)))
     }
 
     /// The response as it was packed.
     package var unpacked: StoredResponse {
         var rest = bytes[...]
         let status = Int(rest.popNumber())
-        let time = rest.popTime()
+        let time = Int64(bitPattern: rest.pop(bytes: Self.timeBytes))
         let delay = rest.popNumber()
         var text: [UInt8] = []
         text.reserveCapacity(4 * bytes.count)
         while let mark = rest.popFirst() {
             StoredResponse.beginnings[Int(mark & ~Self.dateMark)].withUTF8Buffer { text += $0 }
             if mark & Self.dateMark != 0 {
-                text += PackedDate(&rest).text
+                text += PackedDate(bits: rest.pop(bytes: Self.dateBytes)).text
             } else {
                 let length = Int(rest.popNumber())
                 text += rest.prefix(length)
@@ -99,11 +98,11 @@ package struct PackedResponse: Equatable, Sendable {
         }
         return StoredResponse(
             status: status, url: url, kept: HTTPFields(checked: String(decoding: text, as: UTF8.self)),
-            requestTime: Timestamp(
-                microseconds: time.microseconds &- (Int64(bitPattern: delay >> 1) ^ -Int64(delay & 1))),
-            responseTime: time)
+            requestTime: Timestamp(microseconds: time &- (Int64(bitPattern: delay >> 1) ^ -Int64(delay & 1))),
+            responseTime: Timestamp(microseconds: time))
     }
 
+    private static let (timeBytes, dateBytes) = (8, 6)
     /// Added to the number of a field whose value is a ``PackedDate``.
     private static let dateMark: UInt8 = 0x80
 }
@@ -120,6 +119,11 @@ private struct OutputBytes {
     mutating func append(_ byte: UInt8) {
         room[count] = byte
         count += 1
+    }
+
+    /// Appends the lowest bytes of a number, the lowest first.
+    mutating func append(_ number: UInt64, bytes: Int) {
+        for place in 0..<bytes { append(UInt8(truncatingIfNeeded: number >> (8 * place))) }
     }
 
     mutating func append(number: UInt64) {
@@ -143,8 +147,8 @@ extension ArraySlice<UInt8> {
         return number
     }
 
-    fileprivate mutating func popTime() -> Timestamp {
-        defer { removeFirst(8) }
-        return Timestamp(microseconds: prefix(8).reversed().reduce(0) { $0 << 8 | Int64($1) })
+    fileprivate mutating func pop(bytes count: Int) -> UInt64 {
+        defer { removeFirst(count) }
+        return prefix(count).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }
