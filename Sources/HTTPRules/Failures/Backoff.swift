@@ -64,7 +64,7 @@ package struct Backoff: Sendable {
         switch persistence {
         case .passing, .throttled:
             let ceiling = Swift.min(Self.doubled(base, times: attempt - 1), max)
-            return ceiling * Double.random(in: 0...1, using: &generator)
+            return ceiling * generator.fraction()
         case .momentary:
             let late = attempt - Self.momentaryAttempts
             return late > 0
@@ -86,5 +86,15 @@ package struct Backoff: Sendable {
 extension Duration {
     package func jittered(using generator: inout some RandomNumberGenerator) -> Duration {
         self * Double.random(in: 0.8...1.2, using: &generator)
+    }
+}
+
+extension RandomNumberGenerator {
+    /// `Double.random(in: 0...1)` for this generator, which takes many times as long where its type is not known.
+    mutating func fraction() -> Double {
+        let bound: UInt64 = 1 << 53 + 1
+        var number = next().multipliedFullWidth(by: bound)
+        while number.low < (0 &- bound) % bound { number = next().multipliedFullWidth(by: bound) }
+        return Double(number.high) * 0x1p-53
     }
 }

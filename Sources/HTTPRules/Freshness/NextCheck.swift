@@ -46,7 +46,7 @@ package struct NextCheck: Equatable, Sendable {
             (due, rule) = (freshness.end, .freshness)
         }
         let longest = min((due - freshness.receivedAt) / 10, policy.longestDelay)
-        time = due + max(longest, .zero) * Double.random(in: 0...1, using: &generator)
+        time = due + max(longest, .zero) * generator.fraction()
     }
 
     /// Whether the time of receipt is so far in the future that the clock was wrong, then or now.

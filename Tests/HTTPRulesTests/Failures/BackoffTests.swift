@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import HTTPRules
 import ImageChecks
 import SyncPlan
 import Testing
+
+@testable import HTTPRules
 
 @Suite("Delays after failures")
 struct BackoffTests {
@@ -15,6 +16,14 @@ struct BackoffTests {
     ) -> [Duration?] {
         var generator = SeededGenerator(seed: 1)
         return (0..<1000).map { _ in backoff.delay(after: persistence, attempt: attempt, using: &generator) }
+    }
+
+    @Test("a random fraction is the one of the standard library")
+    func fraction() {
+        var (generator, other) = (SeededGenerator(seed: 3), SeededGenerator(seed: 3))
+        // One in 2,000 numbers is drawn again.
+        for _ in 0..<20_000 { #expect(generator.fraction() == Double.random(in: 0...1, using: &other)) }
+        #expect(generator.next() == other.next())
     }
 
     @Test(
