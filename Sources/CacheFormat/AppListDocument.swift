@@ -65,19 +65,6 @@ public struct AppListDocument: Equatable, Sendable {
         /// To be looked at where copying an entry would cost more than the rest.
         package private(set) var rest: Rest
 
-        package init(
-            name: String?, id: String? = nil, icon: IconURL, download: String?, expected: Digest? = nil, state: State,
-            previous: Previous? = nil
-        ) {
-            self.name = name
-            self.id = id
-            self.icon = icon
-            self.download = download
-            self.expected = expected
-            self.state = state
-            if let previous { rest = .some(previous, []) } else { rest = .none }
-        }
-
         /// Whether there is a ``previous`` image; does not copy it.
         package var hasPrevious: Bool { if case .some(.some, _) = rest { true } else { false } }
 
@@ -209,5 +196,17 @@ public struct AppListDocument: Equatable, Sendable {
         self.list = list
         self.source = source
         self.apps = apps
+    }
+}
+
+extension AppListDocument.App {
+    package init(
+        name: String?, id: String? = nil, icon: IconURL, download: String?, expected: Digest? = nil,
+        state: AppListDocument.State, previous: AppListDocument.Previous? = nil
+    ) {
+        // Setting the properties one by one would cost a copy of the entry.
+        self.init(
+            name: name, id: id, icon: icon, download: download, expected: expected, state: state,
+            rest: Rest(previous, []))
     }
 }

@@ -26,14 +26,6 @@ package struct FetchRequest: Equatable, Sendable {
     package var lists: [ListName] = []
     /// The image of another icon, which is copied; no request is sent then.
     package var shared: SharedImage?
-
-    package init(
-        url: IconURL, source: IconSource, reason: FetchReason, condition: Condition? = nil, mayResume: Bool = true,
-        copy: ImageCopy? = nil
-    ) {
-        (self.url, self.source, self.reason) = (url, source, reason)
-        (self.condition, self.mayResume, self.copy) = (condition, mayResume, copy)
-    }
 }
 
 /// An image in a copy of another agent's cache: its digest and size are known before the download.
@@ -72,6 +64,14 @@ package final class SharedImage: Equatable, Sendable {
 }
 
 extension FetchRequest {
+    package init(
+        url: IconURL, source: IconSource, reason: FetchReason, condition: Condition? = nil, mayResume: Bool = true,
+        copy: ImageCopy? = nil
+    ) {
+        self.init(
+            url: url, source: source, reason: reason, condition: condition, mayResume: mayResume, copy: copy, lists: [])
+    }
+
     /// A request for an icon as if nothing of it were on disk.
     package init(trying url: IconURL, from source: IconSource) {
         self.init(url: url, source: source, reason: .notCached, condition: nil, mayResume: false)
@@ -107,8 +107,10 @@ package struct EndedDownload: Sendable {
     package var trail: FetchTrail?
     /// Whether every response came over HTTP/2; `nil` if there was none.
     package var isMultiplexed: Bool?
+}
 
+extension EndedDownload {
     package init(url: IconURL, _ outcome: FetchOutcome, trail: FetchTrail? = nil, isMultiplexed: Bool? = nil) {
-        (self.url, self.outcome, self.trail, self.isMultiplexed) = (url, outcome, trail, isMultiplexed)
+        self.init(url: url, outcome: outcome, trail: trail, isMultiplexed: isMultiplexed)
     }
 }
