@@ -1,193 +1,121 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import DequeModule
-import HeapModule
 
-/// Whose turn it is: the list, and one of its origins with a free slot.
-///
-/// An origin with a free slot lets some of the lists that want it ask. If it has none left when their turn comes, they
-/// wait, and it offers slots that become free to the waiting lists. So no step looks at all lists of an origin.
+/// Whose turn it is. URLs, lists and origins know each other by number.
 extension FetchQueue {
-    // MARK: Lists
-
-    /// Counts a URL that a list has queued.
-    mutating func addWork(of list: ListName) {
-        if let flow = flows.index(forKey: list), flows.values[flow].work > 0 {
-            flows.values[flow].work += 1
-        } else {
-            addFlow(list)
-        }
+    /// A URL that is queued or in flight.
+    struct Place: Keyed {
+        let key: Key
+        let origin: Int
+        var list: Int
+        var priority: Priority
+        var isActive = false
+        /// Its neighbours among the queued URLs of the same origin, list and priority, which form a ring.
+        var previous = 0
+        var next = 0
     }
 
-    private mutating func addFlow(_ list: ListName) {
-        flows[list, default: Flow(time: .min)].time = max(flows[list]?.time ?? .min, virtualTime - Flow.credit)
-        flows[list]?.work = 1
-        guard flows.count > flowLimit else { return }
-        let earliest = virtualTime - Flow.credit
-        flows = flows.filter { $0.value.work > 0 || $0.value.time > earliest || $0.key == list }
-        flowLimit = max(Flow.fewest, 2 * flows.count)
+    struct Origin: Keyed {
+        let key: String
+        var restriction: Int?
+        var isTrusted = false
+        var isMultiplexed = false
+        var queued = 0
+        var active = 0
+        /// The first place of each ring.
+        var rings: [Int: Int] = [:]
+        /// The turns of its lists.
+        var turns = Turns()
+
+        var standing: Standing { isTrusted ? .trusted : active == 0 && restriction == nil ? .untried : .doubtful }
     }
 
-    mutating func charge(_ list: ListName, _ priority: Priority) {
-        let time = max(flows[list]?.time ?? virtualTime, virtualTime - Flow.credit)
-        virtualTime = max(virtualTime, time)
-        flows[list]?.time = time + Flow.cost(priority)
-    }
-
-    /// The least served of the lists that ask origins of this standing.
-    private mutating func firstListTurn(_ standing: Standing) -> ListTurn? {
-        let index = standing.rawValue
-        while var listTurn = listTurns[index].min {
-            guard let flow = flows[listTurn.list], flow.listTurns[index] == listTurn.number, flow.asking[index] > 0
-            else {
-                listTurns[index].removeMin()
-                if flows[listTurn.list]?.listTurns[index] == listTurn.number {
-                    flows[listTurn.list]?.listTurns[index] = nil
-                }
-                continue
-            }
-            let time = max(flow.time, virtualTime - Flow.credit)
-            if listTurn.time == time { return listTurn }
-            lastNumber += 1
-            listTurn.time = time
-            listTurn.number = lastNumber
-            listTurns[index].replaceMin(with: listTurn)
-            flows[listTurn.list]?.listTurns[index] = listTurn.number
-        }
-        return nil
-    }
-
-    // MARK: Turns
-
-    mutating func nextTurn() -> (list: ListName, origin: String)? {
-        while true {
-            let admitted = Standing.allCases.filter(isAdmitted)
-            guard let list = admitted.compactMap({ firstListTurn($0) }).min()?.list,
-                let origin = dequeueTurn(of: list, admitted)
-            else { return nil }
-            let slots = slots(of: origin)
-            let active = lanes[origin]?.active ?? slots.all
-            if active < slots.fair { return (list, origin) }
-            wait(list, at: origin)
-            if active < slots.all { greedy.insert(origin) }
-        }
-    }
-
-    /// A turn at an origin that has its fair share already, once no other origin can use the slot.
-    mutating func nextGreedyTurn() -> (list: ListName, origin: String)? {
-        while let origin = greedy.min(by: { (lanes[$0]?.active ?? 0, $0) < (lanes[$1]?.active ?? 0, $1) }) {
-            if let active = lanes[origin]?.active, active < slots(of: origin).all,
-                let standing = lanes[origin]?.standing, isAdmitted(standing), let list = lanes[origin]?.nextWaiting()
-            {
-                return (list, origin)
-            }
-            greedy.remove(origin)
-        }
-        return nil
-    }
-
-    private mutating func dequeueTurn(of list: ListName, _ admitted: [Standing]) -> String? {
-        guard let origin = dequeueValidTurn(of: list, admitted)?.origin else { return nil }
-        withdraw(list, origin)
-        return origin
-    }
-
-    /// Removes and returns a list's first valid turn.
+    /// A list, and its virtual time: what its downloads cost that have or had a turn.
     ///
-    /// A separate function, so that the copy of `lanes` is released before `lanes` changes: otherwise all of it would
-    /// be copied.
-    private mutating func dequeueValidTurn(of list: ListName, _ admitted: [Standing]) -> Turn? {
-        let lanes = lanes
-        return flows[list]?.dequeueTurn(of: admitted) {
-            lanes[$0.origin]?.shares[list]?.turn == .asking($0.number)
+    /// No URL waits for the turns of lower priority that its list has elsewhere, so there is a time for each priority.
+    struct List: Keyed {
+        /// How far a new list may be served ahead of the others: sixteen downloads.
+        static let credit = 64
+        /// What a turn adds, by priority: icons that somebody waits for get their list a larger share.
+        static let costs = [SIMD4(1, 1, 1, 1), SIMD4(0, 4, 4, 4), SIMD4(0, 0, 4, 4), SIMD4(0, 0, 0, 4)]
+
+        let key: ListName
+        var times: SIMD4<Int>
+        /// How many of its URLs are queued or in flight.
+        var work = 0
+
+        mutating func raise(to time: Int) { times = pointwiseMax(times, SIMD4(repeating: time)) }
+    }
+
+    /// Starts the first download of the origin whose turn it is.
+    mutating func startNext() -> Key? {
+        var next: Turn?
+        for (turns, limit) in zip(turns, [.max, untrusted, max(1, untrusted / 2)]) where activeUntrusted < limit {
+            if let first = turns.first, next.map({ first < $0 }) ?? true { next = first }
         }
+        guard let origin = next?.owner, let turn = origins[origin].turns.first,
+            let place = origins[origin].rings[ring(turn.owner, turn.priority)]
+        else { return nil }
+        virtualTime = max(virtualTime ?? turn.time, turn.time)
+        lists[turn.owner].raise(to: turn.time + List.costs[turn.priority.rawValue].max())
+        origins[origin].turns[turn.owner] = nil
+        origins[origin].active += 1
+        activeCount += 1
+        if !origins[origin].isTrusted { activeUntrusted += 1 }
+        places[place].isActive = true
+        unlink(place)
+        return places[place].key
     }
 
-    // MARK: Asking and waiting
+    private func ring(_ list: Int, _ priority: Priority) -> Int { list << 2 | priority.rawValue }
 
-    private mutating func ask(_ list: ListName, _ origin: String) {
-        guard let standing = lanes[origin]?.standing.rawValue, let priority = lanes[origin]?.shares[list]?.best
-        else { return }
-        lastNumber += 1
-        lanes[origin]?.shares[list]?.turn = .asking(lastNumber)
-        lanes[origin]?.shares[list]?.asked = priority
-        lanes[origin]?.asking.append(list)
-        flows[list]?.asking[standing] += 1
-        flows[list]?.turns[standing][priority.rawValue].append(Turn(origin: origin, number: lastNumber))
-        sweepTurns(of: list, standing, priority.rawValue)
-        guard let flow = flows[list], flow.listTurns[standing] == nil else { return }
-        lastNumber += 1
-        flows[list]?.listTurns[standing] = lastNumber
-        listTurns[standing].insert(ListTurn(time: flow.time, number: lastNumber, list: list))
+    /// Queues a place behind the others of its ring.
+    mutating func link(_ number: Int) {
+        let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
+        let next = origins[origin].rings[ring] ?? number
+        let previous = next == number ? number : places[next].previous
+        (places[number].previous, places[number].next) = (previous, next)
+        (places[previous].next, places[next].previous) = (number, number)
+        origins[origin].rings[ring] = next
+        count(1, places[number].list, at: origin)
     }
 
-    /// Removes invalid turns once they are the majority.
-    private mutating func sweepTurns(of list: ListName, _ standing: Int, _ priority: Int) {
-        guard let flow = flows[list], flow.turns[standing][priority].count > 2 * flow.asking[standing] + 32 else {
-            return
+    mutating func unlink(_ number: Int) {
+        let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
+        let (previous, next) = (places[number].previous, places[number].next)
+        (places[previous].next, places[next].previous) = (next, previous)
+        if origins[origin].rings[ring] == number { origins[origin].rings[ring] = next == number ? nil : next }
+        count(-1, places[number].list, at: origin)
+    }
+
+    /// Counts a URL that a list has more, or fewer, at an origin, and renews the turns of both.
+    ///
+    /// The turn of the list is for its best URL there: one that is for another priority is given back.
+    private mutating func count(_ change: Int, _ list: Int, at origin: Int) {
+        origins[origin].queued += change
+        if origins[origin].restriction == 0 { heldCount += change }
+        let last = origins[origin].turns[list]
+        let best = Priority.allCases.first { origins[origin].rings[ring(list, $0)] != nil }
+        if let last, last.priority != best {
+            lists[list].times &-= List.costs[last.priority.rawValue]
+            origins[origin].turns[list] = nil
         }
-        let turns = flow.turns[standing][priority]
-        flows[list]?.turns[standing][priority] = turns.filter {
-            lanes[$0.origin]?.shares[list]?.turn == .asking($0.number)
+        if let best, best != last?.priority {
+            lists[list].raise(to: earliest)
+            lastNumber += 1
+            let time = min(lists[list].times[best.rawValue], last?.time ?? .max)
+            origins[origin].turns[list] = Turn(time: time, priority: best, number: lastNumber, owner: list)
+            lists[list].times &+= List.costs[best.rawValue]
         }
+        renewTurn(of: origin)
     }
 
-    private mutating func withdraw(_ list: ListName, _ origin: String) {
-        guard let index = lanes[origin]?.asking.firstIndex(of: list), let standing = lanes[origin]?.standing.rawValue
-        else { return }
-        lanes[origin]?.asking.remove(at: index)
-        lanes[origin]?.shares[list]?.turn = nil
-        flows[list]?.asking[standing] -= 1
-    }
-
-    mutating func wait(_ list: ListName, at origin: String) {
-        lastNumber += 1
-        let isBehind = flows[list].map { $0.time < virtualTime } ?? false
-        lanes[origin]?.wait(list, lastNumber, first: isBehind)
-    }
-
-    /// Handles a new ticket of a list; `turn` is the list's turn before it.
-    mutating func recordTicket(of list: ListName, _ origin: String, _ priority: Priority, whoseTurn turn: Share.Turn?) {
-        switch turn {
-        case nil: wait(list, at: origin)
-        case .waiting: return
-        case .asking:
-            guard let asked = lanes[origin]?.shares[list]?.asked, priority.rawValue < asked.rawValue else { return }
-            withdraw(list, origin)
-            ask(list, origin)
-        }
-        offerSlots(of: origin)
-    }
-
-    mutating func forgetShareIfEmpty(_ list: ListName, _ origin: String) {
-        guard lanes[origin]?.shares[list]?.queued == 0 else { return }
-        withdraw(list, origin)
-        lanes[origin]?.shares[list] = nil
-    }
-
-    // MARK: Slots
-
-    /// Lets waiting lists ask for an origin's free slots.
-    mutating func offerSlots(of origin: String) {
-        guard let (active, standing) = lanes[origin].map({ ($0.active, $0.standing) }) else { return }
-        let slots = slots(of: origin)
-        guard active < slots.all else { return }
-        if standing != .trusted {
-            setStanding(of: origin, active == 0 && restrictions[origin] == nil ? .untried : .doubtful)
-        }
-        guard active < slots.fair else {
-            greedy.insert(origin)
-            return
-        }
-        while let list = lanes[origin]?.nextToAsk() { ask(list, origin) }
-    }
-
-    /// Changes an origin's standing, and renews the turns of the lists that ask it.
-    mutating func setStanding(of origin: String, _ standing: Standing) {
-        guard lanes[origin].map({ $0.standing != standing }) ?? false else { return }
-        let asking = lanes[origin]?.asking ?? []
-        for list in asking { withdraw(list, origin) }
-        lanes[origin]?.standing = standing
-        for list in asking { ask(list, origin) }
+    /// Gives an origin with a free slot the turn of its first list.
+    mutating func renewTurn(of origin: Int) {
+        let (slots, active, standing) = (slots(of: origin), origins[origin].active, origins[origin].standing)
+        var turn = active < slots.all ? origins[origin].turns.first : nil
+        turn?.owner = origin
+        turn?.excess = active < slots.fair ? 0 : 1
+        for other in Standing.allCases { turns[other.rawValue][origin] = other == standing ? turn : nil }
     }
 }

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
-import HeapModule
 
 /// Decides which URL is downloaded next.
 ///
 /// One download per URL, a limit in all and per origin, a fair share for each list and a fair turn for each origin.
 ///
-/// Lists share the slots by start-time fair queueing, both overall and within an origin: the least served list goes
-/// next. A new list starts ``Flow/credit`` ahead of the others and then is their equal. So a small list does not wait
-/// for a large one, and a large one gets its share however many small ones come. Priorities order the URLs within a
-/// list; only icons that somebody waits for give their list a larger share.
+/// Lists share the slots by start-time fair queueing. A list has a virtual time, and one turn at each origin for all that
+/// it has queued there, whose time is that of the list when it got the turn. The earliest turn at an origin with a free
+/// slot is next. A new list starts ``List/credit`` ahead of the others, so a small one does not wait for a large one; then
+/// it is their equal. Priorities order what a list has queued at an origin.
 ///
-/// The limit per origin is one on connections. An origin that multiplexes requests over one connection may have as many
-/// as HTTP/2 streams, while it has work; while others wait, no origin starts downloads beyond half of all slots.
-///
-/// An origin is trusted once it has answered, while it has work and until it is restricted. All untrusted origins
+/// The limit per origin is one on connections: an origin that multiplexes requests may have as many as HTTP/2 streams,
+/// while it has work; while others wait, no origin starts downloads beyond half of all slots. All untrusted origins
 /// together hold at most half of the slots, so others go on however many of them hang. Half of these slots are left to
 /// origins that were never asked, so that hanging ones do not keep them from their first answer.
 ///
-/// Every operation takes amortised logarithmic time in the number of lists. Removing a URL only invalidates its place
-/// in the queue; the place is skipped when its turn comes, or swept out once most places are invalid.
+/// Every operation takes amortised logarithmic time.
 package struct FetchQueue: Sendable {
+    /// What tells one icon from another.
+    package typealias Key = IconURL
+
     package enum Priority: Int, CaseIterable, Sendable {
         /// Somebody waits for the icon.
         case awaited
@@ -31,6 +30,7 @@ package struct FetchQueue: Sendable {
     }
 
     enum Standing: Int, CaseIterable {
+        /// It has answered, and was not restricted since.
         case trusted
         /// It was never asked, or that is forgotten.
         case untried
@@ -38,244 +38,188 @@ package struct FetchQueue: Sendable {
         case doubtful
     }
 
-    private struct Place {
-        var origin: String
-        var list: ListName
-        var priority: Priority
-        var ticket: Int
-    }
-
     /// The most downloads over one connection: no server should allow fewer streams (RFC 9113, section 6.5.2).
     private static let streams = 100
 
-    private(set) var concurrency: Int
+    private var concurrency: Int
     private var perOrigin: Int
-    private var untrusted: Int
-    private var places: [IconURL: Place] = [:]
-    private var activePlaces: [IconURL: (origin: String, list: ListName)] = [:]
+    private(set) var untrusted: Int
     /// The slot limits of restricted origins.
-    private(set) var restrictions: [String: Int] = [:]
-    private var activeUntrusted = 0
-    private var trustedLanes = 0
+    private var restrictions: [String: Int] = [:]
+    private var trustedOrigins = 0
 
-    var lanes: [String: Lane] = [:]
-    var flows: [ListName: Flow] = [:]
-    /// The lists that can start a download, by the origin's standing; the least served comes first.
-    var listTurns: [Heap<ListTurn>] = Array(repeating: [], count: Standing.allCases.count)
-    /// The origins that have their fair share and could use more.
-    var greedy: Set<String> = []
-    /// The start time of the latest download, in units of ``Flow/cost(_:)``.
-    var virtualTime = 0
-    /// The number of flows at which forgettable ones are removed.
-    var flowLimit = Flow.fewest
+    var places = NumberedTable<Place>()
+    var lists = NumberedTable<List>()
+    var origins = NumberedTable<Origin>()
+    /// The turns of origins with a free slot, by standing.
+    var turns = Array(repeating: Turns(), count: Standing.allCases.count)
+    /// The latest time of a turn that was used.
+    var virtualTime: Int?
+    /// The time of a new list's first turn.
+    var earliest: Int { (virtualTime ?? List.credit) - List.credit }
     var lastNumber = 0
 
+    var activeUntrusted = 0
+    package internal(set) var activeCount = 0
     /// How many queued URLs belong to an origin that has to wait.
-    package private(set) var heldCount = 0
+    package internal(set) var heldCount = 0
 
     /// `perOrigin` limits origins that need a connection per download, `untrusted` all untrusted origins together.
     ///
     /// The default of `untrusted` is half of `concurrency`.
     package init(concurrency: Int, perOrigin: Int, untrusted: Int? = nil) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
-        self.concurrency = concurrency
-        self.perOrigin = perOrigin
+        (self.concurrency, self.perOrigin) = (concurrency, perOrigin)
         self.untrusted = untrusted ?? max(1, concurrency / 2)
     }
 
     package mutating func configure(concurrency: Int, perOrigin: Int) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
-        guard concurrency != self.concurrency || perOrigin != self.perOrigin else { return }
-        self.concurrency = concurrency
-        self.perOrigin = perOrigin
-        untrusted = max(1, concurrency / 2)
-        for origin in lanes.keys.sorted() { offerSlots(of: origin) }
+        guard (concurrency, perOrigin) != (self.concurrency, self.perOrigin) else { return }
+        (self.concurrency, self.perOrigin, untrusted) = (concurrency, perOrigin, max(1, concurrency / 2))
+        for origin in origins.numbers { renewTurn(of: origin) }
     }
 
     /// How many URLs wait only for their turn.
-    package var readyCount: Int { places.count - heldCount }
-    package var activeCount: Int { activePlaces.count }
-    package var isEmpty: Bool { places.isEmpty && activePlaces.isEmpty }
+    package var readyCount: Int { places.count - activeCount - heldCount }
+    package var isEmpty: Bool { places.count == 0 }
     /// Whether a trusted origin has queued or running downloads.
-    package var isFlowing: Bool { trustedLanes > 0 }
+    package var isFlowing: Bool { trustedOrigins > 0 }
 
-    package var activeURLs: some Collection<IconURL> { activePlaces.keys }
+    package var activeURLs: some Collection<Key> {
+        places.numbers.lazy.filter { places[$0].isActive }.map { places[$0].key }
+    }
 
     package func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }
 
-    package func hasWork(of origin: String) -> Bool { lanes[origin] != nil }
+    package func hasWork(of origin: String) -> Bool { origins.number(of: origin) != nil }
 
     // MARK: URLs
 
     /// Queues a URL on behalf of a list, unless it is queued or in flight already.
-    package mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
-        guard places[url] == nil, activePlaces[url] == nil else { return }
-        if restrictions[origin] == 0 { heldCount += 1 }
-        place(url, origin, list, priority)
+    package mutating func add(_ url: Key, origin: String, list: ListName, priority: Priority) {
+        guard places.number(of: url) == nil else { return }
+        let origin =
+            origins.number(of: origin) ?? origins.insert(Origin(key: origin, restriction: restrictions[origin]))
+        link(places.insert(Place(key: url, origin: origin, list: join(list), priority: priority)))
     }
 
     /// Moves a queued URL ahead of the others of its list, because somebody waits for it.
-    package mutating func raise(_ url: IconURL) {
-        guard let place = places[url], place.priority != .awaited else { return }
-        unplace(url)
-        self.place(url, place.origin, place.list, .awaited)
+    package mutating func raise(_ url: Key) {
+        guard let place = queuedPlace(of: url), places[place].priority != .awaited else { return }
+        unlink(place)
+        places[place].priority = .awaited
+        link(place)
     }
 
-    package mutating func move(_ url: IconURL, to list: ListName) {
-        guard let place = places[url], place.list != list else { return }
-        unplace(url)
-        self.place(url, place.origin, list, place.priority)
+    package mutating func move(_ url: Key, to list: ListName) {
+        guard let place = queuedPlace(of: url), lists[places[place].list].key != list else { return }
+        unlink(place)
+        leave(places[place].list)
+        places[place].list = join(list)
+        link(place)
     }
 
     /// Dequeues a URL; one in flight stays active until `finish`.
-    package mutating func remove(_ url: IconURL) {
-        guard let origin = places[url]?.origin else { return }
-        unplace(url)
-        if restrictions[origin] == 0 { heldCount -= 1 }
-        forgetIfIdle(origin)
-        restIfEmpty()
+    package mutating func remove(_ url: Key) {
+        guard let place = queuedPlace(of: url) else { return }
+        unlink(place)
+        forget(place)
     }
 
     /// Dequeues the URLs to start now, which count as active from here on.
-    package mutating func start() -> [IconURL] {
-        var started: [IconURL] = []
-        while activePlaces.count < concurrency, let (list, origin) = nextTurn() ?? nextGreedyTurn() {
-            if let url = dequeueTicket(of: list, origin) { started.append(url) }
-            offerSlots(of: origin)
-        }
+    package mutating func start() -> [Key] {
+        var started: [Key] = []
+        while activeCount < concurrency, let url = startNext() { started.append(url) }
         return started
     }
 
     /// Frees a download's slot and returns its origin; `nil` if the URL was not in flight.
     @discardableResult
-    package mutating func finish(_ url: IconURL) -> String? {
-        guard let (origin, list) = activePlaces.removeValue(forKey: url) else { return nil }
-        if lanes[origin]?.end() != .trusted { activeUntrusted -= 1 }
-        flows[list]?.work -= 1
-        forgetIfIdle(origin)
-        offerSlots(of: origin)
-        restIfEmpty()
-        return origin
+    package mutating func finish(_ url: Key) -> String? {
+        guard let place = places.number(of: url), places[place].isActive else { return nil }
+        let origin = places[place].origin
+        let name = origins[origin].key
+        activeCount -= 1
+        origins[origin].active -= 1
+        if !origins[origin].isTrusted { activeUntrusted -= 1 }
+        renewTurn(of: origin)
+        forget(place)
+        return name
     }
 
-    // MARK: Origins
-
-    /// Limits the downloads from an origin; 0 makes it wait.
-    ///
-    /// Downloads in flight go on. The origin is no longer trusted.
-    package mutating func restrict(_ origin: String, to slots: Int) {
-        setRestriction(of: origin, slots)
-        setTrust(in: origin, false)
+    private func queuedPlace(of url: Key) -> Int? {
+        places.number(of: url).flatMap { places[$0].isActive ? nil : $0 }
     }
 
-    /// Lifts an origin's restriction because its time is over; the origin stays untrusted.
-    package mutating func lift(_ origin: String) {
-        setRestriction(of: origin, nil)
-        setTrust(in: origin, false)
-    }
-
-    /// Lifts the restriction of an origin that answered, and trusts it.
-    package mutating func trust(_ origin: String) {
-        guard restrictions[origin] != nil || lanes[origin]?.standing != .trusted else { return }
-        setRestriction(of: origin, nil)
-        setTrust(in: origin, true)
-    }
-
-    package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
-        guard lanes[origin].map({ $0.isMultiplexed != isMultiplexed }) ?? false else { return }
-        lanes[origin]?.isMultiplexed = isMultiplexed
-        offerSlots(of: origin)
-    }
-
-    private mutating func setRestriction(of origin: String, _ slots: Int?) {
-        let queued = lanes[origin]?.queued ?? 0
-        if restrictions[origin] == 0 { heldCount -= queued }
-        restrictions[origin] = slots
-        if slots == 0 { heldCount += queued }
-    }
-
-    private mutating func setTrust(in origin: String, _ isTrusted: Bool) {
-        guard let standing = lanes[origin]?.standing, let active = lanes[origin]?.active else { return }
-        if isTrusted != (standing == .trusted) {
-            activeUntrusted += isTrusted ? -active : active
-            trustedLanes += isTrusted ? 1 : -1
-            setStanding(of: origin, isTrusted ? .trusted : .doubtful)
+    /// Forgets a place, and its list and origin with their last one.
+    private mutating func forget(_ place: Int) {
+        let origin = places[place].origin
+        leave(places[place].list)
+        places.remove(place)
+        if origins[origin].active == 0, origins[origin].queued == 0 {
+            if origins[origin].isTrusted { trustedOrigins -= 1 }
+            origins.remove(origin)
         }
-        offerSlots(of: origin)
-    }
-
-    /// The most downloads from an origin at once, in all and while others wait.
-    func slots(of origin: String) -> (all: Int, fair: Int) {
-        let limit = lanes[origin]?.isMultiplexed == true ? max(perOrigin, Self.streams) : perOrigin
-        let all = min(restrictions[origin] ?? limit, limit)
-        return (all, min(all, (concurrency + 1) / 2))
-    }
-
-    func isAdmitted(_ standing: Standing) -> Bool {
-        switch standing {
-        case .trusted: true
-        case .untried: activeUntrusted < untrusted
-        case .doubtful: activeUntrusted < max(1, untrusted / 2)
-        }
-    }
-
-    // MARK: Places
-
-    private mutating func place(_ url: IconURL, _ origin: String, _ list: ListName, _ priority: Priority) {
-        lastNumber += 1
-        places[url] = Place(origin: origin, list: list, priority: priority, ticket: lastNumber)
-        addWork(of: list)
-        let share = lanes[origin, default: Lane()].add(Ticket(url: url, number: lastNumber), of: list, priority)
-        if share.isSparse {
-            let places = places
-            lanes[origin]?.shares[list]?.sweep { places[$0.url]?.ticket == $0.number }
-        }
-        recordTicket(of: list, origin, priority, whoseTurn: share.turn)
-    }
-
-    /// Removes a URL's place; its invalid ticket stays until its turn comes.
-    private mutating func unplace(_ url: IconURL) {
-        guard let place = places.removeValue(forKey: url) else { return }
-        lanes[place.origin]?.queued -= 1
-        flows[place.list]?.work -= 1
-        lanes[place.origin]?.shares[place.list]?.queued -= 1
-        forgetShareIfEmpty(place.list, place.origin)
-        // Its list may have been one of those that ask: another one may ask now.
-        offerSlots(of: place.origin)
-    }
-
-    /// Resets an empty queue, which frees its memory and forgets what lists were served.
-    private mutating func restIfEmpty() {
+        // Nothing is left but restrictions: an empty queue takes no memory.
         guard isEmpty else { return }
         let restrictions = restrictions
         self = FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: untrusted)
         self.restrictions = restrictions
     }
 
-    private mutating func forgetIfIdle(_ origin: String) {
-        guard let lane = lanes[origin], lane.active == 0, lane.queued == 0 else { return }
-        if lane.standing == .trusted { trustedLanes -= 1 }
-        lanes[origin] = nil
-        greedy.remove(origin)
+    /// Counts one more URL of a list; returns the list's number.
+    private mutating func join(_ list: ListName) -> Int {
+        let number = lists.number(of: list) ?? lists.insert(List(key: list, times: SIMD4(repeating: earliest)))
+        lists[number].work += 1
+        return number
     }
 
-    /// Starts the URL of a list's next valid ticket for an origin with a free slot.
-    private mutating func dequeueTicket(of list: ListName, _ origin: String) -> IconURL? {
-        while let (ticket, priority) = lanes[origin]?.shares[list]?.next() {
-            guard let place = places.index(forKey: ticket.url), places.values[place].ticket == ticket.number else {
-                continue
-            }
-            places.remove(at: place)
-            activePlaces[ticket.url] = (origin, list)
-            if lanes[origin]?.begin(list) != .trusted { activeUntrusted += 1 }
-            charge(list, priority)
-            if lanes[origin]?.shares[list]?.queued == 0 {
-                forgetShareIfEmpty(list, origin)
-            } else {
-                wait(list, at: origin)
-            }
-            return ticket.url
+    private mutating func leave(_ list: Int) {
+        lists[list].work -= 1
+        if lists[list].work == 0 { lists.remove(list) }
+    }
+
+    // MARK: Origins
+
+    /// Limits the downloads from an origin, which is no longer trusted; 0 makes it wait.
+    ///
+    /// Downloads in flight go on.
+    package mutating func restrict(_ origin: String, to slots: Int) { set(slots, isTrusted: false, of: origin) }
+
+    /// Lifts an origin's restriction because its time is over; the origin stays untrusted.
+    package mutating func lift(_ origin: String) { set(nil, isTrusted: false, of: origin) }
+
+    /// Lifts the restriction of an origin that answered, and trusts it.
+    package mutating func trust(_ origin: String) { set(nil, isTrusted: true, of: origin) }
+
+    private mutating func set(_ restriction: Int?, isTrusted: Bool, of name: String) {
+        let origin = origins.number(of: name)
+        // Nearly always: a trusted origin has no restriction.
+        if isTrusted, let origin, origins[origin].isTrusted { return }
+        restrictions[name] = restriction
+        guard let origin else { return }
+        if origins[origin].restriction == 0 { heldCount -= origins[origin].queued }
+        if restriction == 0 { heldCount += origins[origin].queued }
+        origins[origin].restriction = restriction
+        if isTrusted != origins[origin].isTrusted {
+            origins[origin].isTrusted = isTrusted
+            activeUntrusted += isTrusted ? -origins[origin].active : origins[origin].active
+            trustedOrigins += isTrusted ? 1 : -1
         }
-        return nil
+        renewTurn(of: origin)
+    }
+
+    package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
+        guard let origin = origins.number(of: origin), origins[origin].isMultiplexed != isMultiplexed else { return }
+        origins[origin].isMultiplexed = isMultiplexed
+        renewTurn(of: origin)
+    }
+
+    /// The most downloads from an origin at once, in all and while others wait.
+    func slots(of origin: Int) -> (all: Int, fair: Int) {
+        let limit = origins[origin].isMultiplexed ? max(perOrigin, Self.streams) : perOrigin
+        let all = min(origins[origin].restriction ?? limit, limit)
+        return (all, min(all, (concurrency + 1) / 2))
     }
 }
