@@ -7,16 +7,16 @@ extension RetirementLedger {
     ///
     /// These contain icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
     package mutating func waiveGrace(in catalog: Catalog) {
-        var (current, currentImages): (Set<IconID>, Set<ImageID>) = ([], [])
+        var (icons, images): (Set<IconID>, Set<ImageID>) = ([], [])
         for document in documents.values where document.since != nil {
-            current.formUnion(document.icons)
-            currentImages.formUnion(document.images)
+            icons.formUnion(document.icons)
+            images.formUnion(document.images)
         }
-        for document in documents.values
-        where document.icons.contains(where: { !current.contains($0) && !catalog.needsName(of: $0) })
-            || document.images.contains(where: { !currentImages.contains($0) && !catalog.images[$0].isShown })
-        {
-            waived.formUnion(document.namers(among: superseded))
+        for document in documents.values where document.since == nil {
+            let retires =
+                document.icons.contains { !icons.contains($0) && !catalog.needsName(of: $0) }
+                || document.images.contains { !images.contains($0) && !catalog.images[$0].isShown }
+            if retires { waived.formUnion(document.namers(among: superseded)) }
         }
     }
 

@@ -46,7 +46,7 @@ package struct RetirementLedger: Sendable {
     private var unnamedDocuments: Set<Digest> = []
     /// The icons that no document has an image for any more, whose `by-url/` names are still to be removed; documents
     /// may have one again.
-    private var unnamedIcons: Set<IconID> = []
+    private(set) var unnamedIcons: Set<IconID> = []
 
     package init() {}
 
@@ -224,6 +224,8 @@ package struct RetirementLedger: Sendable {
             unnamedIcons.remove(icon)
             if !isNamed { catalog.icons.forgetName(of: icon) }
         }
+        // An emptied set would keep its memory.
+        if unnamedIcons.isEmpty { unnamedIcons = [] }
     }
 }
 

@@ -48,9 +48,9 @@ package struct FetchQueue: Sendable {
     private var restrictions: [String: Int] = [:]
     private var trustedOrigins = 0
 
-    var places = NumberedTable<Place>()
-    var lists = NumberedTable<List>()
-    var origins = NumberedTable<Origin>()
+    var places = KeyedTable<Place>()
+    var lists = KeyedTable<List>()
+    var origins = KeyedTable<Origin>()
     /// The turns of origins with a free slot, by standing.
     var turns = Array(repeating: Turns(), count: Standing.allCases.count)
     /// The latest time of a turn that was used.
@@ -77,7 +77,7 @@ package struct FetchQueue: Sendable {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
         guard (concurrency, perOrigin) != (self.concurrency, self.perOrigin) else { return }
         (self.concurrency, self.perOrigin, untrusted) = (concurrency, perOrigin, max(1, concurrency / 2))
-        for origin in origins.numbers { renewTurn(of: origin) }
+        for origin in origins.places { renewTurn(of: origin) }
     }
 
     /// How many URLs wait only for their turn.
@@ -87,21 +87,22 @@ package struct FetchQueue: Sendable {
     package var isFlowing: Bool { trustedOrigins > 0 }
 
     package var activeURLs: some Collection<Key> {
-        places.numbers.lazy.filter { places[$0].isActive }.map { places[$0].key }
+        places.places.lazy.filter { places[$0].isActive }.map { places[$0].key }
     }
 
     package func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }
 
-    package func hasWork(of origin: String) -> Bool { origins.number(of: origin) != nil }
+    package func hasWork(of origin: String) -> Bool { origins.index(of: origin) != nil }
 
     // MARK: URLs
 
     /// Queues a URL on behalf of a list, unless it is queued or in flight already.
     package mutating func add(_ url: Key, origin: String, list: ListName, priority: Priority) {
-        guard places.number(of: url) == nil else { return }
+        guard places.index(of: url) == nil else { return }
         let origin =
-            origins.number(of: origin) ?? origins.insert(Origin(key: origin, restriction: restrictions[origin]))
-        link(places.insert(Place(key: url, origin: origin, list: join(list), priority: priority)))
+            origins.place(of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
+        let list = join(list)
+        link(places.place(of: url, default: Place(key: url, origin: origin, list: list, priority: priority)))
     }
 
     /// Moves a queued URL ahead of the others of its list, because somebody waits for it.
@@ -137,7 +138,7 @@ package struct FetchQueue: Sendable {
     /// Frees a download's slot and returns its origin; `nil` if the URL was not in flight.
     @discardableResult
     package mutating func finish(_ url: Key) -> String? {
-        guard let place = places.number(of: url), places[place].isActive else { return nil }
+        guard let place = places.index(of: url), places[place].isActive else { return nil }
         let origin = places[place].origin
         let name = origins[origin].key
         activeCount -= 1
@@ -149,17 +150,17 @@ package struct FetchQueue: Sendable {
     }
 
     private func queuedPlace(of url: Key) -> Int? {
-        places.number(of: url).flatMap { places[$0].isActive ? nil : $0 }
+        places.index(of: url).flatMap { places[$0].isActive ? nil : $0 }
     }
 
     /// Forgets a place, and its list and origin with their last one.
     private mutating func forget(_ place: Int) {
         let origin = places[place].origin
         leave(places[place].list)
-        places.remove(place)
+        places.remove(at: place)
         if origins[origin].active == 0, origins[origin].queued == 0 {
             if origins[origin].isTrusted { trustedOrigins -= 1 }
-            origins.remove(origin)
+            origins.remove(at: origin)
         }
         // Nothing is left but restrictions: an empty queue takes no memory.
         guard isEmpty else { return }
@@ -170,14 +171,15 @@ package struct FetchQueue: Sendable {
 
     /// Counts one more URL of a list; returns the list's number.
     private mutating func join(_ list: ListName) -> Int {
-        let number = lists.number(of: list) ?? lists.insert(List(key: list, times: SIMD4(repeating: earliest)))
+        let start = earliest
+        let number = lists.place(of: list, default: List(key: list, times: SIMD4(repeating: start)))
         lists[number].work += 1
         return number
     }
 
     private mutating func leave(_ list: Int) {
         lists[list].work -= 1
-        if lists[list].work == 0 { lists.remove(list) }
+        if lists[list].work == 0 { lists.remove(at: list) }
     }
 
     // MARK: Origins
@@ -194,7 +196,7 @@ package struct FetchQueue: Sendable {
     package mutating func trust(_ origin: String) { set(nil, isTrusted: true, of: origin) }
 
     private mutating func set(_ restriction: Int?, isTrusted: Bool, of name: String) {
-        let origin = origins.number(of: name)
+        let origin = origins.index(of: name)
         // Nearly always: a trusted origin has no restriction.
         if isTrusted, let origin, origins[origin].isTrusted { return }
         restrictions[name] = restriction
@@ -211,7 +213,7 @@ package struct FetchQueue: Sendable {
     }
 
     package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
-        guard let origin = origins.number(of: origin), origins[origin].isMultiplexed != isMultiplexed else { return }
+        guard let origin = origins.index(of: origin), origins[origin].isMultiplexed != isMultiplexed else { return }
         origins[origin].isMultiplexed = isMultiplexed
         renewTurn(of: origin)
     }

@@ -16,7 +16,7 @@ package struct IconID: Hashable, Comparable, Sendable {
 /// The icons by URL: those with a record, and those of which only documents tell.
 package struct IconTable: Sendable {
     package struct Element: Keyed, Sendable {
-        package let url: IconURL
+        package fileprivate(set) var url: IconURL
         package fileprivate(set) var icon = IconRecord()
         /// How many documents have an image for it.
         fileprivate(set) var documents: Int32 = 0
@@ -27,8 +27,7 @@ package struct IconTable: Sendable {
         fileprivate init(_ url: IconURL) { self.url = url }
 
         var key: IconURL { url }
-        static let vacant = Element("")
-        var isVacant: Bool { !hasRecord && !isNamed }
+        fileprivate var isVacant: Bool { !hasRecord && !isNamed }
     }
 
     private var table = KeyedTable<Element>()
@@ -50,7 +49,10 @@ package struct IconTable: Sendable {
     }
 
     /// The numbers of all icons with a record; unlike a sequence of the records, it does not copy what changes meanwhile.
-    package var ids: [IconID] { table.places.filter { table[$0].hasRecord }.map { IconID($0) } }
+    package var ids: [IconID] { allIDs.filter { table[$0.place].hasRecord } }
+
+    /// Also those of icons of which only documents tell.
+    var allIDs: [IconID] { table.places.map { IconID($0) } }
 
     package var urls: [IconURL] { ids.map { table[$0.place].url } }
 
@@ -59,24 +61,27 @@ package struct IconTable: Sendable {
         let place = table.place(of: url, default: Element(url))
         if !table[place].hasRecord {
             count += 1
-            table.update(at: place) { ($0.icon, $0.hasRecord) = (new(), true) }
+            (table[place].icon, table[place].hasRecord) = (new(), true)
+            // The text of the list, which stays, in place of that of a document.
+            table[place].url = url
         }
         return IconID(place)
     }
 
     mutating func update<Result>(at id: IconID, _ change: (inout IconRecord) -> Result) -> Result {
-        table.update(at: id.place) { change(&$0.icon) }
+        assert(table[id.place].hasRecord, "only an icon with a record changes")
+        return change(&table[id.place].icon)
     }
 
     /// Removes the record of an icon.
     mutating func remove(_ id: IconID) {
         count -= 1
-        table.update(at: id.place) { ($0.icon, $0.hasRecord) = (IconRecord(), false) }
+        (table[id.place].icon, table[id.place].hasRecord) = (IconRecord(), false)
         freeIfVacant(id.place)
     }
 
     private mutating func freeIfVacant(_ place: Int) {
-        if table[place].isVacant { table.remove(table[place].url) }
+        if table[place].isVacant { table.remove(at: place) }
     }
 
     // MARK: Documents
@@ -95,31 +100,33 @@ package struct IconTable: Sendable {
         } else {
             place = table.place(of: url, default: Element(url))
         }
-        table.update(at: place) { $0.isNamed = true }
+        table[place].isNamed = true
         return IconID(place)
     }
 
     /// Counts a document that has an image for the icon (``id(naming:)``).
-    mutating func name(_ id: IconID) { table.update(at: id.place) { $0.documents += 1 } }
+    mutating func name(_ id: IconID) {
+        assert(table[id.place].isNamed, "a document names an icon of the table")
+        table[id.place].documents += 1
+    }
 
     /// Counts a document out; returns whether no other one has an image for the icon.
     mutating func forgetNaming(of id: IconID) -> Bool {
-        table.update(at: id.place) { element in
-            element.documents -= 1
-            return element.documents == 0
-        }
+        table[id.place].documents -= 1
+        return table[id.place].documents == 0
     }
 
     /// Records that the `by-url/` name of an icon that no document has an image for is gone.
     mutating func forgetName(of id: IconID) {
-        table.update(at: id.place) { $0.isNamed = false }
+        assert(table[id.place].documents == 0, "no document has an image for the icon")
+        table[id.place].isNamed = false
         freeIfVacant(id.place)
     }
 
     /// Forgets all documents: another cache folder is at the path.
     mutating func forgetNames() {
         for place in table.places {
-            table.update(at: place) { ($0.documents, $0.isNamed) = (0, false) }
+            (table[place].documents, table[place].isNamed) = (0, false)
             freeIfVacant(place)
         }
     }

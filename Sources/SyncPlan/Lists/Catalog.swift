@@ -90,7 +90,9 @@ package struct Catalog: Sendable {
         let diff = IconDiff(from: old, to: list.entries)
         var list = list
         let head = zip(old, list.entries).prefix { $0.icon == $1.icon }.count
-        list.icons = known[..<head] + list.entries[head...].map { id(of: $0.icon) }
+        let tail = zip(old[head...].reversed(), list.entries[head...].reversed()).prefix { $0.icon == $1.icon }.count
+        list.icons =
+            known.prefix(head) + list.entries[head...].dropLast(tail).map { id(of: $0.icon) } + known.suffix(tail)
         lists[name] = list
         version += 1
         apply(diff, to: name)

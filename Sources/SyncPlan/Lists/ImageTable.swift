@@ -25,8 +25,6 @@ package struct ImageTable: Sendable {
             return digest
         }
         var isShown: Bool { icons > 0 }
-        static let vacant = Row(boxed: Boxed(wrappedValue: nil))
-        var isVacant: Bool { !boxed.isFull }
     }
 
     private(set) var rows = KeyedTable<Row>()
@@ -78,12 +76,12 @@ package struct ImageTable: Sendable {
         guard let digest = image.digest else { return }
         let place = rows.place(of: digest, default: Row(boxed: image))
         if !rows[place].isShown { shown += 1 }
-        rows.update(at: place) { $0.icons += 1 }
+        rows[place].icons += 1
     }
 
     mutating func hide(_ image: Digest?) {
         guard let image, let place = rows.index(of: image) else { return }
-        rows.update(at: place) { $0.icons -= 1 }
+        rows[place].icons -= 1
         if !rows[place].isShown { shown -= 1 }
         forgetIfDone(image, at: place)
     }
@@ -93,19 +91,19 @@ package struct ImageTable: Sendable {
         let place = rows.place(of: image.sha256, default: Row(boxed: Boxed(wrappedValue: image)))
         if rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image.sha256) {
             let boxed = boxed(image)
-            rows.update(at: place) { $0.boxed = boxed }
+            rows[place].boxed = boxed
         }
         return ImageID(place)
     }
 
     /// Counts a document that names the image (``id(naming:)``); if none did before, it is assumed to be on disk.
     mutating func name(_ id: ImageID) {
-        rows.update(at: id.place) { $0.documents += 1 }
+        rows[id.place].documents += 1
         if rows[id.place].documents == 1, unnamed.remove(rows[id.place].key) == nil { count(fileOf: id.place, 1) }
     }
 
     mutating func forgetNaming(of id: ImageID) {
-        rows.update(at: id.place) { $0.documents -= 1 }
+        rows[id.place].documents -= 1
         if rows[id.place].documents == 0 { unnamed.insert(rows[id.place].key) }
     }
 
@@ -136,7 +134,7 @@ package struct ImageTable: Sendable {
 
     /// Forgets an image that nothing names.
     private mutating func forgetIfDone(_ image: Digest, at place: Int) {
-        if !rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image) { rows.remove(image) }
+        if !rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image) { rows.remove(at: place) }
     }
 
     private mutating func count(fileOf place: Int, _ sign: Int) {

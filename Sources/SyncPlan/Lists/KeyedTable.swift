@@ -4,9 +4,6 @@
 protocol Keyed {
     associatedtype Key: Hashable
     var key: Key { get }
-    /// A value without a key, for a place where none is.
-    static var vacant: Self { get }
-    var isVacant: Bool { get }
 }
 
 /// A hash table of values that contain their keys.
@@ -16,7 +13,7 @@ protocol Keyed {
 /// 8 bytes.
 struct KeyedTable<Element: Keyed & Sendable>: Sendable {
     private var stored: [Element] = []
-    /// The places where no element is.
+    /// The places of elements that were removed, which stay there until the places are taken.
     private var vacancies: [UInt32] = []
     /// Linear probing: the upper half of the key's hash, and the element's index + 1 in the lower half; 0 if free.
     private var slots: [UInt64] = []
@@ -27,8 +24,9 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
 
     /// The element at a place.
     subscript(place: Int) -> Element {
-        // Reading a part of an element does not copy the element.
+        // Reading or changing a part of an element does not copy the element.
         _read { yield stored[place] }
+        _modify { yield &stored[place] }
     }
 
     /// The place of an element; `nil` if there is none.
@@ -57,43 +55,23 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
         return stored.count - 1
     }
 
-    /// Changes an element in place, creating it if there is none; returns the result of `change`.
-    mutating func update<Result>(
-        _ key: Element.Key, default new: @autoclosure () -> Element, _ change: (inout Element) -> Result
-    ) -> Result {
-        change(&stored[place(of: key, default: new())])
-    }
-
-    mutating func update(_ key: Element.Key, _ change: (inout Element) -> Void) {
-        if let index = index(of: key) { change(&stored[index]) }
-    }
-
-    mutating func update<Result>(at index: Int, _ change: (inout Element) -> Result) -> Result {
-        change(&stored[index])
-    }
-
-    /// Removes an element.
-    @discardableResult
-    mutating func remove(_ key: Element.Key) -> Element? {
-        if slots.isEmpty { return nil }
-        let slot = slot(of: key, Self.mark(key))
-        guard slots[slot] != 0 else { return nil }
-        let place = Self.place(slots[slot])
-        free(slot)
-        var element = Element.vacant
-        swap(&element, &stored[place])
+    mutating func remove(at place: Int) {
+        free(slot(of: stored[place].key, Self.mark(stored[place].key)))
         vacancies.append(UInt32(place))
-        return element
     }
 
     /// The number of elements.
     var count: Int { stored.count - vacancies.count }
 
     /// The places of all elements, in order.
-    var places: [Int] { stored.indices.filter { !stored[$0].isVacant } }
+    var places: [Int] {
+        if vacancies.isEmpty { return Array(stored.indices) }
+        let vacant = Set(vacancies)
+        return stored.indices.filter { !vacant.contains(UInt32($0)) }
+    }
 
     /// All elements, in the order of their places; iterating over them copies them.
-    var elements: some Sequence<Element> { stored.lazy.filter { !$0.isVacant } }
+    var elements: some Sequence<Element> { places.lazy.map { stored[$0] } }
 
     /// The capacity for more elements: double up to 1024, then an eighth more; an `Array` would always double.
     private static func room(beyond count: Int) -> Int { count + Swift.max(8, count / (count < 1024 ? 1 : 8)) }

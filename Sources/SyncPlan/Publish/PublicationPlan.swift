@@ -113,9 +113,10 @@ struct PublicationPlan: Sendable {
         at now: Timestamp
     ) -> Set<ListName> {
         var lists = lists
+        let ids = Set(images.compactMap { catalog.images.id(of: $0) })
         for list in rewritten.union(inFlight?.lists ?? []) where catalog.lists[list]?.source != nil {
             guard let published = catalog.lists[list]?.published, let document = ledger.documents[published.sha256],
-                images.contains(where: { catalog.images.id(of: $0).map(document.images.contains) ?? false })
+                !document.images.isDisjoint(with: ids)
             else { continue }
             if rewritten.contains(list) {
                 markChanged(list, at: now)

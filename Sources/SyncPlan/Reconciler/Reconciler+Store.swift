@@ -246,8 +246,9 @@ extension Reconciler {
         let renditions = book.recordDamagedRenditions(images, in: &turn)
         (found, lists) = (renditions.images, renditions.lists)
         for id in book.catalog.icons.ids {
-            let (url, icon) = (book.catalog.icons[id].url, book.catalog.icons[id].icon)
-            guard let image = icon.image, images.contains(image.sha256) else { continue }
+            guard let digest = book.catalog.icons[id].icon.boxedImage.digest, images.contains(digest),
+                case let (url, icon) = (book.catalog.icons[id].url, book.catalog.icons[id].icon), let image = icon.image
+            else { continue }
             book.retention.recordDamage(of: image)
             book.catalog.names.recordDamage(of: url)
             found.insert(image.sha256)

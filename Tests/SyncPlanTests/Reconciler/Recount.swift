@@ -88,8 +88,14 @@ extension Reconciler {
         {
             return "\(icons[icon].url) is counted in \(icons[icon].documents) documents, and should be in \(count)"
         }
-        for url in icons.urls where icons.id(of: url).map({ icons[$0].documents > 0 && documents[$0] == nil }) == true {
-            return "\(url) is counted in documents, and no one names it"
+        for (name, list) in book.catalog.lists where list.icons != list.entries.compactMap({ icons.id(of: $0.icon) }) {
+            return "\(name) has the numbers of other icons"
+        }
+        for icon in icons.allIDs where documents[icon] == nil {
+            let isWaiting = book.retention.ledger.unnamedIcons.contains(icon)
+            if icons[icon].documents > 0 || icons[icon].isNamed != isWaiting {
+                return "\(icons[icon].url) is counted in documents, and no one names it"
+            }
         }
         return nil
     }
