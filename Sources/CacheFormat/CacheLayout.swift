@@ -28,8 +28,7 @@ package enum CacheLayout {
 
     /// An image: `icons/ab/<sha256>.<suffix>`.
     package static func image(_ digest: Digest, suffix: String) -> String {
-        let hex = digest.hex
-        return "\(icons)/\(hex.prefix(2))/\(hex).\(suffix)"
+        digest.path(in: icons, end: "." + suffix)
     }
 
     /// Whether a text can be the suffix of an image's path: 1 to 16 ASCII digits and small letters.
@@ -50,14 +49,12 @@ package enum CacheLayout {
 
     /// The link to the current image of the URL with this digest.
     package static func byURL(_ digest: Digest) -> String {
-        let hex = digest.hex
-        return "\(byURL)/\(hex.prefix(2))/\(hex)"
+        digest.path(in: byURL)
     }
 
     /// The link to the rendition of the current image of the URL with this digest: `by-size/64@2/ab/<sha256>`.
     package static func bySize(_ size: RenditionSize, _ digest: Digest) -> String {
-        let hex = digest.hex
-        return "\(bySize)/\(size)/\(hex.prefix(2))/\(hex)"
+        digest.path(in: "\(bySize)/\(size)")
     }
 
     /// The icon theme in the cache, which `XDG_DATA_DIRS` leads to by way of `share`.

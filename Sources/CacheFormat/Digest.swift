@@ -90,14 +90,33 @@ public struct Digest: Hashable, Sendable {
         withUnsafeBytes(of: Self.digits(of: UInt32(a >> 32))) { bytes.append(contentsOf: $0.prefix(2)) }
     }
 
-    private func withDigits(_ body: (UnsafeRawBufferPointer) -> Void) {
+    /// The path of a file that is named by the digest: `<folder>/ab/<digest><end>`, where `ab` is the first byte.
+    func path(in folder: String, end: String = "") -> String {
+        withDigits { digits in
+            String(unsafeUninitializedCapacity: folder.utf8.count + digits.count + end.utf8.count + 4) { buffer in
+                var count = 0
+                func append(_ bytes: some Collection<UInt8>) {
+                    count = buffer[count...].initialize(fromContentsOf: bytes)
+                }
+                append(folder.utf8)
+                append(CollectionOfOne(UInt8(ascii: "/")))
+                append(digits.prefix(2))
+                append(CollectionOfOne(UInt8(ascii: "/")))
+                append(digits)
+                append(end.utf8)
+                return count
+            }
+        }
+    }
+
+    private func withDigits<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let digits = (
             Self.digits(of: UInt32(a >> 32)), Self.digits(of: UInt32(truncatingIfNeeded: a)),
             Self.digits(of: UInt32(b >> 32)), Self.digits(of: UInt32(truncatingIfNeeded: b)),
             Self.digits(of: UInt32(c >> 32)), Self.digits(of: UInt32(truncatingIfNeeded: c)),
             Self.digits(of: UInt32(d >> 32)), Self.digits(of: UInt32(truncatingIfNeeded: d))
         )
-        withUnsafeBytes(of: digits, body)
+        return withUnsafeBytes(of: digits, body)
     }
 
     /// Eight hexadecimal digits in ASCII, the first one at the lowest address.

@@ -47,6 +47,7 @@ KEYED_BY_TEXT = {
     "SyncAgent/Agent/Listeners.swift": "names of listeners, which are ours",
     "SyncAgent/Service/PartProbes.swift": "names of the agent's parts",
     "SyncAgent/Remember/Database.swift": "names of columns, and statements",
+    "SyncAgent/Cache/CacheFolder.swift": "paths of the cache's own folders",
     "SyncAgent/Cache/CacheFolder+Shape.swift": "names of the cache's own folders",
     "SyncAgent/Cache/FolderSearch.swift": "names in icons/ and by-url/",
     "SyncAgent/Evict/OfflinePurge.swift": "names in icons/",

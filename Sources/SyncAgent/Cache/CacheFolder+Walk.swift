@@ -10,19 +10,28 @@ extension CacheFolder {
     /// `openat2(2)`, which can refuse links in a whole path, is missing before Linux 5.6 and in many containers, and
     /// does not rename, link or remove.
     @discardableResult
-    func inFolder<R>(of path: String, _ body: (Int32, String) throws(FileError) -> R) throws(FileError) -> R {
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let last = slash.map { path[path.utf8.index(after: $0)...] } ?? path[...]
-        guard Self.isName(last) || path == "." else { throw failure("open", path, .invalidArgument) }
-        guard let slash else { return try body(descriptor.rawValue, path) }
-        let folder = try openFolder(path[..<slash])
-        return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.raw, String(last)) }
+    func inFolder<R>(
+        of path: String, _ body: (Int32, UnsafePointer<CChar>) throws(FileError) -> R
+    ) throws(FileError) -> R {
+        try path.withCString { text in
+            Result { () throws(FileError) -> R in
+                var length = strlen(text)
+                while length > 0, text[length - 1] != CChar(bitPattern: UInt8(ascii: "/")) { length -= 1 }
+                let last = text + length
+                guard Self.isName(last) || path == "." else { throw failure("open", path, .invalidArgument) }
+                guard length > 0 else { return try body(descriptor.rawValue, last) }
+                let parent = UnsafeRawBufferPointer(start: text, count: length - 1)
+                let folder = try openFolder(String(decoding: parent, as: UTF8.self))
+                return try withExtendedLifetime(folder) { () throws(FileError) in try body(folder.raw, last) }
+            }
+        }.get()
     }
 
     /// As ``inFolder(of:_:)``, for two paths.
     @discardableResult
     func inFolders<R>(
-        of path: String, _ other: String, _ body: (Int32, String, Int32, String) throws(FileError) -> R
+        of path: String, _ other: String,
+        _ body: (Int32, UnsafePointer<CChar>, Int32, UnsafePointer<CChar>) throws(FileError) -> R
     ) throws(FileError) -> R {
         try inFolder(of: path) { (folder, last) throws(FileError) in
             try inFolder(of: other) { (otherFolder, otherLast) throws(FileError) in
@@ -48,18 +57,14 @@ extension CacheFolder {
         kept.withLock { if $0 == nil { $0 = [:] } }
     }
 
-    private func openFolder(_ path: Substring) throws(FileError) -> OwnedDescriptor {
+    private func openFolder(_ path: String) throws(FileError) -> OwnedDescriptor {
         if let folder = kept.withLock({ $0?[path] }) { return folder }
-        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
-        let name = slash.map { path[path.utf8.index(after: $0)...] } ?? path
-        guard Self.isName(name) else { throw failure("open", String(path), .invalidArgument) }
-        let parent = try slash.map { (slash) throws(FileError) in try openFolder(path[..<slash]) }
-        let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-        let opened = withExtendedLifetime(parent) {
-            openat(parent?.raw ?? descriptor.rawValue, String(name), flags)
+        guard path != "." else { throw failure("open", path, .invalidArgument) }
+        let folder = try inFolder(of: path) { (parent, name) throws(FileError) in
+            let opened = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+            guard opened >= 0 else { throw failure("open the folder", path, Errno(rawValue: errno)) }
+            return OwnedDescriptor(opened)
         }
-        guard opened >= 0 else { throw failure("open the folder", String(path), Errno(rawValue: errno)) }
-        let folder = OwnedDescriptor(opened)
         kept.withLock { folders in
             if folders?.count == keptLimit { folders = [:] }
             folders?[path] = folder
@@ -68,5 +73,7 @@ extension CacheFolder {
     }
 
     /// Whether a path component is the name of an entry.
-    private static func isName(_ name: Substring) -> Bool { !["", ".", ".."].contains(name) }
+    private static func isName(_ name: UnsafePointer<CChar>) -> Bool {
+        name.pointee != 0 && strcmp(name, ".") != 0 && strcmp(name, "..") != 0
+    }
 }

@@ -22,10 +22,12 @@ package final class CacheFolder: Sendable {
 
     package let path: FilePath
     let descriptor: FileDescriptor
+    /// The user that the agent runs as.
+    private let user = geteuid()
     /// The last failed flush, until a publication takes it; see ``Barrier``.
     private let failedFlush = Mutex<FileError?>(nil)
     /// The subfolders kept open, by path; `nil` if they are not kept.
-    let kept = Mutex<[Substring: OwnedDescriptor]?>(nil)
+    let kept = Mutex<[String: OwnedDescriptor]?>(nil)
     /// The limit on ``kept``.
     let keptLimit: Int
     /// See ``leaseDoubt``.
@@ -122,38 +124,6 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Adds a hard link; fails if the new name exists.
-    package func link(_ name: String, to newName: String) throws(FileError) {
-        try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
-            try check("link", name, linkat(folder, last, newFolder, newLast, 0))
-        }
-    }
-
-    /// Adds a hard link, and replaces what has the new name, by way of a temporary one.
-    ///
-    /// If the file has as many links as its file system allows, the new name gets a copy.
-    package func replaceLink(_ name: String, at newName: String, temporary: String) throws(FileError) {
-        do {
-            try link(name, to: temporary)
-        } catch  where error.errno == .tooManyLinks {
-            try copy(name, to: temporary)
-        }
-        do {
-            try rename(temporary, to: newName)
-            // rename(2) does nothing if both names are links to one file.
-            remove(temporary)
-        } catch {
-            remove(temporary)
-            throw error
-        }
-    }
-
-    private func copy(_ name: String, to newName: String) throws(FileError) {
-        try write(read(name), to: newName, mode: CacheFolder.imageMode)
-        // The barrier of the publication came before this copy.
-        try flushing { () throws(FileError) in try sync(newName) }
-    }
-
     /// Switches this object to the folder that is now at the path, for all its users.
     func become(_ other: CacheFolder) throws(FileError) {
         try check("open", ".", dup3(other.descriptor.rawValue, descriptor.rawValue, O_CLOEXEC))
@@ -230,7 +200,7 @@ package final class CacheFolder: Sendable {
         guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Entry(
             inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            isOwn: status.st_uid == geteuid() && status.st_mode & 0o022 == 0)
+            isOwn: status.st_uid == user && status.st_mode & 0o022 == 0)
     }
 
     /// Whether readers find this generation: its file and the manifest are the same inode.

@@ -33,9 +33,11 @@ struct Barrier: Sendable {
     ///
     /// - Parameter files: All files written since the last barrier, relative to the cache folder.
     /// - Throws: ``FileError`` if one of them may not be durable; do not rely on them, and never flush them again.
-    func pass(files: [String]) throws(FileError) {
+    func pass(files: @autoclosure () -> [String]) throws(FileError) {
         try flush { () throws(FileError) in
-            if !flushesWhole { for file in files { try folder.sync(file) } }
+            guard !flushesWhole else { return try flushAll() }
+            let files = files()
+            for file in files { try folder.sync(file) }
             try flush(names: files)
         }
     }
@@ -47,8 +49,10 @@ struct Barrier: Sendable {
     ///
     /// - Parameter names: Paths relative to the cache folder.
     /// - Throws: ``FileError`` if one of them may not be durable.
-    func pass(names: [String]) throws(FileError) {
-        try flush { () throws(FileError) in try flush(names: names) }
+    func pass(names: @autoclosure () -> [String]) throws(FileError) {
+        try flush { () throws(FileError) in
+            if flushesWhole { try flushAll() } else { try flush(names: names()) }
+        }
     }
 
     private func flush(_ body: () throws(FileError) -> Void) throws(FileError) {
@@ -62,13 +66,13 @@ struct Barrier: Sendable {
         }
     }
 
-    private func flush(names: [String]) throws(FileError) {
-        guard !flushesWhole else {
-            guard syncfs(folder.descriptor.rawValue) == 0 else {
-                throw FileError("syncfs", folder.path.string, Errno(rawValue: errno))
-            }
-            return
+    private func flushAll() throws(FileError) {
+        guard syncfs(folder.descriptor.rawValue) == 0 else {
+            throw FileError("syncfs", folder.path.string, Errno(rawValue: errno))
         }
+    }
+
+    private func flush(names: [String]) throws(FileError) {
         let parents = names.flatMap { name in
             let parts = name.split(atByte: "/").dropLast()
             return parts.indices.map { parts[...$0].joined(separator: "/") }

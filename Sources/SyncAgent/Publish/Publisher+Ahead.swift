@@ -35,7 +35,7 @@ extension Publisher {
         try barrier.pass(names: [])
         let named = images.compactMap { ahead in ahead.url.map { (url: $0, staged: ahead.staged) } }
         for (name, (url, image)) in CacheLayout.inOrder(named, \.url) {
-            if (try? folder.link(image.image.path, to: name)) != nil { staged.named(image, url) }
+            if (try? folder.linkIfAbsent(image.image.path, to: name)) == true { staged.named(image, url) }
         }
     }
 

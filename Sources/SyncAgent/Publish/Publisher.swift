@@ -146,8 +146,10 @@ package actor Publisher {
         try barrier.pass(files: staged.placed)
 
         for (name, link) in CacheLayout.inOrder(publication.links, \.url) {
-            try set(link, at: name, isThere: named.contains(link.url))
-            staged.record(.restore(link.url, before: link.before))
+            let isThere = named.contains(link.url)
+            try set(link, at: name, isThere: isThere)
+            // That was recorded with the hand-over.
+            if !isThere { staged.record(.restore(link.url, before: link.before)) }
         }
         if isFirst {
             try folder.rename(Self.first, to: CacheLayout.manifest)
@@ -158,8 +160,8 @@ package actor Publisher {
         staged.replaceUndos(by: [])
         do throws(FileError) {
             if isFirst { try folder.link(CacheLayout.manifest, to: generation) }
-            let names = [CacheLayout.manifest, generation] + publication.links.map { CacheLayout.byURL($0.url) }
-            try barrier.pass(names: names)
+            try barrier.pass(
+                names: [CacheLayout.manifest, generation] + publication.links.map { CacheLayout.byURL($0.url) })
             return .published(manifest, written: written)
         } catch {
             _ = folder.clearFailedFlush()
@@ -200,12 +202,9 @@ package actor Publisher {
 
     /// Sets a `by-url/` name; one made ahead of the publication (`isThere`) stays if it still exists.
     private func set(_ link: Publication.Link, at name: String, isThere: Bool) throws(FileError) {
-        do throws(FileError) {
-            try folder.link(link.path, to: name)
-        } catch {
-            if isThere, error.errno == .fileExists { return }
-            try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
-        }
+        if isThere, (try? folder.status(name)) != nil { return }
+        if (try? folder.linkIfAbsent(link.path, to: name)) == true { return }
+        try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
     }
 
     /// The images among these, reported as damaged, that still are while no publication is running.

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+import Glibc
+import SystemPackage
+
+extension CacheFolder {
+    /// Adds a hard link; fails if the new name exists.
+    package func link(_ name: String, to newName: String) throws(FileError) {
+        guard try linkIfAbsent(name, to: newName) else { throw failure("link", name, .fileExists) }
+    }
+
+    /// Adds a hard link, unless the new name exists; returns whether it did.
+    func linkIfAbsent(_ name: String, to newName: String) throws(FileError) -> Bool {
+        try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
+            guard linkat(folder, last, newFolder, newLast, 0) != 0 else { return true }
+            guard errno == EEXIST else { throw failure("link", name, Errno(rawValue: errno)) }
+            return false
+        }
+    }
+
+    /// Adds a hard link, and replaces what has the new name, by way of a temporary one.
+    ///
+    /// If the file has as many links as its file system allows, the new name gets a copy.
+    package func replaceLink(_ name: String, at newName: String, temporary: String) throws(FileError) {
+        do {
+            try link(name, to: temporary)
+        } catch  where error.errno == .tooManyLinks {
+            try copy(name, to: temporary)
+        }
+        do {
+            try rename(temporary, to: newName)
+            // rename(2) does nothing if both names are links to one file.
+            remove(temporary)
+        } catch {
+            remove(temporary)
+            throw error
+        }
+    }
+
+    private func copy(_ name: String, to newName: String) throws(FileError) {
+        try write(read(name), to: newName, mode: CacheFolder.imageMode)
+        // The barrier of the publication came before this copy.
+        try flushing { () throws(FileError) in try sync(newName) }
+    }
+}
