@@ -193,7 +193,9 @@ package struct Download: Sendable {
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
         // A part is kept only if the next attempt can go on with it, which one with conditions cannot.
-        let mayGoOn = request.condition == nil && request.copy == nil
+        // No part of a small one is.
+        let isSmall = partial == nil && announced ?? .max < PartialDownload.smallest.bytes
+        let mayGoOn = request.condition == nil && request.copy == nil && !isSmall
         let kept =
             mayGoOn ? PartialDownload(of: request.url, from: target, response: response, fields: head.fields) : nil
         return .take(Body(response: response, announced: announced, isDelimited: head.isDelimited, partial: kept))

@@ -131,9 +131,12 @@ struct DownloadTests {
     }
 
     @Test(
-        "a part is kept of a download that can go on, also past caches, and not of one with conditions",
-        arguments: [(false, false, true), (false, true, true), (true, false, false)])
-    func keptPart(isConditional: Bool, bypassesCaches: Bool, isKept: Bool) throws {
+        "a part is kept of a download that can go on, also past caches, and not of one with conditions, or a small one",
+        arguments: [
+            (false, false, nil, true), (false, true, nil, true), (true, false, nil, false),
+            (false, false, 65_536, true), (false, false, 65_535, false),
+        ] as [(Bool, Bool, Int?, Bool)])
+    func keptPart(isConditional: Bool, bypassesCaches: Bool, length: Int?, isKept: Bool) throws {
         var request = FetchRequest(url: Self.url, source: try IconSource(Self.url), reason: .expired)
         if isConditional { request.condition = Condition(url: Self.url.text, validators: Self.validators) }
         request.bypassesCaches = bypassesCaches
@@ -141,7 +144,8 @@ struct DownloadTests {
             request, at: FetchTarget(Self.url.text), from: nil, rules: Download.Rules(Settings()))
         download.begin(through: nil)
         _ = download.fields(allowedBy: nil, now: Sample.start)
-        let head = ResponseHead(status: 200, fields: HTTPFields([("ETag", "\"1\"")]))
+        let size = length.map { [("Content-Length", "\($0)")] } ?? []
+        let head = ResponseHead(status: 200, fields: HTTPFields([("ETag", "\"1\"")] + size))
         guard case .take(let body) = download.answered(head, now: Sample.start) else {
             Issue.record("not taken")
             return
