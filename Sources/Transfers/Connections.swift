@@ -20,14 +20,16 @@ final class Connections {
     final class Connection {
         fileprivate let socket: Int32
         fileprivate var isClosed = false
-        fileprivate let peer: IPAddress?
-        fileprivate let peerPort: Int
+        private let peer: IPAddress?
+        /// The address as text, in the form of `inet_ntop(3)`.
+        private let peerText: String?
+        private let peerPort: Int
         /// The route that it was opened for.
         private let opener: Route
         /// The last route whose policy permitted its address.
         private var permitted: Route
         /// `nil` until it is known.
-        fileprivate var localPort: Int?
+        private var localPort: Int?
         /// The number of transfers that use it; `nil` if none ever did.
         fileprivate var users: Int?
         /// Whether any response arrived over it.
@@ -42,8 +44,16 @@ final class Connections {
         fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int, for route: Route) {
             self.socket = socket
             self.peer = peer
+            peerText = peer.map { "\($0)" }
             self.peerPort = peerPort
             (opener, permitted) = (route, route)
+        }
+
+        /// Whether it has these ends.
+        fileprivate func isBetween(_ localPort: Int, _ peer: UnsafePointer<CChar>, _ peerPort: Int) -> Bool {
+            if self.localPort == nil { self.localPort = Connections.localPort(of: socket) }
+            guard self.localPort == localPort, self.peerPort == peerPort, let peerText else { return false }
+            return strcmp(peerText, peer) == 0
         }
 
         /// Whether no transfer uses it any more.
@@ -81,15 +91,14 @@ final class Connections {
     }
 
     /// Finds a connection by its ends: libcurl does not report the socket while a transfer uses it.
-    func connection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Connection? {
-        connections.values.first { connection in
-            if connection.localPort == nil { connection.localPort = Self.localPort(of: connection.socket) }
-            return connection.localPort == localPort && connection.peerPort == peerPort && connection.peer == peer
-        }
+    ///
+    /// `peer` is an address in the form of `inet_ntop(3)`.
+    func connection(from localPort: Int, to peer: UnsafePointer<CChar>, _ peerPort: Int) -> Connection? {
+        connections.values.first { $0.isBetween(localPort, peer, peerPort) }
     }
 
     /// The local port of a socket; `nil` if it is not connected yet.
-    private static func localPort(of socket: Int32) -> Int? {
+    fileprivate static func localPort(of socket: Int32) -> Int? {
         var address = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return withUnsafeMutablePointer(to: &address) { address in

@@ -12,6 +12,8 @@ package final class CurlMulti: Transport {
         defer { curl_easy_cleanup(handle) }
         return curl_get_text(handle, CURLINFO_CAINFO) != nil
     }()
+    /// How much is read from a socket at once, in bytes.
+    private static let readSize = 48 << 10
     /// How often bytes outside bodies are measured.
     private static let meterInterval: Duration = .milliseconds(5)
 
@@ -209,6 +211,10 @@ package final class CurlMulti: Transport {
         curl_set_long(handle, CURLOPT_DNS_CACHE_TIMEOUT, Int(options.totalTimeout / .seconds(1)) + 60)
         curl_set_text(handle, CURLOPT_NOPROXY, "")
         curl_set_text(handle, CURLOPT_USERAGENT, options.userAgent)
+        // Without this, OpenSSL would ask for the passphrase of a key on the terminal.
+        curl_set_text(handle, CURLOPT_KEYPASSWD, "")
+        // Larger reads than the 16 KiB of libcurl, unless little is to arrive before a pause.
+        if options.receiveBuffer == nil { curl_set_long(handle, CURLOPT_BUFFERSIZE, Self.readSize) }
         if let file = options.caFile { curl_set_text(handle, CURLOPT_CAINFO, file) }
         // Use only the certificate file, which is read once, not a folder.
         if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }

@@ -87,11 +87,9 @@ final class CurlTransfer: Transfer {
         set(request.proxy)
         // libcurl tells connections apart by this path: with another spelling of it after a reload, a renewed certificate
         // is not used over connections of the old one.
-        let slashes = String(repeating: "/", count: (multi?.changes ?? 0) % 100)
-        curl_set_text(handle, CURLOPT_SSLCERT, request.certificate.map { slashes + $0.file })
+        let file = request.certificate.map { String(repeating: "/", count: (multi?.changes ?? 0) % 100) + $0.file }
+        curl_set_text(handle, CURLOPT_SSLCERT, file)
         curl_set_text(handle, CURLOPT_SSLKEY, request.certificate?.key)
-        // Without this, OpenSSL would ask for the passphrase of a key on the terminal.
-        curl_set_text(handle, CURLOPT_KEYPASSWD, "")
         curl_set_list(handle, CURLOPT_HTTPHEADER, fields.first)
         curl_set_list(handle, CURLOPT_RESOLVE, entry?.first)
     }
@@ -126,12 +124,11 @@ final class CurlTransfer: Transfer {
         }
         curl_set_request_function(handle) { this, peer, _, peerPort, localPort in
             guard let transfer = CurlTransfer.of(this) else { return Int32(CURL_PREREQFUNC_ABORT) }
-            // libcurl does not know the address of a peer that has reset the connection already.
-            guard let peer, let address = IPAddress(String(cString: peer)) else {
+            guard let peer else {
                 transfer.failure = CurlFailure.lost
                 return Int32(CURL_PREREQFUNC_ABORT)
             }
-            let mayBegin = transfer.joinConnection(from: Int(localPort), to: address, Int(peerPort))
+            let mayBegin = transfer.joinConnection(from: Int(localPort), to: peer, Int(peerPort))
             return Int32(mayBegin ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT)
         }
         curl_set_close_function(handle) { connections, socket in
@@ -152,10 +149,18 @@ final class CurlTransfer: Transfer {
     ///
     /// - Returns: Whether it may be sent. libcurl shares connections by host and port: this one may have been opened for
     ///   a request whose policy permits more addresses.
-    private func joinConnection(from localPort: Int, to peer: IPAddress, _ peerPort: Int) -> Bool {
+    private func joinConnection(from localPort: Int, to peer: UnsafePointer<CChar>, _ peerPort: Int) -> Bool {
         let connection = connections.connection(from: localPort, to: peer, peerPort)
-        let refusal =
-            if let connection { connection.refusal(of: route) } else { route.refusal(of: peer, openedFor: nil) }
+        let refusal: AddressPolicy.Refusal?
+        if let connection {
+            refusal = connection.refusal(of: route)
+        } else if let address = IPAddress(String(cString: peer)) {
+            refusal = route.refusal(of: address, openedFor: nil)
+        } else {
+            // libcurl does not know the address of a peer that has reset the connection already.
+            failure = CurlFailure.lost
+            return false
+        }
         if let refusal {
             failure = refusal
             isMisplaced = true
