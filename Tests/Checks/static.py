@@ -49,6 +49,7 @@ KEYED_BY_TEXT = {
     "SyncAgent/Remember/Database.swift": "names of columns, and statements",
     "SyncAgent/Cache/CacheFolder.swift": "paths of the cache's own folders",
     "SyncAgent/Cache/CacheFolder+Shape.swift": "names of the cache's own folders",
+    "SyncAgent/Metrics/MetricsRegistry.swift": "names of metrics, which are ours",
     "SyncAgent/Cache/FolderSearch.swift": "names in icons/ and by-url/",
     "SyncAgent/Evict/OfflinePurge.swift": "names in icons/",
     "SyncAgent/Publish/StagedImages.swift": "numbers, and paths in icons/",

@@ -6,20 +6,32 @@ import Synchronization
 /// Every series exists from the start with the value 0. None is added later: an undeclared name or label value is not
 /// recorded. There is no background work.
 final class MetricsRegistry: Sendable {
-    private struct Key: Hashable {
-        var name: String
-        var labels: [String]
-    }
-
     private let families: [MetricFamily]
-    private let values: Mutex<[Key: MetricReading.Value]>
+    /// Where the values of a family begin, and its labels, by its name.
+    private let places: [String: (first: Int, labels: [MetricFamily.Label])]
+    /// In the order of the families, and of their sets of labels.
+    private let values: Mutex<[MetricReading.Value]>
 
     init(_ families: [MetricFamily]) {
         self.families = families
-        let values = families.flatMap { family in
-            family.labelSets.map { (Key(name: family.name, labels: $0), MetricReading.Value(zeroOf: family.kind)) }
+        var values: [MetricReading.Value] = []
+        places = Dictionary(
+            uniqueKeysWithValues: families.map { family in
+                defer { values += family.labelSets.map { _ in MetricReading.Value(zeroOf: family.kind) } }
+                return (family.name, (first: values.count, labels: family.labels))
+            })
+        self.values = Mutex(values)
+    }
+
+    /// The place of a value; `nil` if it is not declared.
+    private func place(_ family: MetricFamily, _ labels: [String]) -> Int? {
+        guard let (first, declared) = places[family.name], labels.count == declared.count else { return nil }
+        var place = 0
+        for (value, label) in zip(labels, declared) {
+            guard let index = label.values.firstIndex(of: value) else { return nil }
+            place = place * label.values.count + index
         }
-        self.values = Mutex(Dictionary(uniqueKeysWithValues: values))
+        return first + place
     }
 
     /// The current values, in the order of declaration.
@@ -28,33 +40,32 @@ final class MetricsRegistry: Sendable {
         return families.map { family in
             MetricReading(
                 family,
-                family.labelSets.compactMap { labels in
-                    values[Key(name: family.name, labels: labels)].map { .init(labels: labels, value: $0) }
-                })
+                zip(family.labelSets, values[(places[family.name]?.first ?? 0)...]).map { .init(labels: $0, value: $1) }
+            )
         }
     }
 
     /// Adds to a counter; ignores a negative amount, because a counter only grows.
     func increment(_ family: MetricFamily, _ labels: String..., by amount: Int = 1) {
-        guard amount > 0 else { return }
-        let key = Key(name: family.name, labels: labels)
+        guard amount > 0, let place = place(family, labels) else { return }
         values.withLock { values in
-            guard case .number(let number) = values[key] else { return }
-            values[key] = .number(number + Double(amount))
+            guard case .number(let number) = values[place] else { return }
+            values[place] = .number(number + Double(amount))
         }
     }
 
     /// Adds a duration in seconds to a histogram; a negative one, as after a clock step, counts as 0.
     func record(_ time: Duration, in family: MetricFamily, _ labels: String...) {
-        guard case .histogram(let bounds) = family.kind else { return }
+        guard case .histogram(let bounds) = family.kind, let place = place(family, labels) else { return }
         let (whole, attoseconds) = max(time, .zero).components
         let nanoseconds = whole * 1_000_000_000 + attoseconds / 1_000_000_000
         let seconds = Double(nanoseconds) / 1e9
-        let key = Key(name: family.name, labels: labels)
         values.withLock { values in
-            guard case .distribution(var counts, let sum) = values[key] else { return }
+            guard case .distribution(var counts, let sum) = values[place] else { return }
+            // So that the counts are changed where they are.
+            values[place] = .number(0)
             counts[bounds.firstIndex { seconds <= $0 } ?? bounds.count] += 1
-            values[key] = .distribution(counts: counts, sum: sum + seconds)
+            values[place] = .distribution(counts: counts, sum: sum + seconds)
         }
     }
 }
