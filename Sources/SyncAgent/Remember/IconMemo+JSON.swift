@@ -21,7 +21,7 @@ extension IconMemo {
         text.literal(", ")
         text.orNull(failure) { $1.write(to: &$0) }
         text.literal(", ")
-        text.orNull(trail) { $0.json(JSON($1.hops)) }
+        text.orNull(trail) { $1.write(to: &$0) }
         text.literal(" ]")
         return text.bytes
     }
@@ -101,6 +101,28 @@ extension IconRecord.Failure {
 }
 
 extension FetchTrail {
+    // [ { url, status, allowedBy, proxy }, … ]; credential only if there is one, which earlier versions do not know
+    fileprivate func write(to text: inout JSONText) {
+        text.literal("[ ")
+        for (index, hop) in hops.enumerated() {
+            if index > 0 { text.literal(", ") }
+            text.literal("{ \"url\": ")
+            text.string(hop.url)
+            text.literal(", \"status\": ")
+            text.orNull(hop.status) { $0.number($1) }
+            text.literal(", \"allowedBy\": ")
+            text.orNull(hop.allowedBy) { $0.string($1) }
+            text.literal(", \"proxy\": ")
+            text.orNull(hop.proxy) { $0.string($1) }
+            if let credential = hop.credential {
+                text.literal(", \"credential\": ")
+                text.string(credential)
+            }
+            text.literal(" }")
+        }
+        text.literal(" ]")
+    }
+
     fileprivate init?(_ text: inout WrittenJSON) {
         var hops: [Hop] = []
         guard text.take("[ ") else { return nil }
