@@ -26,7 +26,8 @@ struct BackgroundWork: Sendable {
             case .task(.discard(let names)): await effects.discard(names)
             case .task(.discardPartials(let urls)): await effects.discardPartials(of: urls)
             case .task(.remember(let changes)):
-                unstored.append(changes)
+                // To merge them, the keys of all are looked up.
+                if isFailing { unstored.append(changes) } else { unstored = changes }
                 await store(&unstored, &isFailing)
             }
         }

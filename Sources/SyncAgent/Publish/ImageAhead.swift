@@ -12,6 +12,7 @@ package struct ImageAhead: Equatable, Sendable {
 extension [ImageAhead] {
     /// Whether these are worth the next step: at least this many images or bytes.
     func areMany(_ images: Int, bytes: Int) -> Bool {
-        count >= images || reduce(0) { $0 + $1.staged.image.bytes } >= bytes
+        // By index, so that no element is copied.
+        count >= images || indices.reduce(0) { $0 + self[$1].staged.image.bytes } >= bytes
     }
 }
