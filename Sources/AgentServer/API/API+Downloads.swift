@@ -11,11 +11,11 @@ extension API {
             .change("pause") { request, _ in
                 let document = try await RequestDocument(request, [.for, .reason])
                 await agent.pause(for: try document.duration(), reason: try document.pauseReason())
-                return try Self.answer(await board.text())
+                return try Self.answer(await board.text.get())
             },
             .change("resume") { request, _ in
                 await agent.resume(reason: try await RequestDocument(request, [.reason]).pauseReason())
-                return try Self.answer(await board.text())
+                return try Self.answer(await board.text.get())
             },
             .change("retry") { request, _ in
                 try await self.request(request, by: [.urls, .lists, .failed], isRefresh: false)

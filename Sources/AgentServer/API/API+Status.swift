@@ -15,7 +15,7 @@ extension API {
                 guard await agent.isResponding(within: healthLimit) else { throw APIError.notResponding }
                 return try Self.answer(await agent.status()?.health)
             },
-            .read("status") { _, _ in try Self.answer(await board.text()) },
+            .read("status") { _, _ in try Self.answer(await board.text.get()) },
             .read("status/stream") { request, _ in
                 Self.stream(to: request) { try await streamStatus(to: &$0) }
             },

@@ -39,7 +39,7 @@ extension API {
                     return digest
                 }
                 await agent.recheck(Set(suspects))
-                return try Self.answer(await board.text())
+                return try Self.answer(await board.text.get())
             },
         ]
     }

@@ -15,7 +15,7 @@ extension API {
             .change("sync") { request, _ in
                 let lists = try await RequestDocument(request, [.lists]).lists ?? []
                 if lists.isEmpty { agent.lookAgain() } else { await agent.look(for: Set(lists).sorted()) }
-                return try Self.answer(await board.text())
+                return try Self.answer(await board.text.get())
             },
             .change("reload") { request, _ in
                 _ = try await RequestDocument(request, [])
@@ -31,7 +31,7 @@ extension API {
     @concurrent func streamStatus(to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
         for await _ in agent.changes {
-            guard let line = await board.line() else { return }
+            guard let line = await board.line.get() else { return }
             try await write(line, after: &last, to: &writer)
         }
     }

@@ -18,7 +18,8 @@ package struct API: Sendable {
     let metrics: MetricsSite
     /// The response time of the loop above which the agent counts as hanging; 5 s by default.
     var healthLimit: Duration = .seconds(5)
-    private let memory = AnswerMemory()
+    /// The bytes of responses.
+    private let memory = Allowance(32 << 20)
     private let logger: Logger
 
     package init(agent: RunningAgent, logger: Logger) {

@@ -107,9 +107,11 @@ package struct APIError: Error, Equatable, Sendable {
         Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(string: document)))
     }
 
-    var head: HTTPResponse {
+    /// The head of the refusal as the last response of a connection.
+    var lastHead: HTTPResponse {
         var head = HTTPResponse(status: status, headerFields: fields)
         head.headerFields[.contentLength] = "\(document.utf8.count)"
+        head.headerFields[.connection] = "close"
         return head
     }
 
@@ -128,14 +130,17 @@ package struct APIError: Error, Equatable, Sendable {
 /// Middleware that turns errors into JSON documents.
 struct ErrorDocuments: RouterMiddleware {
     let routes: [APIRoute]
-    let memory: AnswerMemory
+    let memory: Allowance
     let logger: Logger
 
     @concurrent func handle(
         _ request: Request, context: APIContext, next: @concurrent (Request, APIContext) async throws -> Response
     ) async throws -> Response {
         do {
-            return try memory.count(try await next(request, context))
+            let response = try await next(request, context)
+            // A small one fits into the connection's buffers.
+            guard let bytes = response.body.contentLength, bytes > 16 << 10 else { return response }
+            return try memory.count(response, as: bytes)
         } catch let error as APIError {
             return error.response
         } catch let error as HTTPError {

@@ -77,8 +77,8 @@ package struct ControlServer: Sendable {
 
     private var server: HTTPServer {
         let responder = api.router().buildResponder()
-        let identify: SeatHandler.Identify = { [access] channel in
-            PeerCredentials.peer(of: channel, for: access).map { access.client($0) }
+        let identify: HTTPServer.Identify = { [access] channel in
+            PeerCredentials.peer(of: channel, for: access).map { access.seat($0) }
         }
         return HTTPServer(
             address: .socket(path), clients: clients, streams: clients, identify: identify, logger: logger

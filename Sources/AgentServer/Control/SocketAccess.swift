@@ -66,7 +66,7 @@ package struct SocketAccess: Equatable, Sendable {
         Caller(access: peer.map(access) ?? .none, howToRead: advice, howToChange: advice)
     }
 
-    func client(_ peer: Peer?) -> Seats.Client {
+    func seat(_ peer: Peer?) -> Seats.Seat {
         guard let peer else { return .other(user: .max) }
         return access(of: peer) == .change ? .any : .other(user: peer.user)
     }

@@ -17,6 +17,19 @@ struct HTTPServer: Sendable {
     /// Responds to a request, to HEAD as to GET; an error is a failure of the server itself.
     typealias Responder = @Sendable (Request, any Channel) async throws -> Response
 
+    /// Names the seat that a connection takes; it completes synchronously on the event loop.
+    typealias Identify = @Sendable (any Channel) -> EventLoopFuture<Seats.Seat>
+
+    struct Patience: Sendable {
+        /// For sending a request; 10 s by default.
+        var request: TimeAmount = .seconds(10)
+        /// For reading what fills the connection's buffers; 30 s by default.
+        var answer: TimeAmount = .seconds(30)
+        /// For reading a refusal or the last response, and for sending the rest of a request that was answered early;
+        /// 2 s by default.
+        var rest: TimeAmount = .seconds(2)
+    }
+
     enum Address: Equatable, Sendable, CustomStringConvertible {
         case socket(FilePath)
         case tcp(ListenAddress)
@@ -66,9 +79,9 @@ struct HTTPServer: Sendable {
     ///
     /// The default is half of `clients`, so that other requests are still answered.
     var streams: Int?
-    var patience = SlowClientHandler.Patience()
+    var patience = Patience()
     /// Identifies the client of a connection, if users share the seats; by default every client may take any seat.
-    var identify: SeatHandler.Identify = { $0.eventLoop.makeSucceededFuture(.any) }
+    var identify: Identify = { $0.eventLoop.makeSucceededFuture(.any) }
     let logger: Logger
     let respond: Responder
 
@@ -80,16 +93,13 @@ struct HTTPServer: Sendable {
         guard clients > 0 else { throw Unavailable(address: address, errno: .tooManyOpenFiles) }
         var quiet = logger
         quiet.logLevel = .warning
-        let seats = Seats(clients, streams: streams ?? max(1, clients / 2))
+        let (seats, streams) = (Seats(clients), Allowance(streams ?? max(1, clients / 2)))
         let limits = HTTP1Channel.Configuration.DecoderConfiguration(
             maxHeaderFieldSize: Self.longestHead.bytes, maxHeaderListSize: Self.longestHead.bytes,
             maxHeaderFieldCount: Self.longestHead.fields)
         let channel = HTTP1Channel.Configuration(
-            additionalChannelHandlers: [
-                SeatHandler(seats, patience: patience.rest, identify), SlowClientHandler(patience),
-            ],
-            idleTimeout: patience.request + patience.rest,
-            httpDecoderConfiguration: limits)
+            additionalChannelHandlers: [ClientHandler(seats, patience, identify)],
+            idleTimeout: patience.request + patience.rest, httpDecoderConfiguration: limits)
         let server = try HTTPServerBuilder.http1(configuration: channel).buildServer(
             configuration: ServerConfiguration(
                 address: address.bindAddress, backlog: Self.queue,
@@ -109,7 +119,7 @@ struct HTTPServer: Sendable {
             if request.method == .head {
                 response = response.createHeadResponse()
             } else if response.body.contentLength == nil {
-                response = seats.addStream().map(response.holding) ?? .refusal(.busy)
+                response = (try? streams.count(response, as: 1)) ?? .refusal(.busy)
             }
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { channel in

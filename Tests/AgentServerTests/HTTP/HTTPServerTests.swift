@@ -15,12 +15,13 @@ import Testing
 struct HTTPServerTests {
     /// Runs the body with the port of a server that answers with the path, and takes the body of a POST.
     ///
-    /// It waits `time` for a request: by default so long that it waits for each.
+    /// It waits `time` for a request: by default so long that it waits for each. It closes a connection `rest` after its
+    /// last answer.
     private static func with(
-        clients: Int = 16, waiting time: TimeAmount = .seconds(240),
+        clients: Int = 16, waiting time: TimeAmount = .seconds(240), rest: TimeAmount = .milliseconds(500),
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        let patience = SlowClientHandler.Patience(request: time, answer: .seconds(240), rest: .milliseconds(500))
+        let patience = HTTPServer.Patience(request: time, answer: .seconds(240), rest: rest)
         let server = HTTPServer(
             address: .tcp(.anyLoopbackPort), clients: clients, patience: patience, logger: .silent
         ) { request, _ in
@@ -126,6 +127,16 @@ struct HTTPServerTests {
         }
     }
 
+    @Test("a client may go on sending for a moment after a refusal: closing at once would destroy the refusal")
+    func moreAfterRefusal() async throws {
+        try await Self.with(rest: .seconds(240)) { port in
+            var client = RawClient("nonsense\r\n\r\n", rest: "x", to: port)
+            client.isSentAfterwards = 20
+            let answer = try await client.answer()
+            #expect(Self.status(of: answer) == "400")
+        }
+    }
+
     @Test("requests sent at once are answered in their order, up to the malformed one")
     func pipelined() async throws {
         try await Self.with { port in
@@ -158,7 +169,8 @@ struct HTTPServerTests {
 
     @Test("a client that reads nothing is dropped, one that reads slowly is not")
     func slowReader() throws {
-        let channel = EmbeddedChannel(handler: SlowClientHandler())
+        let channel = EmbeddedChannel(
+            handler: ClientHandler(Seats(1), HTTPServer.Patience()) { $0.eventLoop.makeSucceededFuture(.any) })
         try channel.connect(to: SocketAddress(unixDomainSocketPath: "/s")).wait()
         channel.isWritable = false
         channel.pipeline.fireChannelWritabilityChanged()

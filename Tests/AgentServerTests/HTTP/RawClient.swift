@@ -10,6 +10,8 @@ struct RawClient: Sendable {
     var bytes: [UInt8]
     /// What is sent then, again and again, until the server closes the connection.
     var rest: [UInt8] = []
+    /// How often it is sent after the end of the answer; the server must not have closed the connection then.
+    var isSentAfterwards = 0
     /// The time between two of these.
     var pause: Duration = .milliseconds(20)
 
@@ -56,8 +58,13 @@ struct RawClient: Sendable {
             }
             let count = recv(descriptor, &chunk, chunk.count, 0)
             // What is sent to a connection that the server has closed resets it.
-            guard count > 0 else { return String(decoding: answer, as: UTF8.self) }
+            guard count > 0 else { break }
             answer += chunk[..<count]
         }
+        for _ in 0..<isSentAfterwards {
+            guard send(descriptor, rest, rest.count, Int32(MSG_NOSIGNAL)) > 0 else { throw Errno(rawValue: errno) }
+            usleep(useconds_t(pause / .microseconds(1)))
+        }
+        return String(decoding: answer, as: UTF8.self)
     }
 }

@@ -16,51 +16,41 @@ struct SeatsTests {
         "a user has at most a quarter of the seats, all users half; some others are refused, the rest get nothing",
         arguments: [(256, 64, 128, 64), (16, 4, 8, 4), (5, 1, 2, 1), (2, 1, 1, 1)])
     func shares(total: Int, own: Int, all: Int, told: Int) {
-        let seats = Seats(total, streams: 1)
-        func count(_ place: Seats.Place, of user: UInt32) -> Int {
+        let seats = Seats(total)
+        /// How many seats the user takes until it gets another one.
+        func count(_ seat: Seats.Seat, of user: UInt32) -> Int {
             var count = 0
-            while seats.take(for: .other(user: user)) == place { count += 1 }
+            while seats.take(.other(user: user)) == seat { count += 1 }
             return count
         }
-        #expect(count(.seat, of: 1) == own)
-        // One place of refusal was taken to find that out.
+        #expect(count(.other(user: 1), of: 1) == own)
+        // One refusal was taken to find that out.
         #expect(count(.refusal, of: 1) == told - 1)
         var others = own
-        for user in 2..<10 as Range<UInt32> { others += count(.seat, of: user) }
+        for user in 2..<10 as Range<UInt32> { others += count(.other(user: user), of: user) }
         #expect(others == all)
-        #expect(seats.take(for: .any) == .seat)
+        #expect(seats.take(.any) == .any)
     }
 
     @Test("a seat that is given back can be taken again")
     func giving() {
-        let seats = Seats(4, streams: 1)
-        let user = Seats.Client.other(user: 1)
+        let seats = Seats(4)
+        let user = Seats.Seat.other(user: 1)
         for _ in 0..<3 {
-            #expect([seats.take(for: user), seats.take(for: user), seats.take(for: user)] == [.seat, .refusal, .none])
-            seats.leave(.none, of: user)
-            seats.leave(.refusal, of: user)
-            seats.leave(.seat, of: user)
+            #expect([seats.take(user), seats.take(user), seats.take(user)] == [user, .refusal, nil])
+            seats.leave(.refusal)
+            seats.leave(user)
         }
         #expect(!seats.isCrowded)
-        for _ in 0..<4 { _ = seats.take(for: .any) }
+        for _ in 0..<4 { _ = seats.take(.any) }
         #expect(seats.isCrowded)
-        seats.leave(.seat, of: .any)
+        seats.leave(.any)
         #expect(!seats.isCrowded)
-    }
-
-    @Test("a stream takes a seat until its answer is gone")
-    func streams() {
-        let seats = Seats(4, streams: 1)
-        do {
-            let stream = seats.addStream()
-            #expect(stream != nil && seats.addStream() == nil)
-        }
-        #expect(seats.addStream() != nil)
     }
 
     /// Runs the body with the port of a server with eight seats, whose path `/stream` answers without an end.
     private static func with(
-        identify: @escaping SeatHandler.Identify = { $0.eventLoop.makeSucceededFuture(.any) },
+        identify: @escaping HTTPServer.Identify = { $0.eventLoop.makeSucceededFuture(.any) },
         _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
         let server = HTTPServer(

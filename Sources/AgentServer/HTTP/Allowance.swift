@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import SyncAgent
+import Synchronization
+
+/// Limits what responses take that clients have not read yet: bytes of memory, or streams of a listener.
+///
+/// A response is written as a whole, and a client may take half a minute to read it.
+final class Allowance: Sendable {
+    /// The heap is trimmed once responses take less than this again, in bytes.
+    private static let large = 4 << 20
+
+    private let limit: Int
+    private let used = Mutex(0)
+
+    init(_ limit: Int) { self.limit = limit }
+
+    /// What a response takes.
+    private final class Share: Sendable {
+        let amount: Int
+        let allowance: Allowance
+
+        init(_ amount: Int, of allowance: Allowance) { (self.amount, self.allowance) = (amount, allowance) }
+
+        deinit {
+            let (before, after) = allowance.used.withLock { used in
+                used -= amount
+                return (used + amount, used)
+            }
+            if before >= large, after < large { HeapTrimmer.trimSoon() }
+        }
+    }
+
+    /// Counts a response until its body is written or dropped; a single one may exceed the limit.
+    ///
+    /// - Throws: ``APIError/busy`` if there is no room for it.
+    func count(_ response: Response, as amount: Int) throws(APIError) -> Response {
+        let hasRoom = used.withLock { used in
+            guard used == 0 || used + amount <= limit else { return false }
+            used += amount
+            return true
+        }
+        guard hasRoom else { throw .busy }
+        let (share, body) = (Share(amount, of: self), response.body)
+        var response = response
+        response.body = ResponseBody(contentLength: body.contentLength) { writer in
+            defer { withExtendedLifetime(share) {} }
+            try await body.write(writer)
+        }
+        return response
+    }
+}
