@@ -44,7 +44,8 @@ extension API {
     }
 
     @concurrent private func why(_ request: Request) async throws -> Response {
-        guard let report = await agent.report(on: try await request.iconURL()) else { throw APIError.stopping }
+        let (url, now) = (try await request.iconURL(), agent.now)
+        guard let report = await agent.ask({ $0.report(on: url, now: now) }) else { throw APIError.stopping }
         guard let report else {
             throw APIError.notFound(.noSuchIcon, "No app list names this URL, and no image of it is on disk.")
         }

@@ -8,10 +8,10 @@ import SyncPlan
 extension API {
     var pinRoutes: [APIRoute] {
         [
-            .read("pins") { _, _ in try Self.answer(await agent.pinReport()?.json) },
+            .read("pins") { _, _ in try Self.answer(await agent.ask(\.pinReport)?.json) },
             .change("pin") { request, _ in
                 let url = try await request.iconURL()
-                if let flaw = await agent.flaw(inPin: url) {
+                if case let flaw?? = await agent.ask({ $0.flaw(inPin: url) }) {
                     throw APIError(.badRequest, .badURL, "The URL cannot be pinned: \(flaw).")
                 }
                 return try Self.answer(await agent.pin(url, true)?.json)
@@ -25,7 +25,7 @@ extension API {
                 let (target, duration) = (try document.muteTarget(), try document.duration())
                 let report = await agent.mute(target, true, for: duration)
                 if let report, !report.names(target) {
-                    let flaw = await agent.flaw(inMute: target)
+                    let flaw = await agent.ask { $0.flaw(inMute: target) } ?? nil
                     throw APIError.badRequest("This cannot be muted: \(flaw ?? "too many were").")
                 }
                 return try Self.answer(report?.json)

@@ -4,6 +4,7 @@ import Hummingbird
 import NIOCore
 import Reports
 import SyncAgent
+import SyncPlan
 
 // Routes that rescan the lists folder or reload the configuration, and streams: one JSON document a line, whenever it changes.
 extension API {
@@ -43,7 +44,7 @@ extension API {
         try await write(SyncReport().json.line, after: &last, to: &writer)
         await agent.look(for: names)
         for await _ in agent.changes {
-            guard let report = await agent.syncReport(of: names) else { return }
+            guard let report = await agent.ask({ $0.syncReport(of: names) }) else { return }
             try await write(report.json.line, after: &last, to: &writer)
             if report.isDone { return }
         }

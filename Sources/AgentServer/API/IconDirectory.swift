@@ -42,7 +42,11 @@ actor IconDirectory {
     }
 
     private func makePage(_ query: Query) async -> Result<IconPage, Flaw> {
-        guard let total = await agent.count(ofIconsIn: query.list, query.state) else { return .failure(.stopping) }
+        let total = await agent.ask { plan -> Int? in
+            if let list = query.list, !plan.knows(list: list) { return nil }
+            return plan.count(ofIconsIn: query.list, query.state)
+        }
+        guard let total else { return .failure(.stopping) }
         guard let total else { return .failure(.noSuchList) }
         guard let index = await newestIndex() else { return .failure(.stopping) }
         var place = 0
@@ -56,7 +60,8 @@ actor IconDirectory {
             let missing = query.limit - page.icons.count
             let entries = index.next(from: &place, in: list, atMost: query.state == nil ? missing : Self.batch)
             guard !entries.isEmpty else { return .success(page) }
-            guard let found = await agent.summaries(of: entries.map(\.url)) else { return .failure(.stopping) }
+            let found = await agent.ask { [now = agent.now] in $0.summaries(of: entries.map(\.url), now: now) }
+            guard let found else { return .failure(.stopping) }
             var summaries = found.makeIterator()
             var next = summaries.next()
             for entry in entries {
@@ -75,7 +80,8 @@ actor IconDirectory {
 
     /// The current index, rebuilt if lists changed.
     private func newestIndex() async -> IconIndex? {
-        guard let news = await agent.mentions(after: index?.version) else { return nil }
+        let news = await agent.ask { [version = index?.version] in $0.mentionsVersion == version ? nil : $0.mentions }
+        guard let news else { return nil }
         if let news { index = IconIndex(news) }
         pages += 1
         let last = pages

@@ -151,7 +151,7 @@ struct ImageSite: Sendable {
     }
 
     private func absence(of url: IconURL) async -> Response {
-        guard let known = await agent.report(on: url) else {
+        guard let known = await agent.ask({ [now = agent.now] in $0.report(on: url, now: now) }) else {
             return .refusal(.serviceUnavailable, "stopping", "The agent is stopping.")
         }
         guard let report = known else {

@@ -111,7 +111,7 @@ package struct WebListeners: Sendable {
         _ name: String, _ server: HTTPServer, at configured: ListenAddress,
         _ changed: @escaping @Sendable (ListenAddress?) -> Void
     ) async {
-        if name == Self.images, await agent.hasPrivateIcons {
+        if name == Self.images, await agent.ask({ !$0.privateOrigins.isEmpty }) == true {
             let reason =
                 "the cache may have icons from behind credentials, and everyone could read them: set public = true for the "
                 + "credentials, or unset serve.listen"

@@ -29,10 +29,6 @@ extension AgentLoop {
         return snapshot.report(leases: await effects.leases(on: snapshot.superseded))
     }
 
-    package func report(on url: IconURL) async -> IconReport? {
-        await ask { [clock] in $0.report(on: url, now: clock.now) } ?? nil
-    }
-
     /// Posts an event; returns when the plan reports it done, at the time limit, or when the loop ends.
     package func post(
         _ event: Reconciler.Event, andWaitUntil isDone: @escaping @Sendable (Reconciler) -> Bool, atMost limit: Duration

@@ -68,6 +68,13 @@ package struct RunningAgent: Sendable {
 
     // MARK: Questions
 
+    package var now: Timestamp { loop.now }
+
+    /// Puts a question to the plan.
+    package func ask<Answer: Sendable>(_ question: @escaping @Sendable (Reconciler) -> Answer) async -> Answer? {
+        await loop.ask(question)
+    }
+
     /// Whether the loop answers within a time; it does not if it hangs.
     package func isResponding(within limit: Duration) async -> Bool {
         await probe.isAnswered(within: limit)
@@ -99,40 +106,13 @@ package struct RunningAgent: Sendable {
         return report
     }
 
-    /// Everything known about a URL; `.some(nil)` if it is unknown.
-    package func report(on url: IconURL) async -> IconReport?? {
-        await loop.ask { [now = loop.now] in $0.report(on: url, now: now) }
-    }
-
     /// Reports what is evicted and what stays: for one icon, or for all unreferenced ones.
     package func evictionReport(on url: IconURL? = nil) async -> EvictionReport? {
         await loop.evictionReport(on: url)
     }
 
-    /// The sync progress of some lists; of all, if none is named.
-    package func syncReport(of names: [ListName]) async -> SyncReport? {
-        await loop.ask { $0.syncReport(of: names) }
-    }
-
-    /// Why a URL cannot be pinned, as a clause; `nil` if it can.
-    package func flaw(inPin url: IconURL) async -> String? {
-        await loop.ask { $0.flaw(inPin: url) } ?? nil
-    }
-
-    package func pinReport() async -> PinReport? { await loop.ask(\.pinReport) }
-
-    /// Why a URL or list cannot be muted, as a clause; `nil` if it can.
-    package func flaw(inMute target: MuteTarget) async -> String? {
-        await loop.ask { $0.flaw(inMute: target) } ?? nil
-    }
-
     package func muteReport() async -> MuteReport? {
         await loop.ask { [loop] in $0.muteReport(error: loop.storageTrouble.withLock(\.self)) }
-    }
-
-    /// The icons that failed, or whose last refresh did, with their times and the current one by the agent's clock.
-    func failedIcons() async -> (icons: [Outlook: FailedIcons], now: Timestamp)? {
-        await loop.ask { [now = loop.now] in ($0.failedIcons(now: now), now) }
     }
 
     /// Events of the journal, without waiting for new ones; `nil` if there is no journal.
@@ -143,23 +123,6 @@ package struct RunningAgent: Sendable {
 
     /// A reader of the journal, which can wait for events at no cost; `nil` if there is no journal.
     package func eventFollower(from start: EventStart) -> EventFollower? { loop.journal?.follower(from: start) }
-
-    /// All list entries and retired icons; `.some(nil)` if unchanged since this version.
-    package func mentions(after version: Int?) async -> IconMentions?? {
-        await loop.ask { $0.mentionsVersion == version ? nil : $0.mentions }
-    }
-
-    package func summaries(of urls: [IconURL]) async -> [IconSummary]? {
-        await loop.ask { [now = loop.now] in $0.summaries(of: urls, now: now) }
-    }
-
-    /// How many icons of a list, or of all lists, are in a state, or in any; `.some(nil)` if there is no such list.
-    package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) async -> Int?? {
-        await loop.ask { plan in
-            if let list, !plan.knows(list: list) { return nil }
-            return plan.count(ofIconsIn: list, state)
-        }
-    }
 
     // MARK: Commands
 
@@ -210,9 +173,6 @@ package struct RunningAgent: Sendable {
         await lists.look()
         await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
-
-    /// Whether the cache may have icons from behind credentials that do not say public.
-    package var hasPrivateIcons: Bool { get async { await loop.ask { !$0.privateOrigins.isEmpty } ?? false } }
 
     /// Pauses new downloads, for a time or until they are resumed; returns when that is stored, or when the status says
     /// why it cannot be.

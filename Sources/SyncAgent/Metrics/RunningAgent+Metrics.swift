@@ -6,12 +6,14 @@ import SyncPlan
 extension RunningAgent {
     /// All current metrics, sorted by name; `nil` if the agent is about to end.
     func metrics() async -> [MetricReading]? {
-        guard let status = await status(), let failed = await failedIcons(),
-            let reserve = await loop.ask(\.spaceReserve)
-        else { return nil }
+        guard let status = await status() else { return nil }
+        let now = now
+        guard let failed = await ask({ $0.failedIcons(now: now) }), let reserve = await ask(\.spaceReserve) else {
+            return nil
+        }
         // On its own thread: the file system of the cache may block.
         let outside = await onOwnThread("metrics") { [space] in space.readings(reserve: reserve) + ProcessUsage.read() }
-        let icons = MetricReading.failedIcons(failed.icons, now: failed.now)
+        let icons = MetricReading.failedIcons(failed, now: now)
         let readings = counts.read() + status.metrics + outside + icons + [.collected]
         return readings.sorted { $0.family.name < $1.family.name }
     }

@@ -28,33 +28,30 @@ package struct DiskStatus: Sendable {
     /// the caller's.
     package func report(agent: LockState = .free) async -> StatusReport {
         var restored = restore()
-        var report = StatusReport(state: .stopped)
+        // Before the lists are read: they may end a hold whose generations are not restored here.
+        let hold = restored.plan.evictionStatus
+        let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
+        var report = restored.plan.status
+        // What only a running agent knows.
+        let blank = StatusReport(state: .stopped)
+        (report.state, report.reachable) = (blank.state, blank.reachable)
+        (report.downloads, report.watch, report.configuration) = (blank.downloads, blank.watch, blank.configuration)
+        (report.cache, report.upstreams) = (blank.cache, blank.upstreams)
         switch agent {
         case .free: break
         case .held(let process): (report.state, report.pid) = (.running, process)
         case .unknown: report.state = .unknown
         }
-        // Before the lists are read: they may end a hold whose generations are not restored here.
-        let hold = restored.plan.evictionStatus
-        let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
-        let known = restored.plan.status
-        (report.generation, report.published) = (known.generation, known.published)
-        (report.lists, report.icons) = (known.lists, known.icons)
-        (report.failures, report.refreshFailures, report.muted) = (known.failures, known.refreshFailures, known.muted)
         countFiles(in: &report, showing: restored.plan.shownImages)
-        report.eviction =
-            if agent != .free {
-                .unknown
-            } else if known.eviction.state == .suspended, known.generation != nil || restored.trouble != nil {
-                // If nothing was ever published, there are no lists to doubt.
-                known.eviction
-            } else {
-                report.icons.retired > 0 ? hold : .active
-            }
-        if agent == .free { report.renditions = known.renditions }
+        if agent != .free {
+            (report.eviction, report.renditions) = (.unknown, nil)
+        } else if report.eviction.state != .suspended || report.generation == nil && restored.trouble == nil {
+            // If nothing was ever published, there are no lists to doubt.
+            report.eviction = report.icons.retired > 0 ? hold : .active
+        }
         report.storage = StatusReport.Storage(damaged: StateStore.damagedFile(in: folders.state)?.string)
         report.publication.error = restored.trouble.map { "\($0)" }
-        report.inSync = isCurrent && known.generation != nil && known.icons.pending == 0 && restored.trouble == nil
+        report.inSync = isCurrent && report.generation != nil && report.icons.pending == 0 && restored.trouble == nil
         return report
     }
 

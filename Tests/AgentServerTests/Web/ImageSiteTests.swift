@@ -111,7 +111,8 @@ struct ImageSiteTests {
             // Loopback is not a public address.
             let failed: IconURL = "http://127.0.0.1:1/failed.png"
             _ = await world.agent.pin(failed, true)
-            try await waitUntil { await world.agent.report(on: failed)??.state == "failed" }
+            let now = world.agent.now
+            try await waitUntil { await world.agent.ask { $0.report(on: failed, now: now) }??.state == "failed" }
             await world.agent.pause()
             _ = await world.agent.pin(pending, true)
             try await world.servingImages { port in

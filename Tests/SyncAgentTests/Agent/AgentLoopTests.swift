@@ -70,7 +70,8 @@ struct AgentLoopTests {
             agent.effects.finish(Self.b)
             let status = try await agent.status { $0.inSync && $0.icons.ready == 1 }
             #expect(status.icons.referenced == 1 && status.icons.failed == 0)
-            #expect(await agent.loop.report(on: Self.a) == nil)
+            let now = agent.loop.now
+            #expect(await agent.loop.ask { $0.report(on: Self.a, now: now) } == .some(nil))
         }
     }
 
@@ -185,7 +186,6 @@ struct AgentLoopTests {
             await agent.loop.post(.tick, andWaitUntil: { _ in false }, atMost: .seconds(3600))
             #expect(await agent.loop.status() == nil)
             #expect(await agent.loop.evictionReport() == nil)
-            #expect(await agent.loop.report(on: Self.a) == nil)
             #expect(await agent.loop.ask { _ in true } == nil)
             for await _ in agent.loop.changes { Issue.record("nothing changes any more") }
             #expect(agent.effects.allCalls == calls)
