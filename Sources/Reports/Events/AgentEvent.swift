@@ -1,219 +1,119 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
 package import CacheFormat
-package import Fleet
-package import HTTPRules
 
 /// A change that matters to users, written to the event journal and the log.
 ///
-/// It holds values; its sentence (``message``) is made when it is written.
-package enum AgentEvent: Equatable, Sendable {
-    case agentStarted(version: String)
-    case agentStopping
-    case listAccepted(ListName, apps: Int, problems: Int)
-    /// A file is rejected, and no version of the list is in force.
-    case listRejected(ListName, ListRejection)
-    /// A file is rejected, and the last good version of the list stays in force.
-    case listKept(ListName, ListRejection)
-    case listRemoved(ListName)
-    /// An icon has its first image since this generation; or a list names a retired icon again.
-    case iconReady(IconURL, bytes: Int, generation: Int?)
-    /// An icon has a new image since this generation.
-    case iconChanged(IconURL, bytes: Int, generation: Int)
-    case iconFailed(IconURL, RepeatedFailure)
-    /// The image of a ready icon could not be refreshed; it stays.
-    case iconStale(IconURL, RepeatedFailure)
-    /// The image of a stale icon was refreshed, and is unchanged.
-    case iconFresh(IconURL)
-    /// An app has a new icon URL, and shows the previous image until the new one is downloaded.
-    case iconKept(IconURL, previous: IconURL)
-    case iconRetired(IconURL)
-    case iconEvicted(IconURL)
-    /// A ready icon cannot be rendered in other sizes.
-    case iconNotRendered(IconURL, RenderFailure)
-    /// A generation is in force, with so many new list documents and images; `endsFailure` after failed publications.
-    case generationPublished(Int, lists: Int, images: Int, endsFailure: Bool)
-    /// A publication failed; or it succeeded but may not survive a power failure (`isInDoubt`).
-    case publicationFailed(reason: String, isInDoubt: Bool)
-    case downloadsBlocked(Shortage.Code, reason: String)
-    case downloadsUnblocked
-    /// Nothing is rendered, or renditions get no names.
-    case renderingBlocked(reason: String)
-    case renderingUnblocked
-    case paused
-    case resumed
-    case pinned(IconURL)
-    case unpinned(IconURL)
-    case muted(MuteTarget)
-    /// A user unmuted it, or its time is over.
-    case unmuted(MuteTarget)
-    case evictionHeld(reason: String)
-    case evictionSuspended(reason: String)
-    case evictionActive
-    /// Something in the cache folder was missing or damaged, and is being repaired.
-    case cacheHealed(Repair, summary: String)
-    /// A new state database was created; `isKnown` if the agent still has the old content and stores it again.
-    case stateReplaced(StateLoss, isKnown: Bool)
-    /// The configuration was reloaded; `changed` names the settings with new values.
-    case configurationReloaded(changed: [String])
-    case configurationRejected(reason: String)
-    /// An upstream changed its state; the reason is empty if nothing is wrong.
-    case upstreamChanged(UpstreamURL, StatusReport.Upstream.State, reason: String)
-    case purged
-    case purgeFailed(PurgeReport)
-}
-
-extension AgentEvent {
-    package enum Repair: String, CaseIterable, Sendable {
-        case missingFiles = "missing-files"
-        case damagedImages = "damaged-images"
-        case otherFolder = "other-folder"
-    }
-
-    /// The stable word for what happened.
+/// Its texts are made when they are written, because there are as many events as icons.
+package struct AgentEvent: Equatable, Sendable {
+    /// What happened; its stable word is its name with hyphens, as `icon-ready`.
     package enum Kind: String, CaseIterable, Sendable {
-        case agentStarted = "agent-started"
-        case agentStopping = "agent-stopping"
-        case listAccepted = "list-accepted"
-        case listRejected = "list-rejected"
-        case listKept = "list-kept"
-        case listRemoved = "list-removed"
-        case iconReady = "icon-ready"
-        case iconChanged = "icon-changed"
-        case iconFailed = "icon-failed"
-        case iconStale = "icon-stale"
-        case iconFresh = "icon-fresh"
-        case iconKept = "icon-kept"
-        case iconRetired = "icon-retired"
-        case iconEvicted = "icon-evicted"
-        case iconNotRendered = "icon-not-rendered"
-        case generationPublished = "generation-published"
-        case publicationFailed = "publication-failed"
-        case downloadsBlocked = "downloads-blocked"
-        case downloadsUnblocked = "downloads-unblocked"
-        case renderingBlocked = "rendering-blocked"
-        case renderingUnblocked = "rendering-unblocked"
-        case paused
-        case resumed
-        case pinned
-        case unpinned
-        case muted
-        case unmuted
-        case evictionHeld = "eviction-held"
-        case evictionSuspended = "eviction-suspended"
-        case evictionActive = "eviction-active"
-        case cacheHealed = "cache-healed"
-        case stateReplaced = "state-replaced"
-        case configurationReloaded = "configuration-reloaded"
-        case configurationRejected = "configuration-rejected"
-        case upstreamFresh = "upstream-fresh"
-        case upstreamStale = "upstream-stale"
-        case upstreamBroken = "upstream-broken"
-        case upstreamRefused = "upstream-refused"
-        case purged
-        case purgeFailed = "purge-failed"
+        case agentStarted, agentStopping
+        case listAccepted, listRejected, listKept, listRemoved
+        case iconReady, iconChanged, iconFailed, iconStale, iconFresh, iconKept, iconRetired, iconEvicted
+        case iconNotRendered
+        case generationPublished, publicationFailed
+        case downloadsBlocked, downloadsUnblocked, renderingBlocked, renderingUnblocked
+        case paused, resumed, pinned, unpinned, muted, unmuted
+        case evictionHeld, evictionSuspended, evictionActive
+        case cacheHealed, stateReplaced, configurationReloaded, configurationRejected
+        case upstreamFresh, upstreamStale, upstreamBroken, upstreamRefused
+        case purged, purgeFailed
         /// Events are missing; only sent to readers, see ``EventGap``.
         case gap
 
+        private static let words = allCases.reduce(into: [Kind: String]()) { words, kind in
+            let bytes = kind.rawValue.utf8.flatMap { $0 < UInt8(ascii: "a") ? [UInt8(ascii: "-"), $0 | 0x20] : [$0] }
+            words[kind] = String(decoding: bytes, as: UTF8.self)
+        }
+
+        package var word: String { Self.words[self] ?? rawValue }
+
         /// Whether the event is about one icon: there can be as many of these as icons, whose states show the same.
-        package var isOfIcon: Bool {
-            switch self {
-            case .iconReady, .iconChanged, .iconFailed, .iconStale, .iconFresh, .iconKept, .iconRetired, .iconEvicted,
-                .iconNotRendered:
-                true
-            default: false
+        package var isOfIcon: Bool { rawValue.utf8.starts(with: "icon".utf8) }
+    }
+
+    /// How an event is logged, besides its subject.
+    package struct Entry: Sendable {
+        /// Named as those of swift-log.
+        package enum Level: String, Sendable { case info, notice, warning, error }
+
+        package var level: Level
+        package var text: String
+        package var details: @Sendable () -> KeyValuePairs<String, String>
+    }
+
+    package let kind: Kind
+    package let code: String?
+    package let list: ListName?
+    package let url: IconURL?
+    /// The URL whose image stays, of an event of kind `icon-kept`.
+    let previous: IconURL?
+    package let generation: Int?
+    /// How many list documents and images of a generation are new.
+    package let published: (lists: Int, images: Int)
+    private let makeMessage: @Sendable () -> String
+    private var makeEntry: (@Sendable () -> Entry)?
+
+    init(
+        _ kind: Kind, _ message: @escaping @autoclosure @Sendable () -> String, code: String? = nil,
+        list: ListName? = nil, url: IconURL? = nil, previous: IconURL? = nil, generation: Int? = nil,
+        published: (lists: Int, images: Int) = (0, 0)
+    ) {
+        (self.kind, makeMessage, self.code, self.list) = (kind, message, code, list)
+        (self.url, self.previous, self.generation, self.published) = (url, previous, generation, published)
+    }
+
+    func log(
+        _ level: Entry.Level, _ text: String,
+        _ details: @escaping @autoclosure @Sendable () -> KeyValuePairs<String, String> = [:]
+    ) -> Self {
+        var event = self
+        event.makeEntry = { Entry(level: level, text: text, details: details) }
+        return event
+    }
+
+    /// What happened, as a sentence; the subject is given beside it.
+    package var message: String { makeMessage() }
+
+    /// `nil` if the log has no line for each event of this kind.
+    package var entry: Entry? { makeEntry?() }
+
+    package static func == (one: Self, other: Self) -> Bool {
+        (one.kind, one.code, one.list, one.url, one.generation, one.message)
+            == (other.kind, other.code, other.list, other.url, other.generation, other.message)
+            && one.previous == other.previous
+    }
+
+    // MARK: As JSON
+
+    /// The longest URL that is written in full, in bytes: a `data:` URL can have a megabyte.
+    package static let longestURL = 4096
+    private static let longestMessage = 2048
+    package static let beginning = "{ \"id\": "
+
+    /// The event as one line of JSON with its newline, as in the journal and as sent to readers.
+    ///
+    /// Written without ``JSON`` for speed, because there are as many events as icons.
+    package func line(id: Int, time: String) -> String {
+        var line = "\(Self.beginning)\(id), \"time\": \"\(time)\", \"kind\": \"\(kind.word)\", \"code\": "
+        line += code.map { "\"\($0)\"" } ?? "null"
+        if let list { line += ", \"list\": \(JSON.quoted(list.text))" }
+        if let url {
+            if url.text.utf8.count <= Self.longestURL {
+                line += ", \"url\": \(JSON.quoted(url.text))"
+            } else {
+                line += ", \"urlSHA256\": \"\(Digest.of(url.text).hex)\""
             }
         }
-    }
-
-    package var kind: Kind {
-        switch self {
-        case .agentStarted: .agentStarted
-        case .agentStopping: .agentStopping
-        case .listAccepted: .listAccepted
-        case .listRejected: .listRejected
-        case .listKept: .listKept
-        case .listRemoved: .listRemoved
-        case .iconReady: .iconReady
-        case .iconChanged: .iconChanged
-        case .iconFailed: .iconFailed
-        case .iconStale: .iconStale
-        case .iconFresh: .iconFresh
-        case .iconKept: .iconKept
-        case .iconRetired: .iconRetired
-        case .iconEvicted: .iconEvicted
-        case .iconNotRendered: .iconNotRendered
-        case .generationPublished: .generationPublished
-        case .publicationFailed: .publicationFailed
-        case .downloadsBlocked: .downloadsBlocked
-        case .downloadsUnblocked: .downloadsUnblocked
-        case .renderingBlocked: .renderingBlocked
-        case .renderingUnblocked: .renderingUnblocked
-        case .paused: .paused
-        case .resumed: .resumed
-        case .pinned: .pinned
-        case .unpinned: .unpinned
-        case .muted: .muted
-        case .unmuted: .unmuted
-        case .evictionHeld: .evictionHeld
-        case .evictionSuspended: .evictionSuspended
-        case .evictionActive: .evictionActive
-        case .cacheHealed: .cacheHealed
-        case .stateReplaced: .stateReplaced
-        case .configurationReloaded: .configurationReloaded
-        case .configurationRejected: .configurationRejected
-        case .upstreamChanged(_, let state, _):
-            switch state {
-            case .fresh, .unknown: .upstreamFresh
-            case .stale: .upstreamStale
-            case .broken: .upstreamBroken
-            case .refused: .upstreamRefused
-            }
-        case .purged: .purged
-        case .purgeFailed: .purgeFailed
+        if let previous, previous.text.utf8.count <= Self.longestURL {
+            line += ", \"previous\": \(JSON.quoted(previous.text))"
         }
-    }
-
-    // MARK: Subject
-
-    package var list: ListName? {
-        switch self {
-        case .listAccepted(let name, _, _), .listRejected(let name, _), .listKept(let name, _), .listRemoved(let name),
-            .muted(.list(let name)), .unmuted(.list(let name)):
-            name
-        default: nil
+        if let generation { line += ", \"generation\": \(generation)" }
+        var text = message
+        if text.utf8.count > Self.longestMessage {
+            text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…"
         }
-    }
-
-    package var url: IconURL? {
-        switch self {
-        case .iconReady(let url, _, _), .iconChanged(let url, _, _), .iconFailed(let url, _), .iconStale(let url, _),
-            .iconFresh(let url), .iconKept(let url, _), .iconRetired(let url), .iconEvicted(let url),
-            .iconNotRendered(let url, _), .pinned(let url), .unpinned(let url), .muted(.icon(let url)),
-            .unmuted(.icon(let url)):
-            url
-        default: nil
-        }
-    }
-
-    package var generation: Int? {
-        switch self {
-        case .iconReady(_, _, let generation): generation
-        case .iconChanged(_, _, let generation), .generationPublished(let generation, _, _, _): generation
-        default: nil
-        }
-    }
-
-    package var code: String? {
-        switch self {
-        case .listRejected(_, let rejection), .listKept(_, let rejection): "\(rejection.code)"
-        case .iconFailed(_, let failure), .iconStale(_, let failure): failure.code.rawValue
-        case .iconNotRendered(_, let failure): failure.code.text
-        case .publicationFailed(_, let isInDoubt): isInDoubt ? "in-doubt" : nil
-        case .downloadsBlocked(let code, _): code.rawValue
-        case .cacheHealed(let repair, _): repair.rawValue
-        case .stateReplaced(let loss, _): loss.rawValue
-        default: nil
-        }
+        line += ", \"message\": \(JSON.quoted(text)) }\n"
+        return line
     }
 }

@@ -73,7 +73,7 @@ struct EventLog: Sendable {
         let trouble = plan.unavailable
         for event in emitted {
             // The scan log has said so.
-            if case .evictionSuspended(let reason) = event, reason == trouble { continue }
+            if let trouble, event == .evictionSuspended(reason: trouble) { continue }
             record(event, now: now)
         }
         for (kind, message) in [(.iconRetired, "icons retired"), (.iconEvicted, "icons evicted")]
@@ -154,84 +154,28 @@ struct EventLog: Sendable {
     }
 
     private mutating func record(_ event: AgentEvent, now: Timestamp) {
-        let code = Logger.MetadataValue.string(event.code ?? "")
-        switch event {
-        case .agentStarted, .agentStopping, .iconRetired, .iconEvicted: break
+        switch event.kind {
         case .iconReady, .iconChanged, .iconKept:
-            logger.trace("\(event.kind.rawValue)", metadata: ["url": "\(event.url.map { "\(LogURL($0))" } ?? "")"])
-        case .listAccepted(let list, let apps, let problems):
-            logger.info(
-                "list accepted", metadata: ["list": "\(list)", "apps": "\(apps)", "problems": "\(problems)"])
-        case .listRejected(let list, let rejection):
-            logger.warning(
-                "list rejected: it has no good version",
-                metadata: ["list": "\(list)", "code": code, "reason": "\(rejection.message)"])
-        case .listKept(let list, let rejection):
-            logger.warning(
-                "list rejected, keeping its last good version",
-                metadata: ["list": "\(list)", "code": code, "reason": "\(rejection.message)"])
-        case .listRemoved(let list): logger.info("list removed", metadata: ["list": "\(list)"])
-        case .iconFailed(let url, let failure): warn("icon not downloaded", url, failure)
-        case .iconStale(let url, let failure): warn("icon not refreshed: its image stays", url, failure)
-        case .iconFresh(let url): logger.info("icon refreshed again", metadata: ["url": "\(LogURL(url))"])
-        case .generationPublished(let generation, let lists, let images, let endsFailure):
-            if endsFailure { logger.notice("publishing works again", metadata: ["generation": "\(generation)"]) }
+            logger.trace("\(event.kind.word)", metadata: ["url": "\(event.url.map { "\(LogURL($0))" } ?? "")"])
+        case .generationPublished:
             if publications.count == 0 { publications.begun = now }
             publications.count += 1
-            publications.generation = generation
-            publications.lists += lists
-            publications.images += images
-        case .publicationFailed(let reason, isInDoubt: true):
-            logger.error("generation may not be durable", metadata: ["reason": "\(reason)"])
-        case .publicationFailed(let reason, isInDoubt: false):
-            logger.error(
-                "publication failed: the previous generation stays in force", metadata: ["reason": "\(reason)"])
-        case .downloadsBlocked(_, let reason):
-            logger.warning("not enough disk space or resources", metadata: ["code": code, "reason": "\(reason)"])
-        case .downloadsUnblocked: logger.notice("enough disk space and resources again")
-        case .iconNotRendered(let url, let failure):
-            logger.log(
-                level: failure.code == .unsupported ? .info : .warning, "icon not rendered: the original stays in use",
-                metadata: ["url": "\(LogURL(url))", "code": code, "reason": "\(failure.message)"])
-        case .renderingBlocked(let reason): logger.warning("rendering blocked", metadata: ["reason": "\(reason)"])
-        case .renderingUnblocked: logger.notice("rendering works again")
-        case .paused: logger.notice("downloads paused")
-        case .resumed: logger.notice("downloads resumed")
-        case .pinned(let url): logger.info("icon pinned", metadata: ["url": "\(LogURL(url))"])
-        case .unpinned(let url): logger.info("icon unpinned", metadata: ["url": "\(LogURL(url))"])
-        case .muted(.icon(let url)): logger.info("icon muted", metadata: ["url": "\(LogURL(url))"])
-        case .muted(.list(let name)): logger.info("list muted", metadata: ["list": "\(name)"])
-        case .unmuted(.icon(let url)): logger.info("icon unmuted", metadata: ["url": "\(LogURL(url))"])
-        case .unmuted(.list(let name)): logger.info("list unmuted", metadata: ["list": "\(name)"])
-        case .evictionHeld(let reason): logger.warning("eviction held", metadata: ["reason": "\(reason)"])
-        case .evictionSuspended(let reason): logger.warning("eviction suspended", metadata: ["reason": "\(reason)"])
-        case .evictionActive: logger.notice("eviction active again")
-        case .cacheHealed(_, let summary):
-            logger.warning("cache being restored", metadata: ["code": code, "lost": "\(summary)"])
-        // The store has logged it.
-        case .stateReplaced: break
-        case .configurationReloaded(let changed):
-            let changed = changed.isEmpty ? "nothing" : changed.joined(separator: ", ")
-            logger.notice("configuration reloaded", metadata: ["changed": "\(changed)"])
-        case .configurationRejected(let reason):
-            logger.error("configuration rejected, keeping the old one", metadata: ["reason": "\(reason)"])
-        case .upstreamChanged(let url, .fresh, _): logger.notice("upstream in use", metadata: ["upstream": "\(url)"])
-        case .upstreamChanged(let url, let state, let reason):
-            logger.warning(
-                "upstream \(state.rawValue)", metadata: ["upstream": "\(url)", "reason": "\(reason)"])
-        case .purged: logger.notice("cache purged")
-        case .purgeFailed(let report):
-            logger.error(
-                "cache not purged", metadata: ["reason": "\(report.reason ?? "")", "files": "\(report.files)"])
+            publications.generation = event.generation ?? 0
+            publications.lists += event.published.lists
+            publications.images += event.published.images
+        default: break
         }
+        guard let entry = event.entry, let level = Logger.Level(rawValue: entry.level.rawValue) else { return }
+        logger.log(level: level, "\(entry.text)", metadata: Self.metadata(of: event, entry))
     }
 
-    private func warn(_ message: Logger.Message, _ url: IconURL, _ failure: IconRecord.Failure) {
-        logger.warning(
-            message,
-            metadata: [
-                "url": "\(LogURL(url))", "code": "\(failure.code)", "reason": "\(failure.message)",
-                "next": "\(failure.nextAttemptText ?? "never")",
-            ])
+    private static func metadata(of event: AgentEvent, _ entry: AgentEvent.Entry) -> Logger.Metadata {
+        var metadata = Logger.Metadata()
+        for (key, value) in entry.details() { metadata[key] = "\(value)" }
+        if let list = event.list { metadata["list"] = "\(list)" }
+        if let url = event.url { metadata["url"] = "\(LogURL(url))" }
+        // Its reason says all.
+        if let code = event.code, event.kind != .publicationFailed { metadata["code"] = "\(code)" }
+        return metadata
     }
 }

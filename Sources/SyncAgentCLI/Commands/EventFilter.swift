@@ -24,7 +24,7 @@ struct EventFilter {
     }
 
     func chooses(_ event: EventRecord) -> Bool {
-        if event.kind == AgentEvent.Kind.gap.rawValue { return true }
+        if event.kind == AgentEvent.Kind.gap.word { return true }
         guard kinds.isEmpty || kinds.contains(event.kind) else { return false }
         guard !lists.isEmpty else { return true }
         if let list = event.list { return lists.contains(list) }

@@ -43,7 +43,7 @@ struct EventsCommand: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp("Print only events of this kind, such as icon-failed; repeatable.", valueName: "kind"),
-        completion: .list(AgentEvent.Kind.allCases.map(\.rawValue)))
+        completion: .list(AgentEvent.Kind.allCases.map(\.word)))
     var kind: [String] = []
 
     @Option(
@@ -60,7 +60,7 @@ struct EventsCommand: AsyncParsableCommand {
     func validate() throws {
         if let since, since < 0 { throw ValidationError("--since is the number of an event, such as 4711.") }
         if let limit, limit < 0 { throw ValidationError("--limit is the number of events to print, such as 20.") }
-        let kinds = AgentEvent.Kind.allCases.map(\.rawValue)
+        let kinds = AgentEvent.Kind.allCases.map(\.word)
         if let other = kind.first(where: { !kinds.contains($0) }) {
             throw ValidationError("\(other) is not a kind of event.\(Suggestion.text(for: other, among: kinds))")
         }

@@ -12,7 +12,7 @@ struct EventsArticleTests {
     @Test(
         "the article on events has a row for each kind of event and each cause of a gap, and no other",
         arguments: [
-            ("Kinds", AgentEvent.Kind.allCases.map(\.rawValue)), ("Gaps", EventGap.Cause.allCases.map(\.rawValue)),
+            ("Kinds", AgentEvent.Kind.allCases.map(\.word)), ("Gaps", EventGap.Cause.allCases.map(\.rawValue)),
         ])
     func table(section: String, words: [String]) throws {
         let rows = try Article("Events", of: "SyncAgent").firstColumn(ofTableIn: section)

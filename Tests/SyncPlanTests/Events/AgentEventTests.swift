@@ -45,7 +45,7 @@ struct AgentEventTests {
         #expect(line.last == "\n" && line.count { $0.isNewline } == 1)
         let record = try JSONDecoder().decode(EventRecord.self, from: Data(line.utf8))
         #expect(record.id == 42 && record.time == "2026-11-21T02:44:52Z")
-        #expect(record.kind == event.kind.rawValue && record.code == event.code)
+        #expect(record.kind == event.kind.word && record.code == event.code)
         #expect(record.list == event.list && record.url == event.url && record.generation == event.generation)
         #expect(record.message == event.message)
         #expect(record.message.last == "." && record.message.first?.isLowercase == (event.kind == .agentStarted))

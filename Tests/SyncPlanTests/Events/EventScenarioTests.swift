@@ -136,10 +136,7 @@ struct EventScenarioTests {
         #expect(agent.events.count { $0.kind == .publicationFailed } == 1)
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishPublication()
-        guard case .generationPublished(_, _, _, endsFailure: true)? = agent.events.last else {
-            Issue.record("the last event is \(String(describing: agent.events.last))")
-            return
-        }
+        #expect(agent.events.last?.message.hasPrefix("Published after failures: ") == true)
     }
 
     @Test("a request emits an event if it changes something")

@@ -53,7 +53,7 @@ struct KeyScenarioTests {
             }
         }
         #expect(agent.requests.count == 5 && agent.plan.status.icons.retired == 0)
-        #expect(!agent.events.contains { if case .iconRetired = $0 { true } else { false } })
+        #expect(!agent.events.contains { $0.kind == .iconRetired })
         try agent.fetchAgain(Self.url(1, 20))
         let request = try #require(agent.downloads[Self.url(1, 20)])
         #expect(request.condition?.url == "\(Self.url(1, 0))")

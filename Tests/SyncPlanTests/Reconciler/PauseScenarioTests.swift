@@ -75,7 +75,7 @@ struct PauseScenarioTests {
         #expect(reasons() == ["-", "metered ends"])
         try agent.handle(.resume(""))
         #expect(reasons() == ["metered ends"] && agent.plan.status.state == .paused && agent.downloads.isEmpty)
-        #expect(!agent.events.contains { if case .resumed = $0 { true } else { false } })
+        #expect(!agent.events.contains { $0.kind == .resumed })
         let end = agent.now + .seconds(8 * 3600)
         while agent.plan.status.state == .paused, agent.now < end {
             try agent.passToNextWake()

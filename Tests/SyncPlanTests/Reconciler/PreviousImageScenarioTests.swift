@@ -356,7 +356,7 @@ struct PreviousImageScenarioTests {
         try agent.scan("1.plist", apps: [Self.app("m", "1")])
         try Self.fail(&agent)
         #expect(agent.disk.current?.lists["1.plist"]?.ready == 1 && agent.plan.status.icons.retired == 0)
-        #expect(agent.events.contains { if case .iconReady = $0 { true } else { false } })
+        #expect(agent.events.contains { $0.kind == .iconReady })
     }
 
     @Test("an image that an app kept is retired when the app gets a URL that has an image")
@@ -369,7 +369,7 @@ struct PreviousImageScenarioTests {
         try agent.scan("1.plist", apps: [Self.app("m", "3"), Self.app("n", "3")])
         try agent.finishJobs()
         #expect(agent.plan.status.icons.retired == 1)
-        #expect(agent.events.contains { if case .iconRetired("https://h.example/1.png") = $0 { true } else { false } })
+        #expect(agent.events.contains(.iconRetired("https://h.example/1.png")))
     }
 
     @Test("previous images of apps are retired, reported and evicted like others", arguments: [false, true])
@@ -399,7 +399,7 @@ struct PreviousImageScenarioTests {
         try agent.pass(.seconds(10))
         try agent.finishJobs()
         #expect(agent.disk.images.isEmpty && agent.plan.status.icons.retired == 0)
-        #expect(agent.events.count { if case .iconEvicted = $0 { true } else { false } } == Self.count)
+        #expect(agent.events.count { $0.kind == .iconEvicted } == Self.count)
         #expect(agent.plan.evictionReport(now: agent.now).icons.isEmpty)
     }
 
@@ -441,10 +441,11 @@ struct PreviousImageScenarioTests {
             try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: IconURL("https://h.example/\(number).png"))])
             try Self.fail(&agent)
         }
-        let kept = agent.events.compactMap { event -> [IconURL]? in
-            if case .iconKept(let icon, let previous) = event { [icon, previous] } else { nil }
-        }
-        #expect(kept == [2, 3].map { [IconURL("https://h.example/\($0).png"), "https://h.example/1.png"] })
+        let kept = agent.events.filter { $0.kind == .iconKept }
+        #expect(
+            kept
+                == [2, 3].map { .iconKept(IconURL("https://h.example/\($0).png"), previous: "https://h.example/1.png") }
+        )
     }
 
     @Test(

@@ -1,39 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
-
-extension AgentEvent {
-    /// The longest URL that is written in full, in bytes: a `data:` URL can have a megabyte.
-    package static let longestURL = 4096
-    private static let longestMessage = 2048
-
-    /// The event as one line of JSON with its newline, as in the journal and as sent to readers.
-    ///
-    /// Written without ``JSON`` for speed, because there are as many events as icons.
-    package func line(id: Int, time: String) -> String {
-        var line = "\(Self.beginning)\(id), \"time\": \"\(time)\", \"kind\": \"\(kind.rawValue)\", \"code\": "
-        line += code.map { "\"\($0)\"" } ?? "null"
-        if let list { line += ", \"list\": \(JSON.quoted(list.text))" }
-        if let url {
-            if url.text.utf8.count <= Self.longestURL {
-                line += ", \"url\": \(JSON.quoted(url.text))"
-            } else {
-                line += ", \"urlSHA256\": \"\(Digest.of(url.text).hex)\""
-            }
-        }
-        if case .iconKept(_, let previous) = self, previous.text.utf8.count <= Self.longestURL {
-            line += ", \"previous\": \(JSON.quoted(previous.text))"
-        }
-        if let generation { line += ", \"generation\": \(generation)" }
-        var text = message
-        if text.utf8.count > Self.longestMessage {
-            text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…"
-        }
-        line += ", \"message\": \(JSON.quoted(text)) }\n"
-        return line
-    }
-
-    package static let beginning = "{ \"id\": "
-}
+import CacheFormat
 
 package struct EventGap: Equatable, Sendable {
     package enum Cause: String, CaseIterable, Codable, Sendable {
@@ -83,7 +49,7 @@ package struct EventGap: Equatable, Sendable {
 
     package func line(time: String) -> String {
         JSON.object([
-            ("id", .number(id)), ("time", .string(time)), ("kind", .string(AgentEvent.Kind.gap.rawValue)),
+            ("id", .number(id)), ("time", .string(time)), ("kind", .string(AgentEvent.Kind.gap.word)),
             ("code", .string(cause.rawValue)), ("from", .number(from)), ("through", .number(through)),
             ("message", .string(message)),
         ]).line + "\n"
@@ -93,19 +59,4 @@ package struct EventGap: Equatable, Sendable {
         let range = from == through ? "Event \(from) is" : "Events \(from) to \(through) are"
         return "\(range) missing: \(cause.clause). Read the state again."
     }
-}
-
-package struct EventRecord: Codable, Equatable, Sendable {
-    package var id: Int
-    package var time: String
-    package var kind: String
-    package var code: String?
-    package var list: ListName?
-    package var url: IconURL?
-    /// The digest of a URL that is too long for an event, as in `by-url/`.
-    package var urlSHA256: String?
-    package var generation: Int?
-    package var from: Int?
-    package var through: Int?
-    package var message: String
 }
