@@ -37,7 +37,7 @@ extension FetchQueue {
         /// How far a new list may be served ahead of the others: sixteen downloads.
         static let credit = 64
         /// What a turn adds, by priority: icons that somebody waits for get their list a larger share.
-        static let costs = [SIMD4(1, 1, 1, 1), SIMD4(0, 4, 4, 4), SIMD4(0, 0, 4, 4), SIMD4(0, 0, 0, 4)]
+        private static let costs = [1, 4, 4, 4]
 
         let key: ListName
         var times: SIMD4<Int>
@@ -45,6 +45,17 @@ extension FetchQueue {
         var work = 0
 
         mutating func raise(to time: Int) { times = pointwiseMax(times, SIMD4(repeating: time)) }
+
+        /// Charges a turn to the times of this priority and the lower ones, or (-1) gives it back.
+        mutating func charge(_ priority: Priority, _ sign: Int = 1) {
+            let cost = sign * Self.costs[priority.rawValue]
+            for index in priority.rawValue..<times.scalarCount { times[index] += cost }
+        }
+
+        /// Charges a turn that is used to the higher priorities, too.
+        mutating func chargeRest(_ priority: Priority) {
+            for index in 0..<priority.rawValue { times[index] += Self.costs[priority.rawValue] }
+        }
     }
 
     /// Starts the first download of the origin whose turn it is.
@@ -56,20 +67,21 @@ extension FetchQueue {
         guard let origin = next?.owner, let turn = origins[origin].turns.first,
             let place = origins[origin].rings[ring(turn.owner, turn.priority)]
         else { return nil }
-        virtualTime = max(virtualTime ?? turn.time, turn.time)
-        lists[turn.owner].raise(to: turn.time + List.costs[turn.priority.rawValue].max())
+        virtualTime = max(virtualTime, turn.time)
+        lists[turn.owner].chargeRest(turn.priority)
         origins[origin].turns[turn.owner] = nil
         origins[origin].active += 1
         activeCount += 1
         if !origins[origin].isTrusted { activeUntrusted += 1 }
         places[place].isActive = true
         unlink(place)
+        renewTurn(of: turn.owner, at: origin)
         return places[place].key
     }
 
     private func ring(_ list: Int, _ priority: Priority) -> Int { list << 2 | priority.rawValue }
 
-    /// Queues a place behind the others of its ring.
+    /// Queues a place behind the others of its ring; the turn of its list is to be renewed.
     mutating func link(_ number: Int) {
         let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
         let next = origins[origin].rings[ring] ?? number
@@ -77,27 +89,34 @@ extension FetchQueue {
         (places[number].previous, places[number].next) = (previous, next)
         (places[previous].next, places[next].previous) = (number, number)
         origins[origin].rings[ring] = next
-        count(1, places[number].list, at: origin)
+        count(1, at: origin)
     }
 
+    /// Takes a place out of its ring; the turn of its list is to be renewed.
     mutating func unlink(_ number: Int) {
         let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
         let (previous, next) = (places[number].previous, places[number].next)
         (places[previous].next, places[next].previous) = (next, previous)
         if origins[origin].rings[ring] == number { origins[origin].rings[ring] = next == number ? nil : next }
-        count(-1, places[number].list, at: origin)
+        count(-1, at: origin)
     }
 
-    /// Counts a URL that a list has more, or fewer, at an origin, and renews the turns of both.
-    ///
-    /// The turn of the list is for its best URL there: one that is for another priority is given back.
-    private mutating func count(_ change: Int, _ list: Int, at origin: Int) {
+    private mutating func count(_ change: Int, at origin: Int) {
         origins[origin].queued += change
         if origins[origin].restriction == 0 { heldCount += change }
+    }
+
+    mutating func renewTurn(of place: Place) { renewTurn(of: place.list, at: place.origin) }
+
+    /// Gives a list the turn for its best URL at an origin, and the origin that of its first list.
+    ///
+    /// A turn that was for another priority is given back. An origin that has to wait gives none: it would not be used.
+    private mutating func renewTurn(of list: Int, at origin: Int) {
         let last = origins[origin].turns[list]
-        let best = Priority.allCases.first { origins[origin].rings[ring(list, $0)] != nil }
+        let rings = origins[origin].restriction == 0 ? [:] : origins[origin].rings
+        let best = Priority.allCases.first { rings[ring(list, $0)] != nil }
         if let last, last.priority != best {
-            lists[list].times &-= List.costs[last.priority.rawValue]
+            lists[list].charge(last.priority, -1)
             origins[origin].turns[list] = nil
         }
         if let best, best != last?.priority {
@@ -105,15 +124,21 @@ extension FetchQueue {
             lastNumber += 1
             let time = min(lists[list].times[best.rawValue], last?.time ?? .max)
             origins[origin].turns[list] = Turn(time: time, priority: best, number: lastNumber, owner: list)
-            lists[list].times &+= List.costs[best.rawValue]
+            lists[list].charge(best)
         }
         renewTurn(of: origin)
+    }
+
+    /// Renews the turns of all lists at an origin, which has to wait from now on, or need not wait any more.
+    mutating func renewTurns(at origin: Int) {
+        for list in Set(origins[origin].rings.keys.map { $0 >> 2 }).sorted() { renewTurn(of: list, at: origin) }
     }
 
     /// Gives an origin with a free slot the turn of its first list.
     mutating func renewTurn(of origin: Int) {
         let (slots, active, standing) = (slots(of: origin), origins[origin].active, origins[origin].standing)
         var turn = active < slots.all ? origins[origin].turns.first : nil
+        // The turn of a list becomes that of the origin.
         turn?.owner = origin
         turn?.excess = active < slots.fair ? 0 : 1
         for other in Standing.allCases { turns[other.rawValue][origin] = other == standing ? turn : nil }

@@ -54,9 +54,12 @@ package struct FetchQueue: Sendable {
     /// The turns of origins with a free slot, by standing.
     var turns = Array(repeating: Turns(), count: Standing.allCases.count)
     /// The latest time of a turn that was used.
-    var virtualTime: Int?
-    /// The time of a new list's first turn.
-    var earliest: Int { (virtualTime ?? List.credit) - List.credit }
+    var virtualTime = 0
+    /// The time of a new list's first turn; lists that come one after the other at a start are equals.
+    var earliest: Int { max(0, virtualTime - List.credit) }
+    /// How many lists have nothing queued or in flight, and are known because they are ahead of a new one.
+    private var idleLists = 0
+    private var idleLimit = 32
     var lastNumber = 0
 
     var activeUntrusted = 0
@@ -102,7 +105,9 @@ package struct FetchQueue: Sendable {
         let origin =
             origins.place(of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
         let list = join(list)
-        link(places.place(of: url, default: Place(key: url, origin: origin, list: list, priority: priority)))
+        let place = places.place(of: url, default: Place(key: url, origin: origin, list: list, priority: priority))
+        link(place)
+        renewTurn(of: places[place])
     }
 
     /// Moves a queued URL ahead of the others of its list, because somebody waits for it.
@@ -111,20 +116,24 @@ package struct FetchQueue: Sendable {
         unlink(place)
         places[place].priority = .awaited
         link(place)
+        renewTurn(of: places[place])
     }
 
     package mutating func move(_ url: Key, to list: ListName) {
         guard let place = queuedPlace(of: url), lists[places[place].list].key != list else { return }
         unlink(place)
+        renewTurn(of: places[place])
         leave(places[place].list)
         places[place].list = join(list)
         link(place)
+        renewTurn(of: places[place])
     }
 
     /// Dequeues a URL; one in flight stays active until `finish`.
     package mutating func remove(_ url: Key) {
         guard let place = queuedPlace(of: url) else { return }
         unlink(place)
+        renewTurn(of: places[place])
         forget(place)
     }
 
@@ -171,15 +180,27 @@ package struct FetchQueue: Sendable {
 
     /// Counts one more URL of a list; returns the list's number.
     private mutating func join(_ list: ListName) -> Int {
-        let start = earliest
+        let (start, known) = (earliest, lists.count)
         let number = lists.place(of: list, default: List(key: list, times: SIMD4(repeating: start)))
+        if lists[number].work == 0, lists.count == known { idleLists -= 1 }
         lists[number].work += 1
         return number
     }
 
+    /// Counts one URL less of a list.
+    ///
+    /// One without any is known until a new one would be its equal: else a list that comes back again and again would always
+    /// go first.
     private mutating func leave(_ list: Int) {
         lists[list].work -= 1
-        if lists[list].work == 0 { lists.remove(at: list) }
+        guard lists[list].work == 0 else { return }
+        idleLists += 1
+        guard idleLists > idleLimit else { return }
+        for list in lists.places where lists[list].work == 0 && lists[list].times.max() <= earliest {
+            lists.remove(at: list)
+            idleLists -= 1
+        }
+        idleLimit = 2 * idleLists + 32
     }
 
     // MARK: Origins
@@ -201,9 +222,12 @@ package struct FetchQueue: Sendable {
         if isTrusted, let origin, origins[origin].isTrusted { return }
         restrictions[name] = restriction
         guard let origin else { return }
-        if origins[origin].restriction == 0 { heldCount -= origins[origin].queued }
-        if restriction == 0 { heldCount += origins[origin].queued }
+        let wasHeld = origins[origin].restriction == 0
         origins[origin].restriction = restriction
+        if wasHeld != (restriction == 0) {
+            heldCount += wasHeld ? -origins[origin].queued : origins[origin].queued
+            renewTurns(at: origin)
+        }
         if isTrusted != origins[origin].isTrusted {
             origins[origin].isTrusted = isTrusted
             activeUntrusted += isTrusted ? -origins[origin].active : origins[origin].active

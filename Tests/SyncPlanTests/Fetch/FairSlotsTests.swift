@@ -32,7 +32,7 @@ struct FairSlotsTests {
 
     @Test(
         "a small list starts within the time of one download, however many lists and origins are busy",
-        arguments: [(1, 1), (1, 20), (20, 1), (20, 20), (200, 10)], ["0", "another"])
+        arguments: [(1, 1), (1, 20), (20, 1), (20, 20), (60, 10)], ["0", "another"])
     func small(busy: (lists: Int, origins: Int), origin: String) {
         var queue = Self.busyQueue(32, lists: busy.lists, origins: busy.origins)
         for number in 0..<5 { queue.add("small \(number)", origin: origin, list: "small", priority: .new) }
@@ -56,6 +56,48 @@ struct FairSlotsTests {
         for number in 0..<4000 { queue.add("y\(number)", origin: "y", list: "y", priority: .new) }
         let count = Self.order(&queue, 1000).count { $0.text.hasPrefix("x") }
         #expect((480...520).contains(count))
+    }
+
+    @Test("lists that come one after the other at a start are equals, so that none waits for all that come later")
+    func rounds() {
+        var queue = FetchQueue(concurrency: 1, perOrigin: 8, untrusted: 8)
+        for number in 0..<5 { queue.add("small \(number)", origin: "a", list: "small", priority: .new) }
+        var order: [IconURL] = []
+        for list in 0..<100 {
+            for number in 0..<30 { queue.add("\(list) \(number)", origin: "a", list: "\(list)", priority: .new) }
+            if list % 20 == 19 { order += Self.order(&queue, 4) }
+        }
+        order += Self.order(&queue, 400)
+        #expect(order.count { $0.text.hasPrefix("small") } == 5)
+    }
+
+    @Test("origins that have to wait cost a list nothing at the others", arguments: [20, 300])
+    func held(origins: Int) {
+        var queue = FetchQueue(concurrency: 1, perOrigin: 8, untrusted: 8)
+        for number in 0..<origins {
+            queue.restrict("dead \(number)", to: 0)
+            queue.add("dead \(number)", origin: "dead \(number)", list: "mixed", priority: .new)
+        }
+        for number in 0..<5 { queue.add("good \(number)", origin: "good", list: "mixed", priority: .new) }
+        for number in 0..<2000 { queue.add("\(number)", origin: "good", list: "\(number % 20)", priority: .new) }
+        #expect(Self.order(&queue, 105).count { $0.text.hasPrefix("good") } == 5)
+        #expect(queue.heldCount == origins)
+        // Those that answer again cost what all others do.
+        for number in 0..<origins { queue.lift("dead \(number)") }
+        let next = Self.order(&queue, 40).count { $0.text.hasPrefix("dead") }
+        #expect((1...20).contains(next) && queue.heldCount == 0)
+    }
+
+    @Test("a list that comes back again and again does not keep a large one waiting")
+    func returning() {
+        var queue = FetchQueue(concurrency: 1, perOrigin: 8, untrusted: 8)
+        for number in 0..<1000 { queue.add("large \(number)", origin: "a", list: "large", priority: .new) }
+        var large = 0
+        for number in 0..<400 {
+            queue.add("\(number)", origin: "a", list: "small", priority: .new)
+            large += Self.order(&queue, 1).count { $0.text.hasPrefix("large") }
+        }
+        #expect((180...220).contains(large))
     }
 
     @Test("origins that hang hold half of the slots, and cost the others no time")
