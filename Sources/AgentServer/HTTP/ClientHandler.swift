@@ -103,7 +103,7 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end:
             unanswered -= 1
-            if unanswered == 0, isReceiving { closeSoon(context) }
+            if unanswered == 0, isReceiving, phase == .open { closeSoon(context) }
             guard phase != .open else { fallthrough }
             end(context, data, promise).assumeIsolated().whenComplete { [self] _ in closeSoon(context) }
         default: context.write(data, promise: promise)

@@ -73,7 +73,7 @@ struct EventLog: Sendable {
         let trouble = plan.unavailable
         for event in emitted {
             // The scan log has said so.
-            if let trouble, event == .evictionSuspended(reason: trouble) { continue }
+            if let trouble, event.kind == .evictionSuspended, event == .evictionSuspended(reason: trouble) { continue }
             record(event, now: now)
         }
         for (kind, message) in [(.iconRetired, "icons retired"), (.iconEvicted, "icons evicted")]

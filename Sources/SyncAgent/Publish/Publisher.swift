@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
+import Glibc
 import HTTPRules
 package import SyncPlan
 import SystemPackage
@@ -200,9 +201,12 @@ package actor Publisher {
         }
     }
 
-    /// Sets a `by-url/` name; one made ahead of the publication (`isThere`) stays if it still exists.
+    /// Sets a `by-url/` name; one made ahead of the publication (`isThere`) stays if it still is a link to a file in
+    /// `icons/`.
     private func set(_ link: Publication.Link, at name: String, isThere: Bool) throws(FileError) {
-        if isThere, (try? folder.status(name)) != nil { return }
+        if isThere, let found = try? folder.status(name), found.st_mode & S_IFMT == S_IFREG, found.st_nlink > 1 {
+            return
+        }
         if (try? folder.linkIfAbsent(link.path, to: name)) == true { return }
         try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The number of an icon in the ``IconTable``: its URL is hashed where it enters, and stands for itself from then on.
+/// The number of an icon in the ``IconTable``: the URL is hashed where it enters, and the number stands for it from then on.
 ///
 /// It is the icon's as long as there is a record of it, or its `by-url/` name can be there; a later one may get it then.
 package struct IconID: Hashable, Comparable, Sendable {
@@ -81,7 +81,10 @@ package struct IconTable: Sendable {
     }
 
     private mutating func freeIfVacant(_ place: Int) {
-        if table[place].isVacant { table.remove(at: place) }
+        guard table[place].isVacant else { return }
+        table.remove(at: place)
+        // A vacant row keeps no text.
+        table[place].url = ""
     }
 
     // MARK: Documents

@@ -134,7 +134,11 @@ package struct ImageTable: Sendable {
 
     /// Forgets an image that nothing names.
     private mutating func forgetIfDone(_ image: Digest, at place: Int) {
-        if !rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image) { rows.remove(at: place) }
+        if !rows[place].isShown, rows[place].documents == 0, !unnamed.contains(image) {
+            rows.remove(at: place)
+            // A vacant row keeps no image.
+            rows[place].boxed = Boxed(wrappedValue: nil)
+        }
     }
 
     private mutating func count(fileOf place: Int, _ sign: Int) {

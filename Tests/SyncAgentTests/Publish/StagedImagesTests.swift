@@ -197,10 +197,17 @@ struct StagedImagesTests {
         return await cache.publisher.publish(publication)
     }
 
-    @Test("names written ahead in batches stay at the publication, and a missing one is made again")
-    func named() async throws {
+    @Test(
+        "names written ahead in batches stay at the publication; one that is missing or something else is made",
+        arguments: ["missing", "a symbolic link", "another file"])
+    func named(_ change: String) async throws {
         try await withNames { cache, staged, links in
-            cache.folder.remove(CacheLayout.byURL(links[1].url))
+            let name = CacheLayout.byURL(links[1].url)
+            cache.folder.remove(name)
+            if change == "a symbolic link" {
+                #expect(symlink("nowhere", cache.path.pushing(FilePath(name)).string) == 0)
+            }
+            if change == "another file" { try cache.folder.write([1], to: name, mode: CacheFolder.imageMode) }
             guard case .published = await publish(staged, links, in: cache) else {
                 Issue.record("it was not published")
                 return
