@@ -5,7 +5,7 @@ import CacheFormat
 extension FetchQueue {
     /// A URL that is queued or in flight.
     struct Place: Keyed {
-        let key: Key
+        let key: IconURL
         let origin: Int
         var list: Int
         var priority: Priority
@@ -36,7 +36,7 @@ extension FetchQueue {
     struct List: Keyed {
         /// How far a new list may be served ahead of the others: sixteen downloads.
         static let credit = 64
-        /// What a turn adds, by priority: icons that somebody waits for get their list a larger share.
+        /// The cost of a turn, by priority: a list has a larger share for icons that somebody waits for.
         private static let costs = [1, 4, 4, 4]
 
         let key: ListName
@@ -59,7 +59,7 @@ extension FetchQueue {
     }
 
     /// Starts the first download of the origin whose turn it is.
-    mutating func startNext() -> Key? {
+    mutating func startNext() -> IconURL? {
         var next: Turn?
         for (turns, limit) in zip(turns, [.max, untrusted, max(1, untrusted / 2)]) where activeUntrusted < limit {
             if let first = turns.first, next.map({ first < $0 }) ?? true { next = first }
@@ -81,7 +81,7 @@ extension FetchQueue {
 
     private func ring(_ list: Int, _ priority: Priority) -> Int { list << 2 | priority.rawValue }
 
-    /// Queues a place behind the others of its ring; the turn of its list is to be renewed.
+    /// Queues a place behind the others of its ring; the caller renews the turn of its list.
     mutating func link(_ number: Int) {
         let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
         let next = origins[origin].rings[ring] ?? number
@@ -92,7 +92,7 @@ extension FetchQueue {
         count(1, at: origin)
     }
 
-    /// Takes a place out of its ring; the turn of its list is to be renewed.
+    /// Removes a place from its ring; the caller renews the turn of its list.
     mutating func unlink(_ number: Int) {
         let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
         let (previous, next) = (places[number].previous, places[number].next)

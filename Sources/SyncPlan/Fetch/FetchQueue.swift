@@ -17,9 +17,6 @@ package import CacheFormat
 ///
 /// Every operation takes amortised logarithmic time.
 package struct FetchQueue: Sendable {
-    /// What tells one icon from another.
-    package typealias Key = IconURL
-
     package enum Priority: Int, CaseIterable, Sendable {
         /// Somebody waits for the icon.
         case awaited
@@ -57,9 +54,8 @@ package struct FetchQueue: Sendable {
     var virtualTime = 0
     /// The time of a new list's first turn; lists that come one after the other at a start are equals.
     var earliest: Int { max(0, virtualTime - List.credit) }
-    /// How many lists have nothing queued or in flight, and are known because they are ahead of a new one.
-    private var idleLists = 0
-    private var idleLimit = 32
+    /// The number of lists at which forgettable ones are removed.
+    private var listLimit = 32
     var lastNumber = 0
 
     var activeUntrusted = 0
@@ -89,7 +85,7 @@ package struct FetchQueue: Sendable {
     /// Whether a trusted origin has queued or running downloads.
     package var isFlowing: Bool { trustedOrigins > 0 }
 
-    package var activeURLs: some Collection<Key> {
+    package var activeURLs: some Collection<IconURL> {
         places.places.lazy.filter { places[$0].isActive }.map { places[$0].key }
     }
 
@@ -100,10 +96,9 @@ package struct FetchQueue: Sendable {
     // MARK: URLs
 
     /// Queues a URL on behalf of a list, unless it is queued or in flight already.
-    package mutating func add(_ url: Key, origin: String, list: ListName, priority: Priority) {
+    package mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
         guard places.index(of: url) == nil else { return }
-        let origin =
-            origins.place(of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
+        let origin = origins.place(of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
         let list = join(list)
         let place = places.place(of: url, default: Place(key: url, origin: origin, list: list, priority: priority))
         link(place)
@@ -111,7 +106,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Moves a queued URL ahead of the others of its list, because somebody waits for it.
-    package mutating func raise(_ url: Key) {
+    package mutating func raise(_ url: IconURL) {
         guard let place = queuedPlace(of: url), places[place].priority != .awaited else { return }
         unlink(place)
         places[place].priority = .awaited
@@ -119,7 +114,7 @@ package struct FetchQueue: Sendable {
         renewTurn(of: places[place])
     }
 
-    package mutating func move(_ url: Key, to list: ListName) {
+    package mutating func move(_ url: IconURL, to list: ListName) {
         guard let place = queuedPlace(of: url), lists[places[place].list].key != list else { return }
         unlink(place)
         renewTurn(of: places[place])
@@ -130,7 +125,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Dequeues a URL; one in flight stays active until `finish`.
-    package mutating func remove(_ url: Key) {
+    package mutating func remove(_ url: IconURL) {
         guard let place = queuedPlace(of: url) else { return }
         unlink(place)
         renewTurn(of: places[place])
@@ -138,15 +133,15 @@ package struct FetchQueue: Sendable {
     }
 
     /// Dequeues the URLs to start now, which count as active from here on.
-    package mutating func start() -> [Key] {
-        var started: [Key] = []
+    package mutating func start() -> [IconURL] {
+        var started: [IconURL] = []
         while activeCount < concurrency, let url = startNext() { started.append(url) }
         return started
     }
 
     /// Frees a download's slot and returns its origin; `nil` if the URL was not in flight.
     @discardableResult
-    package mutating func finish(_ url: Key) -> String? {
+    package mutating func finish(_ url: IconURL) -> String? {
         guard let place = places.index(of: url), places[place].isActive else { return nil }
         let origin = places[place].origin
         let name = origins[origin].key
@@ -158,7 +153,7 @@ package struct FetchQueue: Sendable {
         return name
     }
 
-    private func queuedPlace(of url: Key) -> Int? {
+    private func queuedPlace(of url: IconURL) -> Int? {
         places.index(of: url).flatMap { places[$0].isActive ? nil : $0 }
     }
 
@@ -180,9 +175,8 @@ package struct FetchQueue: Sendable {
 
     /// Counts one more URL of a list; returns the list's number.
     private mutating func join(_ list: ListName) -> Int {
-        let (start, known) = (earliest, lists.count)
+        let start = earliest
         let number = lists.place(of: list, default: List(key: list, times: SIMD4(repeating: start)))
-        if lists[number].work == 0, lists.count == known { idleLists -= 1 }
         lists[number].work += 1
         return number
     }
@@ -193,14 +187,11 @@ package struct FetchQueue: Sendable {
     /// go first.
     private mutating func leave(_ list: Int) {
         lists[list].work -= 1
-        guard lists[list].work == 0 else { return }
-        idleLists += 1
-        guard idleLists > idleLimit else { return }
+        guard lists[list].work == 0, lists.count > listLimit else { return }
         for list in lists.places where lists[list].work == 0 && lists[list].times.max() <= earliest {
             lists.remove(at: list)
-            idleLists -= 1
         }
-        idleLimit = 2 * idleLists + 32
+        listLimit = 2 * lists.count + 32
     }
 
     // MARK: Origins
