@@ -59,8 +59,9 @@ extension CacheExpectation {
     /// All images on disk, with the URLs that show them; O(*n*) in the number of icons and of entries in all documents.
     private static func images(of catalog: Catalog) -> [Naming] {
         var images: [Naming] = []
-        images.reserveCapacity(catalog.icons.count)
-        for id in catalog.icons.ids {
+        let ids = catalog.icons.ids
+        images.reserveCapacity(ids.count)
+        for id in ids {
             let image = catalog.icons[id].icon.boxedImage
             if let naming = naming(of: catalog.icons[id].url, image, catalog.names) { images.append(naming) }
         }

@@ -104,7 +104,7 @@ struct IconBook: Sendable {
         let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
         if !icon.isBusy { sources.forget(url) }
         guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
-        catalog.forgetIcon(url)
+        catalog.forgetIcon(id)
         keyGroups.remove(url)
         sharedDownloads.forget(url)
         cuts.forget(url)
@@ -148,8 +148,9 @@ struct IconBook: Sendable {
     mutating func decideAll(in turn: inout Turn) {
         if !settings.keys.isEmpty, keyGroups.isEmpty { addKeys(of: Set(catalog.icons.urls), in: &turn) }
         var dueTimes: [(icon: IconID, time: Timestamp)] = []
-        dueTimes.reserveCapacity(catalog.icons.count)
-        for id in catalog.icons.ids {
+        let ids = catalog.icons.ids
+        dueTimes.reserveCapacity(ids.count)
+        for id in ids {
             let isScheduled = catalog.icons[id].icon.due != nil
             // One from an upstream says nothing of other URLs.
             if let response = catalog.icons[id].icon.packedResponse, !sources.gave(responseFrom: response.url) {

@@ -13,7 +13,7 @@ package struct IconID: Hashable, Comparable, Sendable {
     package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 }
 
-/// The icons by URL: those with a record, and those of which only documents tell.
+/// The icons by URL: those with a record, and those without one that documents on disk name.
 package struct IconTable: Sendable {
     package struct Element: Keyed, Sendable {
         package fileprivate(set) var url: IconURL
@@ -31,8 +31,6 @@ package struct IconTable: Sendable {
     }
 
     private var table = KeyedTable<Element>()
-    /// The number of records.
-    package private(set) var count = 0
 
     package init() {}
 
@@ -51,7 +49,7 @@ package struct IconTable: Sendable {
     /// The numbers of all icons with a record; unlike a sequence of the records, it does not copy what changes meanwhile.
     package var ids: [IconID] { allIDs.filter { table[$0.place].hasRecord } }
 
-    /// Also those of icons of which only documents tell.
+    /// The numbers of all icons, also of those without a record.
     var allIDs: [IconID] { table.places.map { IconID($0) } }
 
     package var urls: [IconURL] { ids.map { table[$0.place].url } }
@@ -60,7 +58,6 @@ package struct IconTable: Sendable {
     mutating func id(of url: IconURL, default new: @autoclosure () -> IconRecord) -> IconID {
         let place = table.place(of: url, default: Element(url))
         if !table[place].hasRecord {
-            count += 1
             (table[place].icon, table[place].hasRecord) = (new(), true)
             // The text of the list, which stays, in place of that of a document.
             table[place].url = url
@@ -75,7 +72,6 @@ package struct IconTable: Sendable {
 
     /// Removes the record of an icon.
     mutating func remove(_ id: IconID) {
-        count -= 1
         (table[id.place].icon, table[id.place].hasRecord) = (IconRecord(), false)
         freeIfVacant(id.place)
     }

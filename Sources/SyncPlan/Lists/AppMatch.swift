@@ -7,8 +7,8 @@ package import CacheFormat
 /// An app is recognised by its identity in the list; else by its name, or by its name and its URL without the query, if
 /// only one entry of each version has that. Apps with different identities and URLs are never the same.
 package struct AppMatch: Sendable {
-    /// The parts that differ; entries before and after them are the same apps with the same URLs.
-    private let differing: (old: Range<Int>, new: Range<Int>)
+    /// The entries before and after them are the same apps with the same URLs.
+    private let differing: DifferingParts
     /// The old entry of each new entry that has one, in the parts that differ.
     package private(set) var counterparts: [Int: Int] = [:]
     /// The old entries whose apps are gone.
@@ -16,11 +16,7 @@ package struct AppMatch: Sendable {
 
     /// O(*n*) in the number of entries; where nothing is removed or changed, they are only compared.
     package init(from old: [AppEntry], to new: [AppEntry]) {
-        let shorter = min(old.count, new.count)
-        var (head, tail) = (0, 0)
-        while head < shorter, Self.areSame(old[head], new[head]) { head += 1 }
-        while tail < shorter - head, Self.areSame(old[old.count - 1 - tail], new[new.count - 1 - tail]) { tail += 1 }
-        differing = (head..<old.count - tail, head..<new.count - tail)
+        differing = DifferingParts(of: old, and: new, where: Self.areSame)
         var rest = Rest(old: Array(differing.old), new: Array(differing.new))
         // First, entries that only moved.
         match(&rest, old, new) { Key(identity: $0.id, name: $0.name, icon: $0.icon.text) }

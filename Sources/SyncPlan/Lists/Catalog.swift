@@ -89,10 +89,10 @@ package struct Catalog: Sendable {
         let (old, known) = (lists[name]?.entries ?? [], lists[name]?.icons ?? [])
         let diff = IconDiff(from: old, to: list.entries)
         var list = list
-        let head = zip(old, list.entries).prefix { $0.icon == $1.icon }.count
-        let tail = zip(old[head...].reversed(), list.entries[head...].reversed()).prefix { $0.icon == $1.icon }.count
+        let differing = DifferingParts(of: old, and: list.entries) { $0.icon == $1.icon }
         list.icons =
-            known.prefix(head) + list.entries[head...].dropLast(tail).map { id(of: $0.icon) } + known.suffix(tail)
+            known[..<differing.old.lowerBound] + list.entries[differing.new].map { id(of: $0.icon) }
+            + known[differing.old.upperBound...]
         lists[name] = list
         version += 1
         apply(diff, to: name)
@@ -225,8 +225,7 @@ package struct Catalog: Sendable {
         return lastTrail
     }
 
-    package mutating func forgetIcon(_ url: IconURL) {
-        guard let id = icons.id(of: url) else { return }
+    mutating func forgetIcon(_ id: IconID) {
         let facets = IconFacets(icons[id].icon)
         precondition(!facets.isReferenced, "a referenced icon is not forgotten")
         recount(id, from: facets, to: IconFacets(IconRecord()))

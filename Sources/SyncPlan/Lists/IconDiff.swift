@@ -24,19 +24,14 @@ package struct IconDiff: Equatable, Sendable {
             }
             return
         }
-        let shorter = min(old.count, new.count)
-        var head = 0
-        while head < shorter, Self.saySame(old[head], new[head]) { head += 1 }
-        var tail = 0
-        while tail < shorter - head, Self.saySame(old[old.count - 1 - tail], new[new.count - 1 - tail]) { tail += 1 }
-        let oldPart = old[head..<old.count - tail]
-        let newPart = new[head..<new.count - tail]
+        let differing = DifferingParts(of: old, and: new, where: Self.saySame)
+        let (oldPart, newPart) = (old[differing.old], new[differing.new])
         guard !oldPart.isEmpty || !newPart.isEmpty else { return }
 
         // The unchanged parts may name the same URLs.
         let touched = Set(oldPart.lazy.map(\.icon)).union(newPart.lazy.map(\.icon))
-        let first = old[..<head].filter { touched.contains($0.icon) }
-        let last = old[(old.count - tail)...].filter { touched.contains($0.icon) }
+        let first = old[..<oldPart.startIndex].filter { touched.contains($0.icon) }
+        let last = old[oldPart.endIndex...].filter { touched.contains($0.icon) }
         let before = Self.mentions(in: first + oldPart + last)
         let after = Self.mentions(in: first + newPart + last)
         for url in touched {

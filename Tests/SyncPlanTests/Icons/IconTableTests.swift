@@ -22,7 +22,7 @@ struct IconTableTests {
                 #expect(table[url]?.wasMissing == model.removeValue(forKey: url))
                 if let id = table.id(of: url) { table.remove(id) }
             }
-            #expect(table[url]?.wasMissing == model[url] && table.count == model.count)
+            #expect(table[url]?.wasMissing == model[url] && table.ids.count == model.count)
         }
         #expect(Dictionary(uniqueKeysWithValues: table.ids.map { (table[$0].url, table[$0].icon.wasMissing) }) == model)
         #expect(Set(table.urls) == Set(model.keys))
@@ -34,7 +34,7 @@ struct IconTableTests {
         let (a, b) = (table.id(of: "a", default: IconRecord()), table.id(of: "b", default: IconRecord()))
         table.name(table.id(naming: "a"))
         table.remove(a)
-        #expect(table["a"] == nil && table.id(of: "a") == nil && table.id(named: "a") == a && table.count == 1)
+        #expect(table["a"] == nil && table.id(of: "a") == nil && table.id(named: "a") == a && table.ids.count == 1)
         let c = table.id(of: "c", default: IconRecord())
         #expect(Set([a, b, c]).count == 3 && table.id(of: "b") == b)
         #expect(table.forgetNaming(of: a) && table.id(named: "a") == a)
