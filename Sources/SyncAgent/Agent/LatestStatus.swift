@@ -4,7 +4,7 @@ import Synchronization
 
 /// The status after the last change that the plan has handled, so that nobody waits for the change in progress.
 ///
-/// It is built at most once per change, and only while somebody asks. Only the loop builds it.
+/// The loop builds it, at most once per change, and only while somebody asks.
 final class LatestStatus: Sendable {
     private let state = Mutex<(status: StatusReport?, isWanted: Bool)>((nil, false))
 

@@ -2,7 +2,7 @@
 package import CacheFormat
 
 extension RetirementLedger {
-    /// A snapshot of which generations name these URLs.
+    /// Takes a snapshot from which ``Namings/newest(among:)`` finds the generations that name these URLs.
     package func namings(of urls: some Sequence<IconURL>, in catalog: Catalog) -> Namings {
         let urls = Set(urls)
         let named = urls.compactMap { url in catalog.icons.id(named: url).map { ($0, url) } }

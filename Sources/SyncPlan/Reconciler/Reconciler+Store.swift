@@ -247,12 +247,12 @@ extension Reconciler {
         (found, lists) = (renditions.images, renditions.lists)
         for id in book.catalog.icons.ids {
             guard let digest = book.catalog.icons[id].icon.boxedImage.digest, images.contains(digest),
-                case let (url, icon) = (book.catalog.icons[id].url, book.catalog.icons[id].icon), let image = icon.image
+                let image = book.catalog.icons[id].icon.image
             else { continue }
             book.retention.recordDamage(of: image)
-            book.catalog.names.recordDamage(of: url)
-            found.insert(image.sha256)
-            lists.formUnion(icon.lists)
+            book.catalog.names.recordDamage(of: book.catalog.icons[id].url)
+            found.insert(digest)
+            lists.formUnion(book.catalog.icons[id].icon.lists)
             book.apply(.lost, to: id, in: &turn)
         }
         book.catalog.forgetOrphans(of: images)
