@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The processes, files and mounts of a run, all of which end with it."""
-import contextlib, ctypes, fcntl, os, shutil, signal, subprocess, tempfile, time
+import contextlib, ctypes, fcntl, os, select, shutil, signal, subprocess, tempfile, time
 
 PR_SET_CHILD_SUBREAPER = 36
 # Short, since paths of sockets are: that of an agent of gpg has 60 characters of its own.
@@ -44,12 +44,30 @@ def reap_orphans(steps):
                 os.waitpid(process, os.WNOHANG)
 
 
+def wait(process, seconds=None):
+    """Waits for a process, and returns the processor time that it and the processes it waited for took, in seconds.
+
+    It is None if the process still runs after the limit. A process whose parent ended first is not counted.
+    """
+    descriptor = os.pidfd_open(process.pid)
+    try:
+        ended = select.poll()
+        ended.register(descriptor, select.POLLIN)
+        if not ended.poll(None if seconds is None else 1000 * seconds):
+            return None
+    finally:
+        os.close(descriptor)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    return usage.ru_utime + usage.ru_stime
+
+
 def end_group(group, patience=10):
     """Ends a process group: kindly, and then by force."""
-    for number, wait in ((signal.SIGTERM, patience), (signal.SIGKILL, 5)):
+    for number, seconds in ((signal.SIGTERM, patience), (signal.SIGKILL, 5)):
         with contextlib.suppress(OSError):
             os.killpg(group, number)
-        end = time.monotonic() + wait
+        end = time.monotonic() + seconds
         while any(of == group and state != "Z" for state, _, of in running().values()):
             if time.monotonic() > end:
                 break
