@@ -216,7 +216,7 @@ package final class EventJournal: Sendable {
             guard let self else { return }
             let isFailing = output.withLock { output in
                 guard output.isFailing, !output.isClosed else { return false }
-                output.mark = output.mark ?? EventMark(first: output.next, boot: boot, after: .notWritten)
+                output.mark = EventMark(first: output.next, boot: boot, after: output.mark?.after ?? .notWritten)
                 output.first = output.next
                 var none: [UInt8] = []
                 write(&none, &output)

@@ -393,23 +393,32 @@ struct EventJournalTests {
         }
     }
 
-    @Test("the event journal recovers once a disk has room again, without a new event")
-    func recovery() async throws {
+    @Test(
+        "the event journal recovers once a disk has room again, and says what is missing, without a new event",
+        arguments: [false, true])
+    func recovery(isFullAtStart: Bool) async throws {
         try await withTemporaryFolder { folder in
             try await SmallDisk.mounted("size=64k", at: folder) {
                 let log = RecordedLog()
-                let journal = EventJournal(
-                    in: folder, retryInterval: .milliseconds(5), boot: "boot 1", logger: log.logger)
+                func open() -> EventJournal {
+                    EventJournal(in: folder, retryInterval: .milliseconds(5), boot: "boot 1", logger: log.logger)
+                }
+                var journal = open()
                 try await Self.write(1...10, to: journal)
+                if isFullAtStart { await journal.close() }
                 let filler = try Self.fill(folder)
+                if isFullAtStart { journal = open() }
                 journal.append((0..<200).map(Self.event), at: Self.time)
                 // What is left in the last page of the file may do for the mark, also on a full disk.
                 try await waitUntil { !log.messages.isEmpty }
                 #expect(unlink(filler.string) == 0)
-                try await waitUntil { log.messages.count == 2 && journal.failure == nil }
+                try await waitUntil { [journal] in log.messages.count == 2 && journal.failure == nil }
                 #expect(journal.newest == 210)
+                let missing = try await Self.read(journal, from: .after(10))
+                #expect(missing.last?.kind == "gap" && missing.last?.code == "not-written")
+                #expect(missing.last?.id == 210)
                 journal.append([.paused], at: Self.time)
-                try await waitUntil { journal.newest == 211 }
+                try await waitUntil { [journal] in journal.newest == 211 }
                 let records = try await Self.read(journal)
                 #expect(records.filter { $0.kind == "gap" }.map(\.code) == ["not-written"])
                 #expect(records.last?.kind == "paused" && records.map(\.id) == records.map(\.id).sorted())
