@@ -9,13 +9,21 @@ struct ListSite: Sendable {
     let reader: ImageReader
     /// The origins of the pages whose scripts may read lists; `*` is any, and `null` a page that was opened from disk.
     let origins: [String]
+    /// Limits the bytes of documents that clients have not read yet.
+    var memory = Allowance(32 << 20)
 
     static func isList(_ path: String) -> Bool { path == "/lists" || path.starts(withBytes: "/lists/") }
 
     func respond(to request: Request) async -> Response {
         var response = await request.reading {
-            (try? await answer(request))
-                ?? .refusal(.serviceUnavailable, "unreadable", "The cache cannot be read: syncagent status says why.")
+            do {
+                return try await answer(request)
+            } catch let error as APIError {
+                return .refusal(error)
+            } catch {
+                let reason = "The cache cannot be read: syncagent status says why."
+                return .refusal(.serviceUnavailable, "unreadable", reason)
+            }
         }
         response.headers[.resourcePolicy] = ImageSite.Audience.sameOrigin.rawValue
         response.headers[.xContentTypeOptions] = "nosniff"
@@ -37,7 +45,7 @@ struct ListSite: Sendable {
         if parts.isEmpty {
             let index = try await index()
             let digest = Digest.of(index)
-            return document(isCurrent(digest) ? nil : index, digest)
+            return try document(isCurrent(digest) ? nil : index, digest)
         }
         guard parts.count == 1, let part = parts.first, let bytes = PercentEncoding.decode(Substring(part).utf8),
             let file = String(validating: bytes, as: UTF8.self), file.ends(withBytes: ".json")
@@ -48,7 +56,7 @@ struct ListSite: Sendable {
         guard let (digest, json) = try await reader.list(name, unless: isCurrent) else {
             return .refusal(.notFound, "no-such-list", "No app list of this name is published.")
         }
-        return document(json, digest)
+        return try document(json, digest)
     }
 
     private func index() async throws -> [UInt8] {
@@ -65,11 +73,11 @@ struct ListSite: Sendable {
     private static func tag(_ digest: Digest) -> String { "\"\(digest.hex)\"" }
 
     /// Without a document, the client has it.
-    private func document(_ json: [UInt8]?, _ digest: Digest) -> Response {
+    private func document(_ json: [UInt8]?, _ digest: Digest) throws(APIError) -> Response {
         let headers: HTTPFields = [.eTag: Self.tag(digest), .cacheControl: "no-cache"]
         guard let json else { return Response(status: .notModified, headers: headers) }
         var response = Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json)))
         response.headers[.contentType] = "application/json"
-        return response
+        return try memory.count(response, as: json.count)
     }
 }

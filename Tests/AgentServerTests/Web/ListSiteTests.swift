@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Hummingbird
 import NIOHTTP1
 import SystemPackage
 import TestSupport
@@ -23,9 +24,10 @@ struct ListSiteTests {
     }
 
     private static func serving(
-        _ world: WebWorld, origins: [String] = [], _ body: @escaping @Sendable (Int) async throws -> Void
+        _ world: WebWorld, origins: [String] = [], memory: Allowance = Allowance(1 << 20),
+        _ body: @escaping @Sendable (Int) async throws -> Void
     ) async throws {
-        let site = ListSite(reader: world.reader, origins: origins)
+        let site = ListSite(reader: world.reader, origins: origins, memory: memory)
         try await world.serving({ request, _ in await site.respond(to: request) }, body)
     }
 
@@ -51,6 +53,25 @@ struct ListSiteTests {
                     #expect(try await WebWorld.ask(port, target).status == 404, "\(target)")
                 }
                 #expect(try await WebWorld.ask(port, .POST, "/lists").status == 405)
+            }
+        }
+    }
+
+    @Test("while clients have not read as many documents as memory allows, others are asked to try again")
+    func memory() async throws {
+        try await WebWorld.with { world in
+            try Self.publish(in: world)
+            let memory = Allowance(1)
+            try await Self.serving(world, memory: memory) { port in
+                do {
+                    let unread = try memory.count(Response(status: .ok), as: 1)
+                    let refusal = try await WebWorld.ask(port, "/lists")
+                    #expect(refusal.status == 503 && refusal.fields["retry-after"] == "1")
+                    expectContains(refusal.text, "busy")
+                    withExtendedLifetime(unread) {}
+                }
+                #expect(try await WebWorld.ask(port, "/lists").status == 200)
+                #expect(try await WebWorld.ask(port, "/lists").status == 200)
             }
         }
     }
