@@ -149,6 +149,9 @@ public struct AppListDocument: Equatable, Sendable {
 
         /// Whether the path has the form `icons/ab/<digest>.<suffix>`; readers accept no other path.
         package var hasPlainPath: Bool { CacheLayout.isImageSuffix(location) }
+
+        /// The suffix of the file if its path has that form.
+        package var plainSuffix: String? { hasPlainPath ? location : nil }
         /// The digest of its bytes.
         public let sha256: Digest
         /// The size of the file, in bytes.

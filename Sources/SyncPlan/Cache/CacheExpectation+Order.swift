@@ -49,7 +49,7 @@ extension CacheExpectation {
             while let next = rest.first, next < start + list.entries.count {
                 rest.removeFirst()
                 let url = list.entries[next - start].icon
-                if let naming = naming(of: url, catalog.icons[url]?.boxedImage, catalog.names) { images.append(naming) }
+                if let naming = naming(of: url, catalog.icons[url]?.image, catalog) { images.append(naming) }
             }
             start += list.entries.count
         }
@@ -62,27 +62,28 @@ extension CacheExpectation {
         let ids = catalog.icons.ids
         images.reserveCapacity(ids.count)
         for id in ids {
-            let image = catalog.icons[id].icon.boxedImage
-            if let naming = naming(of: catalog.icons[id].url, image, catalog.names) { images.append(naming) }
+            let image = catalog.icons[id].icon.image
+            if let naming = naming(of: catalog.icons[id].url, image, catalog) { images.append(naming) }
         }
         // Include unreferenced icons while their names exist.
-        for (url, image) in catalog.names.images where catalog.icons[url] == nil {
-            if let image = image.wrappedValue { images.append(Naming(image: image, url: url)) }
+        for (url, name) in catalog.names.names where catalog.icons[url] == nil {
+            if let image = name.image { images.append(Naming(image: catalog.images.image(image), url: url)) }
         }
         // Apps may show last images that have no name.
         let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
-        for row in catalog.images.rows.elements {
-            guard let image = row.boxed.wrappedValue, !(named?.contains(image.sha256) ?? row.isShown) else { continue }
-            if catalog.images.isKept(image.sha256) { images.append(Naming(image: image, url: nil)) }
+        for id in catalog.images.ids {
+            let row = catalog.images[id]
+            guard row.isKept, !(named?.contains(row.key) ?? row.isShown) else { continue }
+            images.append(Naming(image: catalog.images.image(id), url: nil))
         }
         return images
     }
 
     /// The image that the `by-url/` name of an icon leads to: its own, or its app's last one.
-    private static func naming(of url: IconURL, _ image: Boxed<AppListDocument.Image>?, _ names: NameTable) -> Naming? {
-        let named = names.image(of: url)
-        guard let own = image?.wrappedValue else { return named?.wrappedValue.map { Naming(image: $0, url: url) } }
+    private static func naming(of url: IconURL, _ own: ImageID?, _ catalog: Catalog) -> Naming? {
+        let name = catalog.names[url]
+        guard let own else { return name?.image.map { Naming(image: catalog.images.image($0), url: url) } }
         // It has no name until it is published.
-        return Naming(image: own, url: named == nil || named?.digest == own.sha256 ? url : nil)
+        return Naming(image: catalog.images.image(own), url: name == nil || name?.image == own ? url : nil)
     }
 }

@@ -206,7 +206,7 @@ struct Retention: Sendable {
             stuck = (plan, until: min(stuck?.until ?? now + Self.removalRetry, now + Self.removalRetry))
         }
         reviewHold(in: catalog)
-        if gone.isOfDamage { for url in failed.urls { catalog.names.recordDamage(of: url) } }
+        if gone.isOfDamage { for url in failed.urls { catalog.names.recordDamage(of: url, in: &catalog.images) } }
     }
 
     /// Waives the grace period of what is retired, except for its last seconds, at a user's request.
@@ -239,9 +239,9 @@ struct Retention: Sendable {
         self.replaced.formUnion(replaced.subtracting(lost).filter { catalog.icons.id(named: $0) != nil })
         var orphans = Set(
             lost.compactMap { url in
-                catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image?.sha256 }
+                catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image }
             })
-        orphans.formUnion(kept.compactMap(\.image.digest))
+        orphans.formUnion(kept.lazy.map(\.image))
         let retired = orphans.count { !catalog.needs($0) }
         reviewHold(in: catalog)
         brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
@@ -253,7 +253,7 @@ struct Retention: Sendable {
         hasBrakedAtStart = true
         guard brake.hold == nil else { return }
         let lost = catalog.retired.filter { !replaced.contains($0.key) }
-        let images = Set(lost.compactMap { $0.value.wrappedValue?.sha256 })
+        let images = Set(lost.values)
             .union(ledger.retiredLastImages(except: replaced, in: catalog))
         let retired = images.count { !catalog.needs($0) }
         brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)

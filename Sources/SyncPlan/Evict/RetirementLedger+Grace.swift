@@ -24,11 +24,11 @@ extension RetirementLedger {
     /// name.
     ///
     /// `icons` are the images of retired icons.
-    func retiredRenditions(besides icons: [Digest], in catalog: Catalog) -> Int {
+    func retiredRenditions(besides icons: some Sequence<ImageID>, in catalog: Catalog) -> Int {
         guard !superseded.isEmpty else { return 0 }
         let images = catalog.images
-        var idle = Set(images.ids.filter { !images[$0].isShown && images.isOnDisk(images[$0].key) })
-        idle.subtract(icons.compactMap(images.id))
+        var idle = Set(images.ids.filter { !images[$0].isShown && images.isOnDisk($0) })
+        idle.subtract(icons)
         for document in documents.values where document.since != nil { idle.subtract(document.images) }
         return idle.count
     }
@@ -81,7 +81,7 @@ extension RetirementLedger {
     package func retires(
         moreThan limit: Int, through generation: Int, except replaced: Set<IconURL> = [], in catalog: Catalog
     ) -> Bool {
-        var images: Set<Digest> = []
+        var images: Set<ImageID> = []
         var lost: Set<IconID> = []
         let all = superseded + (current.map { [$0] } ?? [])
         for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
@@ -91,7 +91,7 @@ extension RetirementLedger {
             for icon in document.icons where !catalog.icons[icon].icon.isReferenced {
                 let url = catalog.icons[icon].url
                 if replaced.contains(url) { continue }
-                if let image = catalog.icons[icon].icon.boxedImage.digest {
+                if let image = catalog.icons[icon].icon.image {
                     if !catalog.needs(image) { images.insert(image) }
                 } else if !showLast.contains(url) {
                     lost.insert(icon)
@@ -106,7 +106,7 @@ extension RetirementLedger {
     ///
     /// An icon in `replaced` has an app with a new icon URL, and does not count. O(*n*) in the number of documents, and
     /// of such images.
-    func retiredLastImages(except replaced: Set<IconURL>, in catalog: Catalog) -> Set<Digest> {
+    func retiredLastImages(except replaced: Set<IconURL>, in catalog: Catalog) -> Set<ImageID> {
         documents.values.reduce(into: []) {
             $0.formUnion(Self.lastImages(of: $1, except: replaced, in: catalog))
         }
@@ -114,9 +114,9 @@ extension RetirementLedger {
 
     private static func lastImages(
         of document: Document, except replaced: Set<IconURL>, in catalog: Catalog
-    ) -> [Digest] {
-        Dictionary(grouping: document.apps, by: \.entry.icon).flatMap { url, apps -> [Digest] in
-            let images = apps.compactMap(\.last?.image.digest)
+    ) -> [ImageID] {
+        Dictionary(grouping: document.apps, by: \.entry.icon).flatMap { url, apps -> [ImageID] in
+            let images = apps.compactMap(\.last?.image)
             // The icon's own image has replaced one of them.
             if catalog.icons[url]?.hasImage == true {
                 return images.filter { $0 != images.first && !catalog.needs($0) }

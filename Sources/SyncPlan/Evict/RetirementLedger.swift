@@ -70,10 +70,10 @@ package struct RetirementLedger: Sendable {
 
     /// The lists with a document that shows one of these images as an app's last one; O(*n*) in the number of such
     /// apps.
-    func lists(showingLast images: Set<Digest>) -> [ListName] {
+    func lists(showingLast images: Set<ImageID>) -> [ListName] {
         showingLast.keys.filter { list in
             documentsShowingLast(of: list).contains { document in
-                document.apps.contains { $0.last?.image.digest.map(images.contains) ?? false }
+                document.apps.contains { $0.last.map { images.contains($0.image) } ?? false }
             }
         }
     }
@@ -144,15 +144,14 @@ package struct RetirementLedger: Sendable {
         // Iterate by index: copying an entry costs more than the rest.
         for index in value.apps.indices {
             guard case .ready(let image) = value.apps[index].state else { continue }
-            ready.icons.append(catalog.icons.id(naming: value.apps[index].icon, likely: listed?[index]))
-            ready.images.append(catalog.images.id(naming: image))
-            if case .some(_, let renditions) = value.apps[index].rest {
-                for rendition in renditions {
-                    ready.images.append(catalog.images.id(naming: rendition.image))
-                }
-            }
-            guard case .some(let last?, _) = value.apps[index].rest else { continue }
-            let shown = App.LastImage(url: last.icon, image: catalog.images.boxed(image), since: last.since)
+            let icon = catalog.icons.id(naming: value.apps[index].icon, likely: listed?[index])
+            ready.icons.append(icon)
+            let id = catalog.images.id(of: image, likely: catalog.icons[icon].icon.shownImage)
+            ready.images.append(id)
+            guard case .some(let last, let renditions) = value.apps[index].rest else { continue }
+            for rendition in renditions { ready.images.append(catalog.images.id(of: rendition.image)) }
+            guard let last else { continue }
+            let shown = App.LastImage(url: last.icon, image: id, since: last.since)
             apps.append(App(entry: AppEntry(value.apps[index]), last: shown))
         }
         let document = Document(

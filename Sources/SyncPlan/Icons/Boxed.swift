@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 
 /// An optional value in a box of its own, so that `nil` takes little room.
 @propertyWrapper
@@ -22,9 +21,4 @@ package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
         get { if case .full(let value) = box { value } else { nil } }
         set { box = newValue.map(Box.full) ?? .empty }
     }
-}
-
-extension Boxed<AppListDocument.Image> {
-    /// The digest of the image; does not copy the rest.
-    var digest: Digest? { if case .full(let image) = box { image.sha256 } else { nil } }
 }

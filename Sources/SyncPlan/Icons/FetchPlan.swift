@@ -17,7 +17,8 @@ package enum FetchPlan: Equatable, Sendable {
     /// It is queued, in flight, waits for disk space, or waits to be published.
     case underWay
 
-    package init(for icon: IconRecord, now: Timestamp) {
+    /// The plan for an icon with this image, if any.
+    package init(for icon: IconRecord, with image: @autoclosure () -> Digest?, now: Timestamp) {
         guard icon.isReferenced else {
             self = .unreferenced
             return
@@ -32,9 +33,9 @@ package enum FetchPlan: Equatable, Sendable {
                 return
             }
             self = next > now ? .waiting(until: next) : .fetch(icon.fetchReason)
-        } else if let image = icon.boxedImage.digest {
+        } else if icon.hasImage {
             // An image without one of the lists' digests is never fresh.
-            let isAccepted = icon.accepts(image)
+            let isAccepted = icon.expected.isEmpty || image().map(icon.accepts) ?? true
             if icon.isInline, isAccepted {
                 self = .inline
             } else {
@@ -49,6 +50,12 @@ package enum FetchPlan: Equatable, Sendable {
 extension IconRecord {
     /// Why the icon is requested, if it is.
     var fetchReason: FetchReason {
-        failure != nil ? .retry : image != nil ? .expired : wasMissing ? .missingOnDisk : .notCached
+        hasFailed ? .retry : hasImage ? .expired : wasMissing ? .missingOnDisk : .notCached
+    }
+}
+
+extension Catalog {
+    func fetchPlan(of id: IconID, now: Timestamp) -> FetchPlan {
+        FetchPlan(for: icons[id].icon, with: images.digest(icons[id].icon.image), now: now)
     }
 }

@@ -14,8 +14,8 @@ extension IconBook {
             return enqueue(url, reason, from: nil, in: &turn)
         }
         let decision = sources.decide(
-            for: icon.sought(at: url), refreshSpread: settings.refresh.default, mayPoll: downloads.mayStart,
-            at: turn.now, using: &turn.generator)
+            for: icon.sought(at: url, in: catalog.images), refreshSpread: settings.refresh.default,
+            mayPoll: downloads.mayStart, at: turn.now, using: &turn.generator)
         switch decision {
         case .take(let queue): enqueue(url, reason, from: queue, in: &turn)
         case .origin: enqueue(url, reason, from: nil, in: &turn)
@@ -114,7 +114,7 @@ extension IconBook {
         }
         let isCopy = sources.isTaking(url)
         let last = isCopy ? nil : icon.failure?.code
-        let isRefused = !icon.accepts(outcome)
+        let isRefused = !accepts(outcome, of: icon)
         let isInvalid = downloads.finish(ended, after: last, ofOrigin: !isCopy, isRequest: isRequest, in: &turn)
         let (isOver, answer) = endSupply(outcome, of: url, in: &turn)
         guard isOver else {
@@ -134,9 +134,9 @@ extension IconBook {
             return false
         }
         if case .image(let staged, _) = outcome {
-            if case .staged = end {
+            if case .staged(let new, _) = end {
                 publishing.stage(url)
-                if mayWriteAhead, !catalog.images.isKnown(staged.image.sha256) {
+                if mayWriteAhead, !catalog.images[new.image].isKnown {
                     turn.actions.append(.writeAhead(staged, naming: icon.hasImage ? nil : url))
                 }
             } else {
@@ -151,6 +151,15 @@ extension IconBook {
         }
         for other in downloads.drainLoginIcons() { updateLogin(of: other, in: &turn) }
         return isRefused
+    }
+
+    /// Whether the image that an icon has by an outcome, if any, has one of the digests that lists give.
+    private func accepts(_ outcome: FetchOutcome, of icon: IconRecord) -> Bool {
+        switch outcome {
+        case .image(let staged, _): icon.accepts(staged.image.sha256)
+        case .notModified: catalog.images.digest(icon.image).map(icon.accepts) ?? true
+        case .failed, .noRoom, .cancelled: true
+        }
     }
 
     /// Changes the failure of a new icon into that of a network's login, or retries the icon once there is none.
@@ -211,14 +220,14 @@ extension IconBook {
             }
             return .confirmed(evaluate(response, of: url, in: &turn))
         case .image(let staged, let response):
-            if staged.image.sha256 == icon.boxedImage.digest {
+            if staged.image.sha256 == catalog.images.digest(icon.image) {
                 return .confirmed(answer ?? evaluate(response, of: url, in: &turn))
             }
             guard icon.isReferenced else { return .discarded }
+            let image = catalog.images.id(ofStaged: staged.image)
             if !icon.hasImage,
                 let refusal = refusal(
-                    of: url, bytes: staged.image.bytes,
-                    isOnDisk: !isRequest || catalog.images.isOnDisk(staged.image.sha256))
+                    of: url, bytes: staged.image.bytes, isOnDisk: !isRequest || catalog.images.isOnDisk(image))
             {
                 return .failed(repeated(refusal, of: url, in: &turn))
             }
@@ -227,7 +236,8 @@ extension IconBook {
                 return .failed(repeated(failure, of: url, in: &turn))
             }
             // Freshness is computed now: at its publication, all others would wait for that.
-            return .staged(staged, answer ?? evaluate(response, of: url, in: &turn))
+            let new = IconRecord.Staged(image: image, name: staged.name)
+            return .staged(new, answer ?? evaluate(response, of: url, in: &turn))
         }
     }
 
@@ -285,11 +295,11 @@ extension IconBook {
 
     /// Drops a staged image; it is downloaded again after a backoff, or when there is room.
     mutating func drop(
-        _ staged: StagedImage, of url: IconURL, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
+        _ staged: IconRecord.Staged, of url: IconURL, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
     ) {
         let isWanted = catalog.icons[url]?.isReferenced ?? false
         if isOutOfSpace {
-            let shortage = Shortage(bytes: staged.image.bytes, isGeneral: true, reason: reason)
+            let shortage = Shortage(bytes: catalog.images.bytes(staged.image), isGeneral: true, reason: reason)
             apply(isWanted ? .blocked : .unstaged, to: url, in: &turn)
             recordShortage(shortage, of: url, isWanted: isWanted, at: turn.now)
         } else {
@@ -321,16 +331,5 @@ extension IconBook {
             apply(.unstaged, to: url, in: &turn)
         }
         publishing.unstageAll()
-    }
-}
-
-extension IconRecord {
-    /// Whether the image that it has by an outcome, if any, has one of the digests that lists give.
-    fileprivate func accepts(_ outcome: FetchOutcome) -> Bool {
-        switch outcome {
-        case .image(let staged, _): accepts(staged.image.sha256)
-        case .notModified: boxedImage.digest.map { accepts($0) } ?? true
-        case .failed, .noRoom, .cancelled: true
-        }
     }
 }

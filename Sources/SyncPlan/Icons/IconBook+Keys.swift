@@ -69,13 +69,13 @@ extension IconBook {
     }
 
     private mutating func inherit(from source: IconURL, to url: IconURL, in turn: inout Turn) {
-        guard let from = catalog.icons[source], let digest = from.boxedImage.digest,
-            let icon = catalog.icons[url], !icon.hasStaged, icon.accepts(digest), catalog.images.isOnDisk(digest)
+        guard let from = catalog.icons[source], let image = from.image, let icon = catalog.icons[url],
+            !icon.hasStaged, icon.accepts(catalog.images[image].key), catalog.images.isOnDisk(image)
         else { return }
-        let isNew = icon.boxedImage.digest != digest
+        let isNew = icon.image != image
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }
-        if isNew { catalog.names.review(url, own: icon.boxedImage) }
-        apply(.inherited(from.boxedImage, from.packedResponse, freshUntil: from.freshUntil), to: url, in: &turn)
+        if isNew { catalog.names.review(url, own: icon.image, in: &catalog.images) }
+        apply(.inherited(image, from.packedResponse, freshUntil: from.freshUntil), to: url, in: &turn)
     }
 
     /// Makes the groups anew; if a rule changed, icons that shared an image are requested again without validators.

@@ -30,7 +30,7 @@ extension IconBook {
     /// Ends the work on an icon that no list names any more.
     private mutating func retire(_ url: IconURL, in turn: inout Turn) {
         guard let icon = catalog.icons[url] else { return }
-        if let image = icon.boxedImage.digest, !catalog.needs(image) { turn.emit(.iconRetired(url)) }
+        if let image = icon.image, !catalog.needs(image) { turn.emit(.iconRetired(url)) }
         switch icon.phase {
         case .idle: decide(url, in: &turn)
         case .queued:
@@ -62,7 +62,7 @@ extension IconBook {
     func emitReturned(_ urls: Set<IconURL>, in turn: inout Turn) {
         for url in urls.sorted() {
             guard let icon = catalog.icons[url], icon.isReferenced, let image = icon.image else { continue }
-            turn.emit(.iconReady(url, bytes: image.bytes, generation: nil))
+            turn.emit(.iconReady(url, bytes: catalog.images.bytes(image), generation: nil))
         }
     }
 

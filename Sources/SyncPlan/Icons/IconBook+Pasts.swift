@@ -58,19 +58,18 @@ extension IconBook {
     }
 
     private func lastImage(of url: IconURL, at now: Timestamp) -> App.LastImage? {
-        guard let icon = catalog.icons[url], icon.hasImage else { return nil }
-        return App.LastImage(url: url, image: icon.boxedImage, since: now.inWholeSeconds)
+        catalog.icons[url]?.image.map { App.LastImage(url: url, image: $0, since: now.inWholeSeconds) }
     }
 
     /// Shows the last images that apps had in a manifest, where damage took those that came since; returns the lists.
-    mutating func showImagesBefore(besides damaged: Set<Digest>, in turn: inout Turn) -> Set<ListName> {
+    mutating func showImagesBefore(besides damaged: Set<ImageID>, in turn: inout Turn) -> Set<ListName> {
         var lists: Set<ListName> = []
         for list in catalog.pastIndex.unsettled.sorted() {
             let shown = catalog.lists[list]?.apps.pasts.compactMap { position, past -> (Int, App.LastImage)? in
-                guard past.last == nil, let image = past.before, let digest = image.image.digest,
-                    !damaged.contains(digest), catalog.images.isOnDisk(digest)
+                guard past.last == nil, let before = past.before, !damaged.contains(before.image),
+                    catalog.images.isOnDisk(before.image)
                 else { return nil }
-                return (position, image)
+                return (position, before)
             }
             if showAgain(shown ?? [], in: list, &turn) { lists.insert(list) }
         }
@@ -80,8 +79,7 @@ extension IconBook {
     /// Retires last images, unless something still shows them.
     mutating func retire(_ images: [App.LastImage], in turn: inout Turn) {
         var told: Set<IconURL> = []
-        for last in images {
-            guard let image = last.image.digest, !catalog.needs(image), told.insert(last.url).inserted else { continue }
+        for last in images where !catalog.needs(last.image) && told.insert(last.url).inserted {
             turn.emit(.iconRetired(last.url))
             catalog.recordOrphan(last.image, of: last.url)
         }
@@ -90,7 +88,7 @@ extension IconBook {
     /// The images left without a successor when one image replaces all of them: it succeeds only the first, by URL.
     func withoutSuccessor(_ images: [App.LastImage]) -> [App.LastImage] {
         guard let first = images.min(by: { $0.url < $1.url }) else { return [] }
-        return images.filter { $0.image.digest != first.image.digest }
+        return images.filter { $0.image != first.image }
     }
 
     /// Restores the images of icons that are named again: orphaned ones, the last ones of apps, or those in `kept`.
@@ -99,14 +97,14 @@ extension IconBook {
         let images = Dictionary(kept.lazy.map { ($0.url, $0.image) }) { a, _ in a }
         for icon in added {
             let orphan = catalog.orphan(of: icon)
-            guard let image = images[icon] ?? catalog.lastImage(from: icon) ?? orphan, let digest = image.digest,
-                let record = catalog.icons[icon], !record.hasImage, record.accepts(digest),
-                catalog.images.isOnDisk(digest)
+            guard let image = images[icon] ?? catalog.lastImage(from: icon) ?? orphan,
+                let record = catalog.icons[icon], !record.hasImage, record.accepts(catalog.images[image].key),
+                catalog.images.isOnDisk(image)
             else { continue }
-            if orphan != nil, let bytes = image.wrappedValue?.bytes {
-                turn.emit(.iconReady(icon, bytes: bytes, generation: nil))
+            if orphan != nil {
+                turn.emit(.iconReady(icon, bytes: catalog.images.bytes(image), generation: nil))
             }
-            catalog.names.review(icon)
+            catalog.names.review(icon, in: &catalog.images)
             // Its response is no longer known.
             apply(.found(image, freshUntil: turn.now), to: icon, in: &turn)
         }
@@ -129,7 +127,7 @@ extension IconBook {
             })
         var images: [(position: Int, image: App.LastImage)] = []
         for document in documents where !returning.missing.isEmpty {
-            let shown = document.filter { $0.last?.image.digest.map(catalog.images.isOnDisk) == true }
+            let shown = document.filter { $0.last.map { catalog.images.isOnDisk($0.image) } == true }
             for (position, number) in returning.match(shown.map(\.entry)) {
                 if let last = shown[number].last { images.append((position, last)) }
             }
@@ -161,7 +159,7 @@ extension IconBook {
     }
 
     /// Shows last images again that were damaged until another icon brought the same image.
-    mutating func showRecovered(_ images: Set<Digest>, in turn: inout Turn) {
+    mutating func showRecovered(_ images: Set<ImageID>, in turn: inout Turn) {
         guard !images.isEmpty else { return }
         for list in retention.ledger.lists(showingLast: images) where showAgain(in: list, &turn) {
             publishing.markChanged(list, at: turn.now)
@@ -191,23 +189,22 @@ extension IconBook {
     /// images.
     @discardableResult
     mutating func dropLastImages(
-        _ images: Set<Digest>?, in turn: inout Turn
-    ) -> (lists: Set<ListName>, images: Set<Digest>) {
+        _ images: Set<ImageID>?, in turn: inout Turn
+    ) -> (lists: Set<ListName>, images: Set<ImageID>) {
         var changed: Set<ListName> = []
-        var dropped: Set<Digest> = []
+        var dropped: Set<ImageID> = []
         for list in catalog.lists.keys.sorted() {
             guard let apps = catalog.lists[list]?.apps else { continue }
             var icons: [IconURL] = []
             for (position, past) in apps.pasts {
-                guard let image = past.last?.image.wrappedValue, images?.contains(image.sha256) ?? true
-                else { continue }
-                dropped.insert(image.sha256)
+                guard let image = past.last?.image, images?.contains(image) ?? true else { continue }
+                dropped.insert(image)
                 let icon = apps.entries[position].icon
                 icons.append(icon)
                 if images != nil {
-                    retention.recordDamage(of: image)
-                    catalog.names.recordDamage(of: icon)
-                    catalog.recordDamagedPrevious(image.sha256)
+                    retention.recordDamage(of: catalog.images.image(image))
+                    catalog.names.recordDamage(of: icon, in: &catalog.images)
+                    catalog.recordDamagedPrevious(catalog.images[image].key)
                 }
                 catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = nil }
             }

@@ -48,11 +48,12 @@ extension IconBook {
         guard let icon = catalog.icons[request.url], icon.failure?.code != .fetch(.disk) else { return nil }
         let shared: SharedImage
         if let staged = other.staged, let answer = other.stagedAnswer {
-            shared = SharedImage(image: staged.image, staged: staged.name, response: answer.response.unpacked)
+            shared = SharedImage(
+                image: catalog.images.image(staged.image), staged: staged.name, response: answer.response.unpacked)
         } else if let image = other.image, let response = other.response, other.freshUntil > now,
-            catalog.images.isOnDisk(image.sha256)
+            catalog.images.isOnDisk(image)
         {
-            shared = SharedImage(image: image, staged: nil, response: response)
+            shared = SharedImage(image: catalog.images.image(image), staged: nil, response: response)
         } else {
             return nil
         }
@@ -115,7 +116,7 @@ extension IconBook {
         guard !failed.isEmpty, let icon = catalog.icons[url],
             let response = icon.stagedAnswer?.response ?? icon.packedResponse,
             !sources.gave(responseFrom: response.url),
-            let image = icon.staged?.image.sha256 ?? icon.boxedImage.digest
+            let image = catalog.images.digest(icon.shownImage)
         else { return }
         for other in failed.sorted() {
             guard let icon = catalog.icons[other], icon.phase == .idle, icon.accepts(image) else { continue }
@@ -136,7 +137,7 @@ extension IconBook {
                 failure.message = FetchFailure.leavingOutPart(of: failure.message)
                 sharedDownloads.recordFailure(of: request.url, and: url)
                 (end.outcome, end.trail) = (.failed(failure), ended.trail)
-            case .image(let staged, let response) where catalog.icons[url]?.staged == staged:
+            case .image(let staged, let response) where catalog.icons[url]?.staged?.name == staged.name:
                 request.shared = SharedImage(image: staged.image, staged: staged.name, response: response)
                 sharedDownloads.beginCopy(for: request.url, of: url)
                 turn.actions.append(.fetch(request))
@@ -151,8 +152,8 @@ extension IconBook {
 
     /// Whether two icons have the same image on disk.
     private func isSame(_ url: IconURL, as other: IconURL) -> Bool {
-        guard let image = catalog.icons[url]?.boxedImage.digest else { return false }
-        return image == catalog.icons[other]?.boxedImage.digest
+        guard let image = catalog.icons[url]?.image else { return false }
+        return image == catalog.icons[other]?.image
     }
 
     /// Cancels a download.

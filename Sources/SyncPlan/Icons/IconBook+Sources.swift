@@ -44,7 +44,7 @@ extension IconBook {
     /// Decides an icon again after news from a source.
     private mutating func reconsider(_ url: IconURL, in turn: inout Turn) {
         guard let icon = catalog.icons[url], icon.isReferenced, !icon.isInline else { return }
-        let canDeliver = sources.canDeliver(icon.sought(at: url), at: turn.now)
+        let canDeliver = sources.canDeliver(icon.sought(at: url, in: catalog.images), at: turn.now)
         switch icon.phase {
         case .fetching, .blocked, .staged: return
         case .queued:
@@ -92,7 +92,9 @@ extension IconBook {
 }
 
 extension IconRecord {
-    func sought(at url: IconURL) -> SoughtIcon { SoughtIcon(url, image: boxedImage.digest, expected: expected) }
+    func sought(at url: IconURL, in images: ImageTable) -> SoughtIcon {
+        SoughtIcon(url, image: images.digest(image), expected: expected)
+    }
 }
 
 extension IconRecord.Answer {

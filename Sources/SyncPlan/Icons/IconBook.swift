@@ -91,7 +91,7 @@ struct IconBook: Sendable {
         if downloads.networkLogin.mayHoldIcons, !awaitsLogin(id) {
             downloads.leaveLogin(catalog.icons[id].url)
         }
-        switch FetchPlan(for: catalog.icons[id].icon, now: turn.now) {
+        switch catalog.fetchPlan(of: id, now: turn.now) {
         case .fetch(let reason): supply(catalog.icons[id].url, reason, in: &turn)
         case .fresh(let time), .waiting(let time): schedule(id, at: time, in: &turn)
         case .unreferenced: forgetIfDone(id, in: &turn)
@@ -157,7 +157,7 @@ struct IconBook: Sendable {
                 sharedDownloads.record(catalog.icons[id].url)
             }
             if catalog.icons[id].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[id].url) }
-            switch FetchPlan(for: catalog.icons[id].icon, now: turn.now) {
+            switch catalog.fetchPlan(of: id, now: turn.now) {
             case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
                 apply(.scheduled(time), to: id, in: &turn)
                 dueTimes.append((id, time))

@@ -9,7 +9,7 @@ package enum IconEvent: Sendable {
     /// How a download ended, unless it was cancelled.
     package enum End: Sendable {
         /// A new image waits to be published.
-        case staged(StagedImage, IconRecord.Answer)
+        case staged(IconRecord.Staged, IconRecord.Answer)
         /// The image on disk is the current one.
         case confirmed(IconRecord.Answer)
         /// The server confirmed another image than the one on disk.
@@ -24,8 +24,7 @@ package enum IconEvent: Sendable {
     // Lists.
 
     /// A published list names it at the start; `alone` is an array of this list, shared by its icons.
-    case listed(
-        by: ListName, alone: [ListName], expected: Digest? = nil, image: Boxed<AppListDocument.Image>? = nil)
+    case listed(by: ListName, alone: [ListName], expected: Digest? = nil, image: ImageID? = nil)
     /// The list in the array names it; its icons share the array.
     case named(by: [ListName])
     case unnamed(by: ListName)
@@ -46,15 +45,15 @@ package enum IconEvent: Sendable {
 
     // Images.
 
-    /// The staged image is published; without a generation, no event is emitted.
-    case published(Boxed<AppListDocument.Image>, generation: Int?)
+    /// The staged image, of this size, is published; without a generation, no event is emitted.
+    case published(bytes: Int, generation: Int?)
     case confirmed(IconRecord.Answer)
     /// It cannot be requested, or its staged image cannot be published.
     case failed(IconRecord.Failure)
     /// An image that the record lacked is on disk.
-    case found(Boxed<AppListDocument.Image>, freshUntil: Timestamp)
+    case found(ImageID, freshUntil: Timestamp)
     /// It has the image of another URL that differs only in what a rule ignores.
-    case inherited(Boxed<AppListDocument.Image>, PackedResponse?, freshUntil: Timestamp)
+    case inherited(ImageID, PackedResponse?, freshUntil: Timestamp)
     /// The image on disk is missing or damaged.
     case lost
     case evicted

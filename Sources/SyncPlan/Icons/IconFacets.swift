@@ -18,10 +18,10 @@ struct IconFacets: Equatable, IconStanding {
     var lists: [ListName]
     let work: Work
     /// The image on disk.
-    let image: Digest?
-    let staged: Digest?
-    /// The size of its image, the staged one if there is one.
-    let bytes: Int
+    let image: ImageID?
+    let staged: ImageID?
+    /// The size of its image, the staged one if there is one; the ``Catalog`` sets it.
+    var bytes = 0
     let failure: FetchFailure.Code?
     /// Whether a retry is due some time after a failure.
     let isRetried: Bool
@@ -30,7 +30,7 @@ struct IconFacets: Equatable, IconStanding {
     let isScheduled: Bool
 
     init(_ icon: IconRecord) {
-        var new: StagedImage?
+        var new: IconRecord.Staged?
         switch icon.phase {
         case .idle: work = .none
         case .queued(_, let origin): work = .queued(origin: origin)
@@ -40,9 +40,8 @@ struct IconFacets: Equatable, IconStanding {
         }
         let isIdle = work == .none && new == nil
         lists = icon.lists
-        image = icon.boxedImage.digest
-        staged = new?.image.sha256
-        bytes = new?.image.bytes ?? icon.image?.bytes ?? 0
+        image = icon.image
+        staged = new?.image
         failure = icon.failure?.code
         isRetried = isIdle && icon.failure?.nextAttempt != nil
         lack = isIdle ? icon.sourceLack : nil
@@ -55,9 +54,9 @@ struct IconFacets: Equatable, IconStanding {
     var hasFailed: Bool { failure != nil }
 
     /// The image on disk that lists show.
-    var shown: Digest? { isReferenced ? image : nil }
+    var shown: ImageID? { isReferenced ? image : nil }
     /// The image on disk that no list shows any more.
-    var retired: Digest? { isReferenced ? nil : image }
+    var retired: ImageID? { isReferenced ? nil : image }
 
     /// Why a referenced icon has no image.
     var missingFailure: FetchFailure.Code? { isReferenced && standing == .failed ? failure : nil }

@@ -12,9 +12,16 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         /// Waits for a slot, or for its origin.
         indirect case queued(IconSource, origin: String)
         case fetching
-        indirect case staged(StagedImage, Answer)
+        indirect case staged(Staged, Answer)
         /// Waits for disk space.
         case blocked
+    }
+
+    /// A downloaded image that waits to be published.
+    package struct Staged: Equatable, Sendable {
+        package let image: ImageID
+        /// The name of its file in `staging/`.
+        package let name: String
     }
 
     package typealias Failure = RepeatedFailure
@@ -41,8 +48,6 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     package fileprivate(set) var lists: [ListName] = []
     /// The digests that lists give for the image; no list has an empty set.
     package fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
-    /// The image on disk.
-    @Boxed package fileprivate(set) var image: AppListDocument.Image?
     @Boxed package fileprivate(set) var failure: Failure?
     /// The response that brought or confirmed the image on disk, if known.
     package fileprivate(set) var packedResponse: PackedResponse?
@@ -59,6 +64,8 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     package fileprivate(set) var fullRequest = FullRequest.none
     /// Why no source has the image, as of the last decision.
     package fileprivate(set) var sourceLack: SourceLack?
+    /// The image on disk.
+    package fileprivate(set) var image: ImageID?
     /// Whether the URL contains the image itself, so that it never changes.
     package let isInline: Bool
 
@@ -81,21 +88,21 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
 
     package var isQueued: Bool { if case .queued = phase { true } else { false } }
 
-    package var staged: StagedImage? { if case .staged(let image, _) = phase { image } else { nil } }
+    package var staged: Staged? { if case .staged(let image, _) = phase { image } else { nil } }
 
     var stagedAnswer: Answer? { if case .staged(_, let answer) = phase { answer } else { nil } }
 
-    var hasImage: Bool { _image.isFull }
+    /// The image in list documents, once a staged one is published.
+    var shownImage: ImageID? { staged?.image ?? image }
+
+    var hasImage: Bool { image != nil }
     var hasStaged: Bool { if case .staged = phase { true } else { false } }
     var hasFailed: Bool { _failure.isFull }
     var isFullRequested: Bool { fullRequest == .wanted || fullRequest == .sent }
 
-    /// The image on disk in its shared box, not copied.
-    var boxedImage: Boxed<AppListDocument.Image> { _image }
-
     /// The state in a list document, once a staged image is published.
-    package var state: AppListDocument.State {
-        if let image = staged?.image ?? image { return .ready(image) }
+    package func state(in images: ImageTable) -> AppListDocument.State {
+        if let shownImage { return .ready(images.image(shownImage)) }
         if let failure { return .failed(error: failure.code.rawValue) }
         return .pending
     }
@@ -165,7 +172,7 @@ extension IconRecord {
         case .listed(let list, let alone, let digest, let image):
             if lists.last != list { lists = lists.isEmpty ? alone : lists + alone }
             if let digest { expected[list, default: []].insert(digest) }
-            if let image { _image = image }
+            if let image { self.image = image }
         case .named(let alone): lists = lists.isEmpty ? alone : lists + alone
         case .unnamed(let list): lists.removeAll { $0 == list }
         case .expected(let digests, let list): expected[list] = digests.isEmpty ? nil : digests
@@ -192,17 +199,18 @@ extension IconRecord {
             // An upstream decides for its followers.
             fullRequest = .none
             confirm(answer)
-        case .published(let image, _):
-            guard let answer = stagedAnswer else { preconditionFailure("only staged images are published") }
-            phase = .idle
-            _image = image
+        case .published:
+            guard case .staged(let new, let answer) = phase else {
+                preconditionFailure("only staged images are published")
+            }
+            (phase, image) = (.idle, new.image)
             confirm(answer)
         case .found(let image, let time):
-            _image = image
+            self.image = image
             wasMissing = false
             freshUntil = time
         case .inherited(let image, let response, let time):
-            _image = image
+            self.image = image
             (packedResponse, freshUntil) = (response, time)
             (failure, wasMissing) = (nil, false)
             if fullRequest == .answered { fullRequest = .none }
@@ -267,8 +275,8 @@ extension IconRecord {
             guard isReferenced, self.failure?.code != failure.code else { return nil }
             return hasImage ? .stale(failure) : .failed(failure)
         case .confirmed, .ended(.confirmed, _): return isReferenced && hasFailed ? .fresh : nil
-        case .published(let image, let generation):
-            guard let generation, let bytes = image.wrappedValue?.bytes else { return nil }
+        case .published(let bytes, let generation):
+            guard let generation else { return nil }
             if !isReferenced { return .retired }
             return hasImage
                 ? .changed(bytes: bytes, generation: generation) : .ready(bytes: bytes, generation: generation)

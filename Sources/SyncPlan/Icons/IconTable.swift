@@ -18,11 +18,11 @@ package struct IconTable: Sendable {
     package struct Element: Keyed, Sendable {
         package fileprivate(set) var url: IconURL
         package fileprivate(set) var icon = IconRecord()
-        /// How many documents have an image for it.
-        fileprivate(set) var documents: Int32 = 0
         fileprivate var hasRecord = false
         /// Whether documents have an image for it, or had one since its `by-url/` name was removed last.
         fileprivate(set) var isNamed = false
+        /// How many documents have an image for it; last, where it leaves no gap in the row.
+        fileprivate(set) var documents: Int32 = 0
 
         fileprivate init(_ url: IconURL) { self.url = url }
 

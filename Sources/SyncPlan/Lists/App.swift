@@ -12,7 +12,7 @@ struct App: Sendable {
     struct LastImage: Equatable, Sendable {
         /// The URL that the image came from.
         let url: IconURL
-        let image: Boxed<AppListDocument.Image>
+        let image: ImageID
         /// When the app's URL changed.
         var since: Timestamp?
     }

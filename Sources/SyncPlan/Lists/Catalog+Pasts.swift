@@ -8,7 +8,7 @@ extension Catalog {
         /// The apps that show their last images, by their icon.
         fileprivate var apps: [IconURL: Set<AppIndex>] = [:]
         /// These images by source URL, with the number of apps.
-        fileprivate var images: [IconURL: (image: Boxed<AppListDocument.Image>, apps: Int)] = [:]
+        fileprivate var images: [IconURL: (image: ImageID, apps: Int)] = [:]
         /// The lists with apps that have more than a last image; others may be among them.
         var unsettled: Set<ListName> = []
 
@@ -37,9 +37,7 @@ extension Catalog {
     func isReplaced(_ icon: IconURL) -> Bool { hasLastImages && pastIndex.apps[icon] != nil }
 
     /// The image shown for an icon: its own, or else the last image of an app.
-    func shownImage(for icon: IconURL) -> Boxed<AppListDocument.Image>? {
-        if let record = icons[icon], record.hasImage { record.boxedImage } else { lastImage(for: icon)?.image }
-    }
+    func shownImage(for icon: IconURL) -> ImageID? { icons[icon]?.image ?? lastImage(for: icon)?.image }
 
     /// The last image shown in place of an icon; if apps differ, the first one of the first list by name counts.
     func lastImage(for icon: IconURL) -> App.LastImage? { pastIndex.apps[icon]?.min().flatMap(lastImage) }
@@ -56,7 +54,7 @@ extension Catalog {
     func lists(replacing icon: IconURL) -> [ListName] { Set(pastIndex.apps[icon]?.map(\.list) ?? []).sorted() }
 
     /// The image of a URL, if an app shows it as its last one.
-    func lastImage(from url: IconURL) -> Boxed<AppListDocument.Image>? { pastIndex.images[url]?.image }
+    func lastImage(from url: IconURL) -> ImageID? { pastIndex.images[url]?.image }
 
     /// The icons in place of which the image of a URL is shown, each with its lists; O(*n*) in the number of all last
     /// images.
@@ -76,14 +74,13 @@ extension Catalog {
 
 extension AppListDocument.App {
     /// Shows the app's last image in an entry whose icon has none.
-    mutating func show(_ last: App.LastImage) {
+    mutating func show(_ last: App.LastImage, _ image: AppListDocument.Image) {
         let error: String?
         switch state {
         case .ready: return
         case .pending: error = nil
         case .failed(let code): error = code
         }
-        guard let image = last.image.wrappedValue else { return }
         state = .ready(image)
         previous = AppListDocument.Previous(icon: last.url, since: last.since, error: error)
     }

@@ -11,9 +11,9 @@ package struct Catalog: Sendable {
     private(set) var pastIndex = PastIndex()
     var names = NameTable()
     private var lastTrail: FetchTrail?
-    private(set) var retired: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    private(set) var retired: [IconURL: ImageID] = [:]
     /// Previous images on disk that no app shows any more, by source URL; other icons may show them again.
-    private var orphans: [IconURL: Boxed<AppListDocument.Image>] = [:]
+    private(set) var orphans: [IconURL: ImageID] = [:]
     /// Damaged previous images that apps lost; removed once another icon has the same image.
     private var damagedPrevious: Set<Digest> = []
     /// Changes whenever a list changes, or other icons are retired.
@@ -24,7 +24,7 @@ package struct Catalog: Sendable {
     package init() {}
 
     /// Whether a referenced icon shows the image, as its own or as a previous one.
-    package func needs(_ image: Digest) -> Bool { images.isShown(image) }
+    package func needs(_ image: ImageID) -> Bool { images[image].isShown }
 
     /// Whether the `by-url/` name of an icon is in use.
     package func needsName(of id: IconID) -> Bool {
@@ -32,35 +32,36 @@ package struct Catalog: Sendable {
     }
 
     /// The images on disk that no list or app uses, by URL; O(*n*) in the number of unreferenced icons.
-    var retiredImages: [IconURL: Boxed<AppListDocument.Image>] {
-        retired.merging(orphans.filter { orphan(of: $0.key) != nil }) { own, _ in own }
-            .filter { isUnused($0.value) }
+    var retiredImages: [IconURL: ImageID] {
+        retired.merging(orphans.filter { orphan(of: $0.key) != nil }) { own, _ in own }.filter { !needs($0.value) }
     }
 
     /// The number of ``retiredImages``, at less cost.
     var retiredCount: Int {
-        retired.values.count(where: isUnused) + orphans.count { orphan(of: $0.key) != nil && isUnused($0.value) }
+        retired.values.count { !needs($0) } + orphans.count { orphan(of: $0.key) != nil && !needs($0.value) }
     }
-
-    private func isUnused(_ image: Boxed<AppListDocument.Image>) -> Bool { image.digest.map { !needs($0) } ?? false }
 
     /// The orphaned image of a URL; `nil` if there is none, or the icon has an image of its own.
-    func orphan(of url: IconURL) -> Boxed<AppListDocument.Image>? {
-        icons[url]?.hasImage == true ? nil : orphans[url]
-    }
+    func orphan(of url: IconURL) -> ImageID? { icons[url]?.hasImage == true ? nil : orphans[url] }
 
     var hasOrphans: Bool { !orphans.isEmpty }
 
     /// Records an image on disk that its icon or app no longer shows.
-    mutating func recordOrphan(_ image: Boxed<AppListDocument.Image>, of url: IconURL) { orphans[url] = image }
+    mutating func recordOrphan(_ image: ImageID, of url: IconURL) {
+        images.hold(image)
+        images.release(orphans.updateValue(image, forKey: url))
+    }
 
-    /// Forgets orphaned images that are in `images` (removed or damaged), or in use again; returns the URLs of the
-    /// former.
+    /// Forgets orphaned images that are removed or damaged, or in use again; returns the URLs of the former.
     @discardableResult
-    mutating func forgetOrphans(of images: Set<Digest>) -> Set<IconURL> {
-        let gone = Set(orphans.lazy.filter { $0.value.digest.map(images.contains) ?? true }.map(\.key))
-        orphans = orphans.filter { !gone.contains($0.key) && isUnused($0.value) }
-        return gone
+    mutating func forgetOrphans(of gone: Set<ImageID>) -> Set<IconURL> {
+        var urls: Set<IconURL> = []
+        for (url, image) in orphans where gone.contains(image) || needs(image) {
+            if gone.contains(image) { urls.insert(url) }
+            orphans[url] = nil
+            images.release(image)
+        }
+        return urls
     }
 
     var hasDamagedPrevious: Bool { !damagedPrevious.isEmpty }
@@ -111,7 +112,7 @@ package struct Catalog: Sendable {
     }
 
     /// Restores a list of the newest generation; `images` has the image of each entry, `nil` where there is none.
-    mutating func restore(_ name: ListName, _ list: ListRecord, images: [Boxed<AppListDocument.Image>?]) {
+    mutating func restore(_ name: ListName, _ list: ListRecord, images: [ImageID?]) {
         let alone = [name]
         var list = list
         list.icons = zip(list.entries, images).map { entry, image in
@@ -151,10 +152,12 @@ package struct Catalog: Sendable {
         if icons[id].icon.hasImage { new.last = nil }
         lists[app.list]?.apps[past: app.position] = new
         pastIndex.record(new, after: old, of: app, showing: icon)
+        images.hold(new.before?.image)
+        images.release(old.before?.image)
         guard new.last != old.last else { return }
-        if let last = old.last { images.hide(last.image.digest) }
         if let last = new.last { images.show(last.image) }
-        names.review(icon, own: icons[id].icon.boxedImage)
+        if let last = old.last { images.hide(last.image) }
+        names.review(icon, own: icons[id].icon.image, in: &images)
     }
 
     /// Changes the pasts of the apps of a list that have one.
@@ -180,29 +183,41 @@ package struct Catalog: Sendable {
     package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange { apply(event, to: id(of: url)) }
 
     mutating func apply(_ event: IconEvent, to id: IconID) -> IconChange {
-        let (change, before, after) = icons.update(at: id) { icon in
-            let before = IconFacets(icon)
-            let (change, after) = icon.apply(event, to: before)
-            return (change, before, after)
-        }
+        let before = facets(of: id)
+        var (change, after) = icons.update(at: id) { $0.apply(event, to: before) }
+        after.bytes = bytes(of: after)
         if before != after { recount(id, from: before, to: after) }
         return change
     }
 
+    private func facets(of id: IconID) -> IconFacets {
+        var facets = IconFacets(icons[id].icon)
+        facets.bytes = bytes(of: facets)
+        return facets
+    }
+
+    private func bytes(of icon: IconFacets) -> Int { (icon.staged ?? icon.image).map(images.bytes) ?? 0 }
+
     /// Updates counts and indexes after a change of an icon.
     private mutating func recount(_ id: IconID, from before: IconFacets, to after: IconFacets) {
-        let (url, image) = (icons[id].url, icons[id].icon.boxedImage)
+        let url = icons[id].url
         if before.shown != after.shown {
-            if after.shown != nil {
-                images.show(image)
+            if let new = after.shown {
+                images.show(new)
                 // Its own image arrived.
                 if hasLastImages { endReplacing(url) }
             }
             if let old = before.shown { images.hide(old) }
         }
         if before.retired != after.retired {
-            retired[url] = after.retired == nil ? nil : image
+            retired[url] = after.retired
+            images.hold(after.retired)
+            images.release(before.retired)
             version += 1
+        }
+        if before.staged != after.staged {
+            images.hold(after.staged)
+            images.release(before.staged)
         }
         tally.recount(url, id, from: before, to: after)
         if before.lists == after.lists {
@@ -226,7 +241,7 @@ package struct Catalog: Sendable {
     }
 
     mutating func forgetIcon(_ id: IconID) {
-        let facets = IconFacets(icons[id].icon)
+        let facets = facets(of: id)
         precondition(!facets.isReferenced, "a referenced icon is not forgotten")
         recount(id, from: facets, to: IconFacets(IconRecord()))
         icons.remove(id)
@@ -254,13 +269,15 @@ package struct Catalog: Sendable {
         for (position, icon) in list.icons.enumerated() {
             apps.append(AppListDocument.App(list.entries[position], state(of: icon, without: held)))
         }
-        for (position, past) in list.apps.pasts { if let last = past.last { apps[position].show(last) } }
+        for (position, past) in list.apps.pasts {
+            if let last = past.last { apps[position].show(last, images.image(last.image)) }
+        }
         return AppListDocument(list: name, source: source, apps: apps)
     }
 
     private func state(of id: IconID, without held: Set<IconID>) -> AppListDocument.State {
-        if !held.isEmpty, held.contains(id), let image = icons[id].icon.image { return .ready(image) }
-        return icons[id].icon.state
+        if !held.isEmpty, held.contains(id), let image = icons[id].icon.image { return .ready(images.image(image)) }
+        return icons[id].icon.state(in: images)
     }
 }
 

@@ -5,39 +5,48 @@ import CacheFormat
 ///
 /// A name should lead to the image shown for its icon. Those of most icons lead to their own images, and are not here.
 struct NameTable: Sendable {
-    private struct Name {
+    struct Name {
         /// The image to which it leads, if known.
-        var image = Boxed<AppListDocument.Image>(wrappedValue: nil)
+        var image: ImageID?
         /// Whether it may not lead where it should.
         var isOpen = true
         /// Whether that file was found damaged.
         var isDamaged = false
         /// The image to which the publication in flight sets it.
-        var next: Boxed<AppListDocument.Image>?
+        var next: ImageID?
     }
 
-    private var names: [IconURL: Name] = [:]
+    private(set) var names: [IconURL: Name] = [:]
     private var hasDamage = false
 
-    /// The image to which a name leads, if known; `nil` if that is its icon's own one.
-    func image(of icon: IconURL) -> Boxed<AppListDocument.Image>? { names.isEmpty ? nil : names[icon]?.image }
+    /// What is known of a name; `nil` if it leads to its icon's own image.
+    subscript(icon: IconURL) -> Name? { names.isEmpty ? nil : names[icon] }
 
-    var images: [IconURL: Boxed<AppListDocument.Image>] { names.mapValues(\.image) }
+    private mutating func set(_ icon: IconURL, _ name: Name?, in images: inout ImageTable) {
+        let old = names[icon]
+        names[icon] = name
+        images.hold(name?.image)
+        images.hold(name?.next)
+        images.release(old?.image)
+        images.release(old?.next)
+    }
 
     /// Records to which image a name leads at a start.
-    mutating func restore(_ icon: IconURL, _ image: Boxed<AppListDocument.Image>?) {
-        names[icon] = image.map { Name(image: $0, isOpen: false) }
+    mutating func restore(_ icon: IconURL, _ image: ImageID?, in images: inout ImageTable) {
+        set(icon, image.map { Name(image: $0, isOpen: false) }, in: &images)
     }
 
     /// Records that another image may be shown for an icon; `own` is the one that it had itself.
-    mutating func review(_ icon: IconURL, own: Boxed<AppListDocument.Image>? = nil) {
-        names[icon, default: own.map { Name(image: $0) } ?? Name()].isOpen = true
+    mutating func review(_ icon: IconURL, own: ImageID? = nil, in images: inout ImageTable) {
+        var name = names[icon] ?? Name(image: own)
+        name.isOpen = true
+        set(icon, name, in: &images)
     }
 
     /// Records that the file to which a name leads is damaged, if there is such a name.
-    mutating func recordDamage(of icon: IconURL) {
+    mutating func recordDamage(of icon: IconURL, in images: inout ImageTable) {
         let name = names[icon] ?? Name()
-        names[icon] = Name(image: name.next ?? name.image, isDamaged: true)
+        set(icon, Name(image: name.next ?? name.image, isDamaged: true), in: &images)
         hasDamage = true
     }
 
@@ -48,46 +57,48 @@ struct NameTable: Sendable {
     }
 
     /// Records that names are gone, or lead to their icons' own images.
-    mutating func forget(_ icons: some Sequence<IconURL>) {
-        if !names.isEmpty { for icon in icons { names[icon] = nil } }
+    mutating func forget(_ icons: some Sequence<IconURL>, in images: inout ImageTable) {
+        if !names.isEmpty { for icon in icons { set(icon, nil, in: &images) } }
     }
 
     /// Records that another cache folder is at the path.
-    mutating func reset() { names = names.mapValues { _ in Name() } }
+    mutating func reset(in images: inout ImageTable) { for icon in names.keys { set(icon, Name(), in: &images) } }
 
     /// Begins a publication; returns the names that it sets apart from those of its staged images.
     ///
     /// Others come together with the documents that show them: a name that no document refers to would never be removed.
-    mutating func begin(
-        with contents: PublicationContents, in catalog: Catalog
-    ) -> [Publication.Link] {
+    mutating func begin(with contents: PublicationContents, in catalog: inout Catalog) -> [Publication.Link] {
         var links: [Publication.Link] = []
         hasDamage = names.values.contains(where: \.isDamaged)
         for (icon, name) in names where name.isOpen && !contents.stagedURLs.contains(icon) {
             let (record, shown) = (catalog.icons[icon], catalog.shownImage(for: icon))
-            if !name.isDamaged, shown == nil || shown?.digest == name.image.digest {
-                let isOwn = record?.boxedImage.digest == name.image.digest
-                names[icon] = isOwn ? nil : Name(image: name.image, isOpen: false)
+            if !name.isDamaged, shown == nil || shown == name.image {
+                let isOwn = record?.image == name.image
+                set(icon, isOwn ? nil : Name(image: name.image, isOpen: false), in: &catalog.images)
                 continue
             }
-            guard let record, record.isReferenced, let path = shown?.wrappedValue?.path else { continue }
+            guard let record, record.isReferenced, let shown else { continue }
             let isPublished = catalog.icons.id(named: icon) != nil
             let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
             guard isPublished || lists.contains(where: contents.lists.contains) else { continue }
             // If the publication fails, a name that a document refers to must not be removed.
-            let before = name.image.wrappedValue ?? (isPublished ? record.image : nil)
-            links.append((icon, path, before: before?.path))
-            names[icon]?.next = shown
+            let before = name.image ?? (isPublished ? record.image : nil)
+            let path = catalog.images.image(shown).path
+            links.append((icon, path, before: before.map { catalog.images.image($0).path }))
+            var next = name
+            next.next = shown
+            set(icon, next, in: &catalog.images)
         }
         return links
     }
 
     /// Ends a publication that also set the names of these staged images; `nil` if it failed.
-    mutating func end(published staged: Set<IconURL>?) {
+    mutating func end(published staged: Set<IconURL>?, in images: inout ImageTable) {
         for (icon, name) in names {
             guard let next = name.next else { continue }
-            names[icon] = staged == nil ? Name(image: name.image, isDamaged: name.isDamaged) : Name(image: next)
+            let failed = Name(image: name.image, isDamaged: name.isDamaged)
+            set(icon, staged == nil ? failed : Name(image: next), in: &images)
         }
-        forget(staged ?? [])
+        forget(staged ?? [], in: &images)
     }
 }

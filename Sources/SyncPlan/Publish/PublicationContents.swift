@@ -3,14 +3,6 @@ import AppLists
 import CacheFormat
 import HTTPRules
 
-/// An icon with a staged image.
-struct StagedIcon: Sendable {
-    let url: IconURL
-    let staged: StagedImage
-    /// The image on disk, if it has one.
-    let before: Boxed<AppListDocument.Image>
-}
-
 /// The contents of one publication: the due lists, and the images that can be published with only these lists.
 struct PublicationContents {
     /// The least time for which a list waits for others that share a new image with it.
@@ -18,7 +10,7 @@ struct PublicationContents {
 
     /// The changed lists that are due, and those that share a new image with them and may be published.
     private(set) var lists: Set<ListName>
-    private(set) var staged: [StagedIcon] = []
+    private(set) var staged: [IconID] = []
     private(set) var stagedURLs: Set<IconURL> = []
     /// The icons whose images wait for other lists.
     ///
@@ -51,12 +43,11 @@ struct PublicationContents {
         }
         let rewritten = plan.rewritten.subtracting(lists)
         for id in found {
-            guard let image = catalog.icons[id].icon.staged else { continue }
-            let url = catalog.icons[id].url
+            guard catalog.icons[id].icon.hasStaged else { continue }
             if !Self.lists(showing: id, beside: lists, rewritten, catalog, ledger).isEmpty {
                 held.insert(id)
-            } else if stagedURLs.insert(url).inserted {
-                staged.append(StagedIcon(url: url, staged: image, before: catalog.icons[id].icon.boxedImage))
+            } else if stagedURLs.insert(catalog.icons[id].url).inserted {
+                staged.append(id)
             }
         }
     }
@@ -111,54 +102,57 @@ struct PublicationContents {
         _ generation: Int, _ catalog: Catalog, _ ledger: RetirementLedger, _ renditions: Renditions
     ) -> Publication {
         var publication = Publication(generation: generation, published: now)
-        var new: [Digest: AppListDocument.Image] = [:]
+        var new: Set<ImageID> = []
         new.reserveCapacity(staged.count)
         publication.moves.reserveCapacity(staged.count)
         publication.links.reserveCapacity(staged.count)
-        func add(_ staged: StagedImage) {
-            let digest = staged.image.sha256
-            if new.updateValue(staged.image, forKey: digest) != nil || catalog.images.isOnDisk(digest) {
-                publication.discards.append(staged)
-            } else {
-                publication.moves.append(staged)
-            }
+        func add(_ staged: StagedImage, isNew: Bool) {
+            if isNew { publication.moves.append(staged) } else { publication.discards.append(staged) }
         }
-        for icon in staged {
-            let (image, url) = (icon.staged.image, icon.url)
-            add(icon.staged)
-            let before = catalog.names.image(of: url)?.wrappedValue ?? icon.before.wrappedValue
-            publication.links.append((url, image.path, before: before?.path))
+        for id in staged {
+            guard let waiting = catalog.icons[id].icon.staged else { continue }
+            let (image, url) = (catalog.images.staged(waiting), catalog.icons[id].url)
+            add(image, isNew: new.insert(waiting.image).inserted && !catalog.images.isOnDisk(waiting.image))
+            let before = catalog.names[url]?.image ?? catalog.icons[id].icon.image
+            publication.links.append((url, image.image.path, before: before.map { catalog.images.image($0).path }))
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
         for index in publication.documents.indices { renditions.add(to: &publication.documents[index]) }
         publication.renditions = renditions.staged(in: publication.documents)
-        for rendition in publication.renditions { add(rendition) }
-        publication.checks = newlyNamed(in: publication.documents, besides: new, catalog, ledger)
+        // No two of them have one image.
+        for rendition in publication.renditions {
+            let id = catalog.images.id(of: rendition.image.sha256)
+            add(rendition, isNew: id.map { !new.contains($0) && !catalog.images.isOnDisk($0) } ?? true)
+        }
+        let renditions = Set(publication.renditions.lazy.map(\.image.sha256))
+        publication.checks = newlyNamed(in: publication.documents, besides: new, renditions, catalog, ledger)
         publication.kept.reserveCapacity(catalog.lists.count)
         for (name, list) in catalog.lists where !lists.contains(name) { publication.kept[name] = list.published }
         return publication
     }
 
-    /// The images on disk that documents newly name, apart from `staged` ones.
+    /// The images on disk that documents newly name, apart from staged ones.
     ///
     /// Between two complete inspections it is unknown whether they still exist.
     private func newlyNamed(
-        in documents: [AppListDocument], besides staged: [Digest: AppListDocument.Image], _ catalog: Catalog,
+        in documents: [AppListDocument], besides staged: Set<ImageID>, _ renditions: Set<Digest>, _ catalog: Catalog,
         _ ledger: RetirementLedger
     ) -> Set<AppListDocument.Image> {
         var images: Set<AppListDocument.Image> = []
         for document in documents {
             let published = catalog.lists[document.list]?.published
             let known = published.flatMap { ledger.documents[$0.sha256]?.images } ?? SortedSet()
-            func add(_ image: AppListDocument.Image) {
-                let isKnown = catalog.images.id(of: image.sha256).map(known.contains) ?? false
-                if !isKnown, staged[image.sha256] != image { images.insert(image) }
+            func add(_ image: AppListDocument.Image, _ id: ImageID?) {
+                let isKnown = id.map { known.contains($0) || staged.contains($0) } ?? false
+                if !isKnown, !renditions.contains(image.sha256) { images.insert(image) }
             }
+            let icons = catalog.lists[document.list]?.icons ?? []
             for index in document.apps.indices {
                 guard case .ready(let image) = document.apps[index].state else { continue }
-                add(image)
-                guard case .some(_, let renditions) = document.apps[index].rest else { continue }
-                for rendition in renditions { add(rendition.image) }
+                let likely = catalog.icons[icons[index]].icon.shownImage
+                add(image, catalog.images.id(of: image.sha256, likely: likely))
+                guard case .some(_, let made) = document.apps[index].rest else { continue }
+                for rendition in made { add(rendition.image, catalog.images.id(of: rendition.image.sha256)) }
             }
         }
         return images

@@ -8,7 +8,8 @@ import HTTPRules
 struct PublicationPlan: Sendable {
     struct InFlight: Sendable {
         var publication: Publication
-        var staged: [StagedIcon]
+        /// The icons whose staged images it has; they keep these until it ends.
+        var staged: [IconID]
         let stagedURLs: Set<IconURL>
         /// Its lists whose published documents name images that are not on disk.
         var mended: Set<ListName>
@@ -109,14 +110,13 @@ struct PublicationPlan: Sendable {
     ///
     /// `lists` name icons with one of them. Returns the lists to publish regardless of cost.
     mutating func recordDamage(
-        of images: Set<Digest>, shownBy lists: Set<ListName>, in catalog: Catalog, _ ledger: RetirementLedger,
+        of images: Set<ImageID>, shownBy lists: Set<ListName>, in catalog: Catalog, _ ledger: RetirementLedger,
         at now: Timestamp
     ) -> Set<ListName> {
         var lists = lists
-        let ids = Set(images.compactMap { catalog.images.id(of: $0) })
         for list in rewritten.union(inFlight?.lists ?? []) where catalog.lists[list]?.source != nil {
             guard let published = catalog.lists[list]?.published, let document = ledger.documents[published.sha256],
-                !document.images.isDisjoint(with: ids)
+                !document.images.isDisjoint(with: images)
             else { continue }
             if rewritten.contains(list) {
                 markChanged(list, at: now)
@@ -200,7 +200,7 @@ struct PublicationPlan: Sendable {
         // Moved out: with two owners they would be copied.
         var names = NameTable()
         swap(&names, &catalog.names)
-        publication.links += names.begin(with: contents, in: catalog)
+        publication.links += names.begin(with: contents, in: &catalog)
         catalog.names = names
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty

@@ -28,7 +28,7 @@ extension Reconciler {
         } else if let damaged = book.retention.beginDamaged(
             in: book.catalog, isPublished: book.publishing.window.hasNoChangedList)
         {
-            book.catalog.names.forget(damaged.urls)
+            book.catalog.names.forget(damaged.urls, in: &book.catalog.images)
             turn.start(.remove(damaged))
         } else if book.renditionNames.mayBegin(at: turn.now),
             let naming = book.renditionNames.begin(
@@ -61,8 +61,10 @@ extension Reconciler {
                 // Perhaps an image on disk was removed to which it had to link another name.
                 cache.suspect(isComplete: true)
             }
-            for icon in done.staged {
-                book.drop(icon.staged, of: icon.url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+            for id in done.staged {
+                let (url, staged) = (book.catalog.icons[id].url, book.catalog.icons[id].icon.staged)
+                guard let staged else { continue }
+                book.drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
             book.failRenditions(in: &turn)
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
@@ -71,7 +73,7 @@ extension Reconciler {
 
     private mutating func endWithoutManifest() {
         book.keepPublished(among: [], in: &turn)
-        book.catalog.names.end(published: nil)
+        book.catalog.names.end(published: nil, in: &book.catalog.images)
     }
 
     private mutating func finish(
@@ -82,7 +84,7 @@ extension Reconciler {
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
                 endsFailure: book.publishing.failure != nil))
-        book.catalog.names.end(published: done.stagedURLs)
+        book.catalog.names.end(published: done.stagedURLs, in: &book.catalog.images)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)
         if !done.staged.isEmpty { book.space.recordPublished() }
         if let doubt { book.invalidateDownloads(because: doubt, in: &turn) }
@@ -91,8 +93,7 @@ extension Reconciler {
         }
         book.retention.ledger.publish(
             manifest, newDocuments: Dictionary(documents) { a, _ in a },
-            moved: written.replaced.union(done.publication.moves.map(\.image.sha256)), in: &book.catalog,
-            at: turn.now)
+            moved: written.replaced + done.publication.moves.map(\.image.sha256), in: &book.catalog, at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
         book.finishRenditions(of: done.publication)
@@ -116,16 +117,14 @@ extension Reconciler {
         let shown = book.catalog.images.shown
         var orphaned: [App.LastImage] = []
         // An image believed to be on disk may have turned out damaged meanwhile.
-        let images = done.staged.map(\.staged.image.sha256)
+        let images = done.staged.compactMap { book.catalog.icons[$0].icon.staged?.image }
         let lost = Set(images.filter { !book.catalog.images.isOnDisk($0) })
-        for icon in done.staged {
-            let (url, image) = (icon.url, icon.staged.image)
-            guard let id = book.catalog.icons.id(of: url), book.catalog.icons[id].icon.hasStaged else {
-                continue
-            }
-            let replaced = book.catalog.lastImages(for: url)
-            let generation = lost.contains(image.sha256) ? nil : manifest.generation
-            book.apply(.published(book.catalog.images.boxed(image), generation: generation), to: id, in: &turn)
+        for id in done.staged {
+            guard let image = book.catalog.icons[id].icon.staged?.image else { continue }
+            let replaced = book.catalog.lastImages(for: book.catalog.icons[id].url)
+            let bytes = book.catalog.images.bytes(image)
+            let generation = lost.contains(image) ? nil : manifest.generation
+            book.apply(.published(bytes: bytes, generation: generation), to: id, in: &turn)
             book.retire(replaced, in: &turn)
             orphaned += book.withoutSuccessor(replaced)
         }
@@ -135,23 +134,24 @@ extension Reconciler {
                 at: turn.now)
         }
         if book.catalog.hasDamagedPrevious {
-            let recovered = images.filter { book.catalog.images.isOnDisk($0) }
-            book.showRecovered(book.catalog.removeDamagedPrevious(recovered), in: &turn)
+            let recovered = images.filter { book.catalog.images.isOnDisk($0) }.map { book.catalog.images[$0].key }
+            let previous = book.catalog.removeDamagedPrevious(recovered).compactMap { book.catalog.images.id(of: $0) }
+            book.showRecovered(Set(previous), in: &turn)
         }
         book.keepPublished(among: done.stagedURLs, in: &turn)
-        if !lost.isEmpty { recordDamage(lost) }
+        if !lost.isEmpty { recordDamage(Set(lost.map { book.catalog.images[$0].key })) }
     }
 
     /// Returns an aborted publication's changes to pending.
     private mutating func restore(_ done: PublicationPlan.InFlight) {
         book.publishing.restore(done, in: book.catalog, at: turn.now)
         book.abortRenditions(in: &turn)
-        for icon in done.staged {
-            if book.catalog.icons[icon.url]?.isReferenced == true {
-                book.publishing.stage(icon.url)
-            } else {
-                turn.run(.discard([icon.staged.name]))
-                book.apply(.unstaged, to: icon.url, in: &turn)
+        for id in done.staged {
+            if book.catalog.icons[id].icon.isReferenced {
+                book.publishing.stage(book.catalog.icons[id].url)
+            } else if let staged = book.catalog.icons[id].icon.staged {
+                turn.run(.discard([staged.name]))
+                book.apply(.unstaged, to: id, in: &turn)
             }
         }
     }
@@ -217,7 +217,7 @@ extension Reconciler {
         book.retention.adopt(ledger)
         turn.memos.mark(generations: ledger.supersessions.keys, at: turn.now)
         book.publishing.adopt(found.manifests.last, at: turn.now)
-        book.catalog.names.reset()
+        book.catalog.names.reset(in: &book.catalog.images)
         for (name, list) in book.catalog.lists {
             let published = list.source == nil ? nil : book.publishing.manifest?.lists[name]
             book.catalog.updateList(name) { $0.published = published }
@@ -228,9 +228,9 @@ extension Reconciler {
         for (url, image) in found.images where !lost.contains(image.sha256) {
             let icon = book.catalog.icons[url]
             guard icon?.hasImage != true, icon?.accepts(image.sha256) ?? true else { continue }
-            book.catalog.names.forget([url])
+            book.catalog.names.forget([url], in: &book.catalog.images)
             // Revalidated at once.
-            book.apply(.found(Boxed(wrappedValue: image), freshUntil: turn.now), to: url, in: &turn)
+            book.apply(.found(book.catalog.images.id(of: image), freshUntil: turn.now), to: url, in: &turn)
         }
         for name in book.catalog.lists.keys { book.showAgain(in: name, &turn) }
         cache.recordOtherFolder()
@@ -239,19 +239,16 @@ extension Reconciler {
     /// Requests damaged images again, which no manifest names until they are on disk; returns whether an icon or app
     /// has one.
     @discardableResult
-    mutating func recordDamage(_ images: Set<Digest>) -> Bool {
-        guard !images.isEmpty else { return false }
-        var found: Set<Digest> = []
-        var lists: Set<ListName> = []
-        let renditions = book.recordDamagedRenditions(images, in: &turn)
-        (found, lists) = (renditions.images, renditions.lists)
+    mutating func recordDamage(_ damaged: Set<Digest>) -> Bool {
+        guard !damaged.isEmpty else { return false }
+        let renditions = book.recordDamagedRenditions(damaged, in: &turn)
+        let images = Set(damaged.compactMap { book.catalog.images.id(of: $0) })
+        var (found, lists) = (Set<ImageID>(), renditions.lists)
         for id in book.catalog.icons.ids {
-            guard let digest = book.catalog.icons[id].icon.boxedImage.digest, images.contains(digest),
-                let image = book.catalog.icons[id].icon.image
-            else { continue }
-            book.retention.recordDamage(of: image)
-            book.catalog.names.recordDamage(of: book.catalog.icons[id].url)
-            found.insert(digest)
+            guard let image = book.catalog.icons[id].icon.image, images.contains(image) else { continue }
+            book.retention.recordDamage(of: book.catalog.images.image(image))
+            book.catalog.names.recordDamage(of: book.catalog.icons[id].url, in: &book.catalog.images)
+            found.insert(image)
             lists.formUnion(book.catalog.icons[id].icon.lists)
             book.apply(.lost, to: id, in: &turn)
         }
@@ -264,8 +261,9 @@ extension Reconciler {
             of: images, shownBy: lists, in: book.catalog, book.retention.ledger, at: turn.now)
         for list in outdated { book.retryDocument(of: list) }
         // Only the images found now: earlier damage may have been repaired by new files.
-        book.catalog.images.record(found, areWhole: false)
-        return !found.isEmpty
+        let digests = renditions.images.union(found.map { book.catalog.images[$0].key })
+        book.catalog.images.record(digests, areWhole: false)
+        return !digests.isEmpty
     }
 
     // MARK: Evictions
@@ -282,21 +280,22 @@ extension Reconciler {
 
     /// Forgets images that are about to be removed; an icon that is named again is downloaded again.
     private mutating func forget(_ plan: RetirementPlan) {
-        book.catalog.names.forget(plan.urls)
-        let removed = Set(plan.images.map(\.sha256))
-        book.forgetRenditions(removed, in: &turn)
+        book.catalog.names.forget(plan.urls, in: &book.catalog.images)
+        let digests = Set(plan.images.map(\.sha256))
+        book.forgetRenditions(digests, in: &turn)
+        let removed = Set(digests.compactMap { book.catalog.images.id(of: $0) })
         var orphans = book.catalog.forgetOrphans(of: removed)
-        let retired = book.catalog.retired.filter { $0.value.digest.map(removed.contains) ?? false }.keys
+        let retired = book.catalog.retired.filter { removed.contains($0.value) }.keys
         for url in plan.urls.union(retired) {
-            guard let image = book.catalog.icons[url]?.image, removed.contains(image.sha256) || plan.urls.contains(url)
+            guard let image = book.catalog.icons[url]?.image, removed.contains(image) || plan.urls.contains(url)
             else { continue }
             book.apply(.evicted, to: url, in: &turn)
             orphans.remove(url)
-            if removed.contains(image.sha256) {
+            if removed.contains(image) {
                 turn.emit(.iconEvicted(url))
-            } else if !book.catalog.needs(image.sha256) {
+            } else if !book.catalog.needs(image) {
                 // A remaining generation has the image for another icon, and this icon's name is gone.
-                book.catalog.recordOrphan(Boxed(wrappedValue: image), of: url)
+                book.catalog.recordOrphan(image, of: url)
             }
         }
         for url in orphans.sorted() where book.catalog.icons[url]?.hasImage != true { turn.emit(.iconEvicted(url)) }

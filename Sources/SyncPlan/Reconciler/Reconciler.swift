@@ -82,6 +82,7 @@ package struct Reconciler: Sendable {
         for event in events { apply(event) }
         advance()
         emitConditions()
+        book.catalog.images.forgetUnused()
         return turn.end()
     }
 

@@ -85,7 +85,9 @@ struct RestoredCatalog: Sendable {
                 if let document = documents[list.sha256] { findUneven(document) }
             }
         }
-        for icon in catalog.iconsReplaced { catalog.names.restore(icon, catalog.shownImage(for: icon)) }
+        for icon in catalog.iconsReplaced {
+            catalog.names.restore(icon, catalog.shownImage(for: icon), in: &catalog.images)
+        }
         // What a newer generation says of a URL takes precedence.
         for (manifest, newer) in zip(manifests, manifests.dropFirst()).reversed() {
             for (name, list) in manifest.lists where newer.lists[name]?.sha256 != list.sha256 {
@@ -95,6 +97,7 @@ struct RestoredCatalog: Sendable {
         catalog.images.record(missing, areWhole: false)
         // Usually there are none.
         if !catalog.retired.isEmpty { findReplaced(manifests, documents) }
+        catalog.images.forgetUnused()
     }
 
     /// Moves both out: with two owners they would be copied when they change.
@@ -108,7 +111,7 @@ struct RestoredCatalog: Sendable {
     ) {
         let entries = document.apps.map(AppEntry.init)
         let images = document.apps.map { app in
-            app.ownImage.flatMap { missing.contains($0.sha256) ? nil : catalog.images.boxed($0.sha256) }
+            app.ownImage.flatMap { missing.contains($0.sha256) ? nil : catalog.images.id(of: $0.sha256) }
         }
         catalog.restore(
             name, ListRecord(state: .ok, source: document.source, apps: Apps(entries), published: published),
@@ -147,13 +150,13 @@ struct RestoredCatalog: Sendable {
             let app = document.apps[index]
             guard let previous = app.previous, case .ready(let image) = app.state else { continue }
             let isOwn = catalog.icons[app.icon]?.hasImage ?? false
-            guard !isOwn, !missing.contains(image.sha256), let boxed = catalog.images.boxed(image.sha256) else {
+            guard !isOwn, !missing.contains(image.sha256), let id = catalog.images.id(of: image.sha256) else {
                 outdatedLists.insert(document.list)
                 if missing.contains(image.sha256) { catalog.recordDamagedPrevious(image.sha256) }
                 continue
             }
             catalog.changePast(of: AppIndex(list: document.list, position: index)) {
-                $0.last = App.LastImage(url: previous.icon, image: boxed, since: previous.since)
+                $0.last = App.LastImage(url: previous.icon, image: id, since: previous.since)
             }
         }
     }
@@ -181,17 +184,19 @@ struct RestoredCatalog: Sendable {
         let known = catalog.icons[app.icon]
         guard let image = app.ownImage else {
             guard case .ready(let image) = app.state, !missing.contains(image.sha256),
-                let boxed = catalog.images.boxed(image.sha256)
+                let id = catalog.images.id(of: image.sha256)
             else { return }
-            if let last = app.previous?.icon, catalog.orphan(of: last) == nil { catalog.recordOrphan(boxed, of: last) }
+            if let last = app.previous?.icon, catalog.orphan(of: last) == nil { catalog.recordOrphan(id, of: last) }
             // The name stays as long as the generation.
-            if known == nil, catalog.names.image(of: app.icon) == nil { catalog.names.restore(app.icon, boxed) }
+            if known == nil, catalog.names[app.icon] == nil {
+                catalog.names.restore(app.icon, id, in: &catalog.images)
+            }
             return
         }
         guard known?.hasImage != true, known?.wasMissing != true, !catalog.isReplaced(app.icon) else { return }
         if missing.contains(image.sha256) { return recordMissing(app.icon) }
-        guard let boxed = catalog.images.boxed(image.sha256) else { return }
-        _ = catalog.apply(.found(boxed, freshUntil: .distantPast), to: app.icon)
+        guard let id = catalog.images.id(of: image.sha256) else { return }
+        _ = catalog.apply(.found(id, freshUntil: .distantPast), to: app.icon)
         doubtfulImages.insert(image.sha256)
         outdatedLists.formUnion(known?.lists ?? [])
     }
@@ -243,7 +248,7 @@ extension IconBook {
         var known: (response: PackedResponse?, freshUntil: Timestamp)?
         let id = catalog.id(of: memo.url)
         // Validators stand for the bytes of an image: without it they must not be sent.
-        if let image = catalog.icons[id].icon.boxedImage.digest, image == memo.image {
+        if let image = catalog.images.digest(catalog.icons[id].icon.image), image == memo.image {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false

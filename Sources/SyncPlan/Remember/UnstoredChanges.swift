@@ -97,7 +97,7 @@ struct UnstoredChanges: Sendable {
         var changes = MemoChanges()
         for url in icons {
             if let icon = plan.book.catalog.icons[url] {
-                changes.remembered.append(IconMemo(url: url, icon))
+                changes.remembered.append(IconMemo(url: url, icon, plan.book.catalog.images))
             } else {
                 changes.forgotten.append(url)
             }
@@ -157,14 +157,15 @@ extension IconMemo {
     ///
     /// Otherwise everything would be stored after the last publication. After a crash before that, the response belongs
     /// to an image that no generation has, and is ignored.
-    fileprivate init(url: IconURL, _ icon: IconRecord) {
-        if !icon.hasImage, let image = icon.staged?.image, let answer = icon.stagedAnswer {
+    fileprivate init(url: IconURL, _ icon: IconRecord, _ images: ImageTable) {
+        let image = images.digest(icon.image ?? icon.staged?.image)
+        if !icon.hasImage, let answer = icon.stagedAnswer {
             self.init(
-                url: url, image: image.sha256, packedResponse: answer.response, freshUntil: answer.freshUntil,
+                url: url, image: image, packedResponse: answer.response, freshUntil: answer.freshUntil,
                 failure: nil, trail: icon.trail)
         } else {
             self.init(
-                url: url, image: icon.image?.sha256, packedResponse: icon.packedResponse, freshUntil: icon.freshUntil,
+                url: url, image: image, packedResponse: icon.packedResponse, freshUntil: icon.freshUntil,
                 failure: icon.failure, trail: icon.trail)
         }
     }

@@ -34,10 +34,8 @@ extension IconBook {
     /// The images that an icon shows and that could not be rendered.
     func originalsToRetry(of url: IconURL) -> [Digest] {
         guard renditions.isOn, let icon = catalog.icons[url], icon.isReferenced else { return [] }
-        let shown = icon.hasImage ? [icon.boxedImage] : catalog.lastImages(for: url).map(\.image)
-        return shown.compactMap(\.digest).filter { image in
-            renditions.failure(of: image) != nil
-        }
+        let shown = icon.image.map { [$0] } ?? catalog.lastImages(for: url).map(\.image)
+        return shown.map { catalog.images[$0].key }.filter { renditions.failure(of: $0) != nil }
     }
 
     /// Has the images of icons rendered again that could not be.
@@ -53,9 +51,10 @@ extension IconBook {
         _ report: RenderReport, mayWriteAhead: Bool, in turn: inout Turn
     ) -> Set<Digest> {
         let images = catalog.images
-        let outcome = renditions.apply(report, isOnDisk: images.isKept, at: turn.now)
+        func row(of image: Digest) -> ImageTable.Row? { images.id(of: image).map { images[$0] } }
+        let outcome = renditions.apply(report, isOnDisk: { row(of: $0)?.isKept ?? false }, at: turn.now)
         for (url, failure) in outcome.failures { turn.emit(.iconNotRendered(url, failure)) }
-        for staged in outcome.staged where mayWriteAhead && !images.isKnown(staged.image.sha256) {
+        for staged in outcome.staged where mayWriteAhead && row(of: staged.image.sha256)?.isKnown != true {
             turn.actions.append(.writeAhead(staged, naming: nil))
         }
         discard(outcome.unused, in: &turn)
@@ -124,12 +123,13 @@ extension IconBook {
         renditionNames.recordDamage(of: originals)
         var lists: Set<ListName> = []
         for id in catalog.icons.ids {
-            guard let image = catalog.icons[id].icon.boxedImage.digest, originals.contains(image) else { continue }
+            guard let image = catalog.images.digest(catalog.icons[id].icon.image), originals.contains(image)
+            else { continue }
             lists.formUnion(catalog.icons[id].icon.lists)
         }
         for (name, list) in catalog.lists {
-            let images = list.apps.lastImages.lazy.compactMap(\.image.digest)
-            if images.contains(where: originals.contains) { lists.insert(name) }
+            let showsOne = list.apps.lastImages.contains { originals.contains(catalog.images[$0.image].key) }
+            if showsOne { lists.insert(name) }
         }
         for list in lists { publishing.markChanged(list, at: turn.now) }
         return (Set(found.map(\.sha256)), lists)

@@ -165,13 +165,13 @@ struct RenditionNames: Sendable {
             for (index, entry) in list.entries.enumerated() {
                 let own = catalog.icons[entry.icon]?.image
                 let subject = RenditionSubject.icon(entry.icon)
-                if names[subject] == nil, let shown = catalog.shownImage(for: entry.icon)?.digest {
+                if names[subject] == nil, let shown = catalog.images.digest(catalog.shownImage(for: entry.icon)) {
                     names[subject] = name(of: shown, renditions)
                 }
-                guard forApps, let app = (own ?? list.apps[past: index].last?.image.wrappedValue),
+                guard forApps, let app = catalog.images.digest(own ?? list.apps[past: index].last?.image),
                     let name = (entry.id ?? entry.name).flatMap(ThemeIcon.init(of:)), names[.app(name)] == nil
                 else { continue }
-                names[.app(name)] = self.name(of: app.sha256, renditions)
+                names[.app(name)] = self.name(of: app, renditions)
             }
         }
         return names

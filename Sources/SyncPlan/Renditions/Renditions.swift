@@ -238,9 +238,8 @@ struct Renditions: Sendable {
         isSweepDue = false
         for (name, list) in catalog.lists {
             for (index, entry) in list.entries.enumerated() {
-                let own = catalog.icons[entry.icon]?.image
-                let image = own ?? list.apps[past: index].last?.image.wrappedValue
-                if let image { want(image, for: entry.icon, in: name) }
+                let image = catalog.icons[entry.icon]?.image ?? list.apps[past: index].last?.image
+                if let image { want(catalog.images.image(image), for: entry.icon, in: name) }
             }
         }
     }

@@ -7,7 +7,7 @@ package import Reports
 ///
 /// Taking it is cheap, whatever its size. Making the report is not, so do that outside the agent's loop.
 package struct EvictionSnapshot: Sendable {
-    var icons: [IconURL: Boxed<AppListDocument.Image>]
+    var icons: [IconURL: AppListDocument.Image]
     /// The lists that name the icon, if a single one is reported.
     var lists: [ListName] = []
     /// Whether apps show the icon's image for another URL.
@@ -32,8 +32,8 @@ package struct EvictionSnapshot: Sendable {
     package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
         let generations = namings.newest()
         let held = leases.isEmpty ? [:] : namings.newest(among: Set(leases.map(\.generation)))
-        let rows = icons.sorted { $0.key < $1.key }.compactMap { url, image in
-            image.wrappedValue.map { fate(of: url, $0, generations[url], held: held[url]) }
+        let rows = icons.sorted { $0.key < $1.key }.map { url, image in
+            fate(of: url, image, generations[url], held: held[url])
         }
         var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
@@ -83,7 +83,7 @@ extension Reconciler {
     /// icons.
     package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
         let icon = url.flatMap { book.catalog.icons[$0] }
-        let icons: [IconURL: Boxed<AppListDocument.Image>]
+        let icons: [IconURL: ImageID]
         if let url {
             let image = book.catalog.shownImage(for: url) ?? book.catalog.orphan(of: url)
             icons = image.map { [url: $0] } ?? [:]
@@ -91,15 +91,15 @@ extension Reconciler {
             icons = book.catalog.retiredImages
         }
         return EvictionSnapshot(
-            icons: icons, lists: icon?.lists ?? [],
-            isShown: url != nil && icons.values.first?.digest.map(book.catalog.needs) == true,
+            icons: icons.mapValues(book.catalog.images.image), lists: icon?.lists ?? [],
+            isShown: url != nil && icons.values.first.map(book.catalog.needs) == true,
             namings: book.retention.ledger.namings(of: icons.keys, in: book.catalog),
             expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
             holdFor: book.settings.eviction.holdFor,
             isSettled: isEvictionSettled(at: now),
             renditions: url == nil
-                ? book.retention.ledger.retiredRenditions(besides: icons.values.compactMap(\.digest), in: book.catalog)
+                ? book.retention.ledger.retiredRenditions(besides: icons.values, in: book.catalog)
                 : 0,
             clock: turn.wallClock, now: now)
     }

@@ -5,14 +5,14 @@ import HTTPRules
 import Reports
 
 extension IconReport {
-    /// `health` gives the state of an origin that failed recently.
+    /// `image` is that on disk, if there is one; `health` gives the state of an origin that failed recently.
     init(
-        url: IconURL, icon: IconRecord, health: (_ origin: String) -> OriginHealth?,
+        url: IconURL, icon: IconRecord, image: AppListDocument.Image?, health: (_ origin: String) -> OriginHealth?,
         queue: (ready: Int, isPaused: Bool) = (0, false), _ clock: WallClock, now: Timestamp
     ) {
         self.init(url: url, state: IconSummary.State(icon), lists: icon.lists.sorted(), next: "")
         pinned = icon.lists.contains(Reconciler.pinList)
-        path = icon.image?.path
+        path = image?.path
         stale = icon.staleness(at: now, shown: clock.time)
         trail = icon.trail?.puttingIn(url).hops ?? []
         // An image that awaits publication ends the failures.
@@ -30,13 +30,13 @@ extension IconReport {
             let waits = wait.map { clock.time(of: $0).description }
             self.origin = Origin(name: origin, failures: health?.failures ?? 0, waitsUntil: waits)
         }
-        next = Self.next(for: icon, wait: wait, queue, clock, now: now)
+        next = Self.next(for: icon, image?.sha256, wait: wait, queue, clock, now: now)
     }
 
     /// What comes next; `wait` is the time until which the icon's origin gets no requests.
     private static func next(
-        for icon: IconRecord, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool), _ clock: WallClock,
-        now: Timestamp
+        for icon: IconRecord, _ image: Digest?, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool),
+        _ clock: WallClock, now: Timestamp
     ) -> String {
         /// The given time, or the end of the origin's wait if that is later.
         func at(_ time: Timestamp) -> String {
@@ -45,7 +45,7 @@ extension IconReport {
             return "at \(next)" + (isLater ? ", when its server is asked again" : "")
                 + (queue.isPaused ? ", if downloads are resumed by then" : "")
         }
-        return switch FetchPlan(for: icon, now: now) {
+        return switch FetchPlan(for: icon, with: image, now: now) {
         case .fetch(let reason):
             "download " + (queue.isPaused ? "when downloads are resumed" : "at the next start")
                 + " (\(reason.rawValue))"

@@ -15,11 +15,14 @@ extension Reconciler {
             _ = record?.apply(.found(image, freshUntil: .distantPast))
         }
         guard let icon = record else { return nil }
+        let images = book.catalog.images
+        let image = icon.image.map(images.image)
+        let plan = FetchPlan(for: icon, with: image?.sha256, now: now)
         var report = IconReport(
-            url: url, icon: icon, health: { book.downloads.origins[$0] },
+            url: url, icon: icon, image: image, health: { book.downloads.origins[$0] },
             queue: (book.downloads.queue.readyCount, book.downloads.isPaused), turn.wallClock, now: now)
         report.holds = holds(of: icon, origin: report.origin, now: now)
-        switch FetchPlan(for: icon, now: now) {
+        switch plan {
         case .fresh(let time): report.rule = icon.response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
         case .waiting:
             report.rule = icon.failure.map(book.downloads.backoff.reason)
@@ -28,14 +31,15 @@ extension Reconciler {
             }
         default: break
         }
-        if !icon.isInline { tell(of: icon, in: &report, now: now) }
-        if let last = book.catalog.lastImage(for: url), let image = last.image.wrappedValue {
+        if !icon.isInline { tell(of: icon, plan, in: &report, now: now) }
+        if let last = book.catalog.lastImage(for: url) {
             report.previous = IconReport.Previous(
-                url: last.url, path: image.path, since: last.since.map { turn.wallClock.time(of: $0).description },
+                url: last.url, path: images.image(last.image).path,
+                since: last.since.map { turn.wallClock.time(of: $0).description },
                 lists: book.catalog.lists(replacing: url))
         }
         if book.renditions.isOn,
-            let image = icon.boxedImage.digest ?? book.catalog.lastImage(for: url)?.image.digest
+            let image = images.digest(icon.image ?? book.catalog.lastImage(for: url)?.image)
         {
             report.renditions = book.renditions.renditions(of: image).map {
                 IconReport.Rendition(size: $0.size.description, path: $0.image.path)
@@ -50,20 +54,20 @@ extension Reconciler {
         return report
     }
 
-    private func tell(of icon: IconRecord, in report: inout IconReport, now: Timestamp) {
+    private func tell(of icon: IconRecord, _ plan: FetchPlan, in report: inout IconReport, now: Timestamp) {
         if let response = icon.response,
-            let (source, freshness) = book.sources.provenance(of: response, path: icon.image?.path, at: now)
+            let (source, freshness) = book.sources.provenance(of: response, path: report.path, at: now)
         {
             report.source = source
             report.response?.freshness = freshness
             report.rule = freshness
         }
         guard !book.sources.isEmpty else { return }
-        report.upstreams = book.sources.opinions(on: icon.sought(at: report.url), at: now)
-        if case .fetch = FetchPlan(for: icon, now: now), let next = book.sources.next(for: report.url) {
+        report.upstreams = book.sources.opinions(on: icon.sought(at: report.url, in: book.catalog.images), at: now)
+        if case .fetch = plan, let next = book.sources.next(for: report.url) {
             report.next = next + (book.downloads.isPaused ? ", if downloads are resumed by then" : "")
         }
-        if icon.failure?.attempts == 0, case .waiting = FetchPlan(for: icon, now: now) {
+        if icon.failure?.attempts == 0, case .waiting = plan {
             report.next += IconSources.untilAnotherState
             report.rule = IconSources.failureRule
         }

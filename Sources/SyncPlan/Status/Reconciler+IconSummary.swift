@@ -20,7 +20,7 @@ extension Reconciler {
         urls.compactMap { url in
             book.catalog.icons[url].map {
                 IconSummary(
-                    url: url, $0, last: book.catalog.lastImage(for: url), turn.wallClock, now: now)
+                    url: url, $0, last: book.catalog.lastImage(for: url), book.catalog.images, turn.wallClock, now: now)
             }
         }
     }
@@ -42,10 +42,12 @@ extension Reconciler {
 }
 
 extension IconSummary {
-    init(url: IconURL, _ icon: IconRecord, last: App.LastImage?, _ clock: WallClock, now: Timestamp) {
+    init(
+        url: IconURL, _ icon: IconRecord, last: App.LastImage?, _ images: ImageTable, _ clock: WallClock, now: Timestamp
+    ) {
         self.init(url: url, state: State(icon), lists: icon.lists.sorted())
         previous = last?.url
-        let image = icon.image ?? last?.image.wrappedValue
+        let image = (icon.image ?? last?.image).map(images.image)
         (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
         (width, height) = (image?.width, image?.height)
         error = icon.isUnpublished ? nil : icon.failure?.code.rawValue

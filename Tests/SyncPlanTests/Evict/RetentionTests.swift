@@ -11,7 +11,7 @@ struct RetentionTests {
 
     /// Generations of one list, each with these images, ten seconds apart; with the catalog of a list that is gone.
     private static func retention(_ generations: [[IconURL: String]]) -> (Retention, Catalog) {
-        var (retention, catalog) = (Retention(Settings()), Catalog())
+        var (retention, catalog) = (Retention(Settings()), Sample.catalog)
         for (index, images) in generations.enumerated() {
             let document = Sample.document("1.plist", images)
             let digest = Digest.of(document.json)
@@ -88,7 +88,7 @@ struct RetentionTests {
     func damage() {
         var (retention, catalog) = Self.retention([["a": "x"]])
         retention.recordDamage(of: Sample.image("x"))
-        catalog.names.recordDamage(of: "a")
+        catalog.names.recordDamage(of: "a", in: &catalog.images)
         catalog.images.record([Sample.image("x").sha256], areWhole: false)
         #expect(retention.beginDamaged(in: catalog, isPublished: false) == nil)
         var replaced = retention

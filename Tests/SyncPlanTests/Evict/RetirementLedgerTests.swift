@@ -28,7 +28,7 @@ struct RetirementLedgerTests {
 
     @Test("an image goes when the last generation that names it is gone")
     func images() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         let first = Sample.document("1.plist", ["a": "x", "b": "y"])
         let second = Sample.document("1.plist", ["a": "x"])
         Self.publish(1, [first], at: 0, in: &ledger, &catalog)
@@ -52,7 +52,7 @@ struct RetirementLedgerTests {
 
     @Test("an image that a referenced icon shows stays, although no generation names it")
     func needed() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 10, in: &ledger, &catalog)
         ledger.release(1, in: &catalog)
@@ -73,7 +73,7 @@ struct RetirementLedgerTests {
 
     @Test("an image that two lists or two URLs share goes with the last of them")
     func shared() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         let second = Sample.document("2.plist", ["a": "x"])
         Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "x"]), second], at: 0, in: &ledger, &catalog)
         Self.publish(2, [second], at: 1, in: &ledger, &catalog)
@@ -88,7 +88,7 @@ struct RetirementLedgerTests {
 
     @Test("a document that comes back is not removed")
     func documentComesBack() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         let document = Sample.document("1.plist", ["a": "x"])
         Self.publish(1, [document], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 1, in: &ledger, &catalog)
@@ -102,7 +102,7 @@ struct RetirementLedgerTests {
 
     @Test("a generation's grace begins when the next one is published, and the current one has none")
     func grace() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         func expired(_ seconds: Int, _ rule: RetentionRule = Self.rule) -> [Int] {
             ledger.expired(under: rule, now: Self.start + .seconds(seconds)).map(\.generation)
         }
@@ -127,7 +127,7 @@ struct RetirementLedgerTests {
 
     @Test("a lease keeps a generation for so long after it was superseded, and never for less than the grace")
     func leases() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(1, [], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 100, in: &ledger, &catalog)
         let cases: [(leaseMax: Int, now: Int, ignored: Bool)] = [
@@ -144,7 +144,7 @@ struct RetirementLedgerTests {
 
     @Test("a grace can be ended by hand for what is superseded by then, but for its last seconds")
     func waived() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [Sample.document("1.plist", ["a": "y"])], at: 100, in: &ledger, &catalog)
         ledger.waiveGrace(in: catalog)
@@ -168,7 +168,7 @@ struct RetirementLedgerTests {
 
     @Test("a grace is not ended by hand where nothing is retired by it")
     func notWaived() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         let (x, y) = (Sample.document("1.plist", ["a": "x"]), Sample.document("2.plist", ["b": "y"]))
         Self.publish(1, [x], at: 0, in: &ledger, &catalog)
         Self.publish(2, [x, y], at: 1, in: &ledger, &catalog)
@@ -185,7 +185,7 @@ struct RetirementLedgerTests {
 
     @Test("time that the system slept is no part of a grace or of a lease")
     func sleep() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(1, [], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 100, in: &ledger, &catalog)
         ledger.recordSleep(.seconds(8 * 3600))
@@ -205,7 +205,7 @@ struct RetirementLedgerTests {
 
     @Test("the count of images on disk follows those that come, are lost, come back and go")
     func holdings() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         let bytes = (Sample.image("x").bytes, Sample.image("y").bytes)
         let document = Sample.document("1.plist", ["a": "x", "b": "y"])
         Self.publish(1, [document], at: 0, in: &ledger, &catalog)
@@ -230,7 +230,7 @@ struct RetirementLedgerTests {
 
     @Test("files that could not be removed remain to be removed")
     func stuck() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(1, [Sample.document("1.plist", ["a": "x", "b": "y"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [], at: 1, in: &ledger, &catalog)
         ledger.release(1, in: &catalog)
@@ -249,7 +249,7 @@ struct RetirementLedgerTests {
 
     @Test("the name of an icon that was wanted again for a moment goes, although its image stays")
     func wantedAgain() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         let kept = Sample.document("2.plist", ["b": "x"])
         Self.publish(1, [Sample.document("1.plist", ["a": "x"]), kept], at: 0, in: &ledger, &catalog)
         Self.publish(2, [kept], at: 1, in: &ledger, &catalog)
@@ -268,7 +268,7 @@ struct RetirementLedgerTests {
 
     @Test("generations that are held retire what no list names of them, lost or not, as long as some of it is there")
     func retires() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(
             1, [Sample.document("1.plist", ["a": "x", "b": "y", "c": "z", "d": "z"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [Sample.document("2.plist", ["e": "v"])], at: 1, in: &ledger, &catalog)
@@ -294,7 +294,7 @@ struct RetirementLedgerTests {
 
     @Test("a generation that is released late keeps what it names, although a newer one is gone")
     func outOfOrder() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger, &catalog)
         Self.publish(2, [Sample.document("1.plist", ["a": "y"])], at: 1, in: &ledger, &catalog)
         Self.publish(3, [], at: 2, in: &ledger, &catalog)
@@ -310,7 +310,7 @@ struct RetirementLedgerTests {
 
     @Test("pending and failed entries name nothing")
     func notReady() {
-        var (ledger, catalog) = (RetirementLedger(), Catalog())
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
         var document = Sample.document("1.plist", ["a": "x", "b": "y"])
         document.apps[0].state = .pending
         document.apps[1].state = .failed(error: "timeout")

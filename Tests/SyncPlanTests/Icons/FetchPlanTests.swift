@@ -22,9 +22,10 @@ struct FetchPlanTests {
         IconRecord.Failure(code: .http(404), message: "gone", attempts: 1, nextAttempt: next)
     }
 
-    @Test("a record without an image has no room for one: there are very many of them")
+    @Test("rows of icons and images are small: there are very many of them")
     func size() {
-        #expect(MemoryLayout<IconRecord>.stride <= 112)
+        #expect(MemoryLayout<IconTable.Element>.stride <= 112)
+        #expect(MemoryLayout<ImageTable.Row>.stride <= 64)
     }
 
     private static let table: [(IconRecord, FetchPlan)] = [
@@ -55,15 +56,16 @@ struct FetchPlanTests {
 
     @Test("the fetch plan follows from the image, its freshness and its failure", arguments: table)
     func plan(icon: IconRecord, plan: FetchPlan) {
-        #expect(FetchPlan(for: icon, now: Self.now) == plan)
+        #expect(FetchPlan(for: icon, with: Sample.images.digest(icon.image), now: Self.now) == plan)
     }
 
     @Test("an icon with an image is ready, whatever failed since")
     func states() {
-        let image = Sample.image("old")
-        #expect(Self.icon().state == .pending)
-        #expect(Self.icon(.failed(Self.failure(next: nil))).state == .failed(error: "http-404"))
-        #expect(Self.icon(.found("old"), .failed(Self.failure(next: nil))).state == .ready(image))
-        #expect(Self.icon(.found("old"), Self.queued, .started, .staged("new")).state == .ready(Sample.image("new")))
+        func state(_ icon: IconRecord) -> AppListDocument.State { icon.state(in: Sample.images) }
+        #expect(state(Self.icon()) == .pending)
+        #expect(state(Self.icon(.failed(Self.failure(next: nil)))) == .failed(error: "http-404"))
+        #expect(state(Self.icon(.found("old"), .failed(Self.failure(next: nil)))) == .ready(Sample.image("old")))
+        let staged = Self.icon(.found("old"), Self.queued, .started, .staged("new"))
+        #expect(state(staged) == .ready(Sample.image("new")))
     }
 }

@@ -16,7 +16,7 @@ extension IconRecord {
 extension IconEvent {
     /// The image that a word stands for is on disk.
     static func found(_ word: String, freshUntil: Timestamp = .distantPast) -> IconEvent {
-        .found(Boxed(wrappedValue: Sample.image(word)), freshUntil: freshUntil)
+        .found(Sample.id(word), freshUntil: freshUntil)
     }
 
     static func queued(at url: IconURL) -> IconEvent {
@@ -27,10 +27,10 @@ extension IconEvent {
     /// The image that a word stands for is downloaded, and waits to be published.
     static func staged(_ word: String, as name: String? = nil) -> IconEvent {
         let answer = IconRecord.Answer(response: PackedResponse(Sample.response(etag: word)), freshUntil: Sample.start)
-        return .ended(.staged(StagedImage(name: name ?? word, image: Sample.image(word)), answer), trail: nil)
+        return .ended(.staged(IconRecord.Staged(image: Sample.id(word), name: name ?? word), answer), trail: nil)
     }
 
     static func published(_ word: String) -> IconEvent {
-        .published(Boxed(wrappedValue: Sample.image(word)), generation: 1)
+        .published(bytes: Sample.image(word).bytes, generation: 1)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 struct CatalogTests {
     @Test("an icon knows the lists that name it")
     func lists() {
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         #expect(catalog.setList("1.plist", Sample.list(["a", "b", "a"])).added == ["a", "b"])
         #expect(catalog.setList("2.plist", Sample.list(["b"])).added == ["b"])
         #expect(catalog.icons["a"]?.lists == ["1.plist"])
@@ -26,28 +26,27 @@ struct CatalogTests {
 
     @Test("an image is needed as long as a referenced icon shows it")
     func needs() {
-        var catalog = Catalog()
-        let (image, other) = (Sample.image("x"), Sample.image("y"))
+        var catalog = Sample.catalog
         func needsName() -> Bool { catalog.icons.id(of: "a").map { catalog.needsName(of: $0) } ?? false }
         _ = catalog.setList("1.plist", Sample.list(["a"]))
         _ = catalog.setList("2.plist", Sample.list(["b"]))
-        #expect(!catalog.needs(image.sha256) && !needsName())
+        #expect(!catalog.needs(Sample.id("x")) && !needsName())
         _ = catalog.apply(.found("x"), to: "a")
         _ = catalog.apply(.found("x"), to: "b")
-        #expect(catalog.needs(image.sha256) && needsName())
+        #expect(catalog.needs(Sample.id("x")) && needsName())
         _ = catalog.removeList("1.plist")
-        #expect(catalog.needs(image.sha256) && !needsName())
+        #expect(catalog.needs(Sample.id("x")) && !needsName())
         for event in [IconEvent.evicted, .found("y")] { _ = catalog.apply(event, to: "b") }
-        #expect(!catalog.needs(image.sha256) && catalog.needs(other.sha256))
+        #expect(!catalog.needs(Sample.id("x")) && catalog.needs(Sample.id("y")))
         _ = catalog.setList("3.plist", Sample.list(["a"]))
-        #expect(catalog.needs(image.sha256) && needsName())
+        #expect(catalog.needs(Sample.id("x")) && needsName())
         _ = catalog.apply(.lost, to: "a")
-        #expect(!catalog.needs(image.sha256) && !needsName())
+        #expect(!catalog.needs(Sample.id("x")) && !needsName())
     }
 
     @Test("an image is accepted if one of the lists that give its digest gives this one")
     func expected() {
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         func list(_ word: String?) -> ListRecord {
             Sample.list(of: [AppEntry(icon: "a", expected: word.map(Digest.of))])
         }
@@ -66,7 +65,7 @@ struct CatalogTests {
 
     @Test("a document has the list's order, and each entry's state")
     func document() throws {
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         _ = catalog.setList("1.plist", Sample.list(["b", "a", "c", "b"]))
         _ = catalog.apply(.found("x"), to: "a")
         let failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: 1, nextAttempt: nil)
@@ -81,7 +80,7 @@ struct CatalogTests {
 
     @Test("a list without a good version has no document")
     func rejected() {
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         var list = Sample.list([])
         list.source = nil
         _ = catalog.setList("1.plist", list)
@@ -93,7 +92,7 @@ struct CatalogTests {
         let (one, two): (IconURL, IconURL) = ("http://a/caf\u{E9}?x", "http://a/cafe\u{301}?x")
         let (first, second): (ListName, ListName) = ("caf\u{E9}.plist", "cafe\u{301}.plist")
         #expect(one.text == two.text && one != two && first != second)
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         #expect(catalog.setList(first, Sample.list([one, two])).added == [one, two])
         #expect(catalog.setList(second, Sample.list([two])).added == [two])
         #expect(catalog.icons[one]?.lists == [first] && catalog.icons[two]?.lists == [first, second])

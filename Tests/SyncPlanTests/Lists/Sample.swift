@@ -19,6 +19,26 @@ enum Sample {
             type: "image/png", width: 64, height: 64)
     }
 
+    /// The numbers of images that stand for these words.
+    static let images: ImageTable = {
+        var images = ImageTable()
+        for word in ["u", "v", "w", "x", "y", "z", "old", "new"] { _ = images.id(of: image(word)) }
+        return images
+    }()
+
+    /// The number of the image that a word stands for, in ``images`` and in ``catalog``.
+    static func id(_ word: String) -> ImageID {
+        guard let id = images.id(of: image(word).sha256) else { preconditionFailure("\(word) has no number") }
+        return id
+    }
+
+    /// A catalog without lists and icons that knows ``images``.
+    static var catalog: Catalog {
+        var catalog = Catalog()
+        catalog.images = images
+        return catalog
+    }
+
     /// The image in another size.
     static func rendition(
         of image: AppListDocument.Image, _ pixels: Int, by version: Int = 1

@@ -9,7 +9,7 @@ import Testing
 struct NameTableTests {
     /// A list that names `a`, which has an image on disk.
     private struct World {
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         private var plan = PublicationPlan(at: Sample.start)
 
         init() {
@@ -24,7 +24,7 @@ struct NameTableTests {
             let publication = plan.begin(
                 &catalog, RetirementLedger(), Renditions(Settings()), during: .none, at: Sample.start + .seconds(60))
             _ = plan.endInFlight()
-            catalog.names.end(published: succeeds ? [] : nil)
+            catalog.names.end(published: succeeds ? [] : nil, in: &catalog.images)
             return publication?.links.map { [images[$0.path], $0.before.flatMap { images[$0] }] } ?? []
         }
     }
@@ -33,21 +33,21 @@ struct NameTableTests {
     func once() {
         var world = World()
         #expect(world.publish().isEmpty)
-        world.catalog.names.review("a")
+        world.catalog.names.review("a", in: &world.catalog.images)
         #expect(world.publish(succeeds: false) == [[Sample.image("x"), nil]])
-        #expect(world.catalog.names.image(of: "a")?.digest == nil)
+        #expect(world.catalog.names["a"]?.image == nil)
         #expect(world.publish() == [[Sample.image("x"), nil]])
-        #expect(world.catalog.names.image(of: "a")?.digest == Sample.image("x").sha256)
-        #expect(world.publish().isEmpty && world.catalog.names.images.isEmpty)
+        #expect(world.catalog.names["a"]?.image == Sample.id("x"))
+        #expect(world.publish().isEmpty && world.catalog.names.names.isEmpty)
     }
 
     @Test("a name is not set where it leads to the right image already, unless that file is damaged")
     func damage() {
         var world = World()
-        world.catalog.names.review("a", own: Boxed(wrappedValue: Sample.image("x")))
-        #expect(world.publish().isEmpty && world.catalog.names.images.isEmpty)
-        world.catalog.names.review("a", own: Boxed(wrappedValue: Sample.image("x")))
-        world.catalog.names.recordDamage(of: "a")
+        world.catalog.names.review("a", own: Sample.id("x"), in: &world.catalog.images)
+        #expect(world.publish().isEmpty && world.catalog.names.names.isEmpty)
+        world.catalog.names.review("a", own: Sample.id("x"), in: &world.catalog.images)
+        world.catalog.names.recordDamage(of: "a", in: &world.catalog.images)
         #expect(world.catalog.names.damaged(in: world.catalog).isEmpty)
         #expect(world.publish() == [[Sample.image("x"), Sample.image("x")]] && world.publish().isEmpty)
     }
@@ -55,19 +55,19 @@ struct NameTableTests {
     @Test("the name of a damaged file for which nothing is shown stays known until it is removed")
     func removal() {
         var world = World()
-        world.catalog.names.recordDamage(of: "a")
+        world.catalog.names.recordDamage(of: "a", in: &world.catalog.images)
         _ = world.catalog.apply(.lost, to: "a")
         #expect(world.publish().isEmpty && world.catalog.names.damaged(in: world.catalog) == ["a"])
-        world.catalog.names.forget(["a"])
+        world.catalog.names.forget(["a"], in: &world.catalog.images)
         #expect(world.catalog.names.damaged(in: world.catalog).isEmpty)
     }
 
     @Test("in another cache folder, it is not known where names lead")
     func reset() {
         var world = World()
-        world.catalog.names.restore("a", Boxed(wrappedValue: Sample.image("y")))
+        world.catalog.names.restore("a", Sample.id("y"), in: &world.catalog.images)
         #expect(world.publish().isEmpty)
-        world.catalog.names.reset()
+        world.catalog.names.reset(in: &world.catalog.images)
         #expect(world.publish() == [[Sample.image("x"), nil]])
     }
 }

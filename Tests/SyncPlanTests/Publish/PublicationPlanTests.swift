@@ -10,7 +10,7 @@ import Testing
 struct PublicationPlanTests {
     /// A catalog, what its generations name, and the plan of the next one.
     private struct World {
-        var catalog = Catalog()
+        var catalog = Sample.catalog
         var ledger = RetirementLedger()
         var plan = PublicationPlan(at: Sample.start)
 
@@ -53,11 +53,9 @@ struct PublicationPlanTests {
                 manifest.lists[document.list] = list
                 catalog.updateList(document.list) { $0.published = list }
             }
-            let images = Set(done.staged.map(\.staged.image.sha256))
+            let images = Set(done.staged.compactMap { catalog.images.digest(catalog.icons[$0].icon.staged?.image) })
             ledger.publish(manifest, newDocuments: documents, moved: images, in: &catalog, at: Sample.start)
-            for icon in done.staged {
-                _ = catalog.apply(.published(Boxed(wrappedValue: icon.staged.image), generation: nil), to: icon.url)
-            }
+            for icon in done.staged { _ = catalog.apply(.published(bytes: 0, generation: nil), to: icon) }
             plan.finish(done, manifest, written: WrittenBytes(), doubt: doubt, at: Sample.start)
         }
     }
@@ -150,7 +148,7 @@ struct PublicationPlanTests {
         world.succeed()
         world.set("1.plist", [])
         _ = try world.publication(at: 60)
-        let lost: Set = [Sample.image("x").sha256]
+        let lost: Set = [Sample.id("x")]
         let lists = world.plan.recordDamage(
             of: lost, shownBy: [], in: world.catalog, world.ledger, at: Sample.start + .seconds(60))
         #expect(lists.isEmpty, "the document that is being published does not name it")

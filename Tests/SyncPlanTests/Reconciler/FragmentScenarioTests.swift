@@ -196,7 +196,7 @@ struct FragmentScenarioTests {
         try agent.finish(url, with: "z")
         try copyShared(&agent)
         try agent.finishJobs()
-        #expect(agent.downloads.isEmpty && agent.plan.icon(url)?.image == Sample.image("z"))
+        #expect(agent.downloads.isEmpty && agent.plan.image(of: url) == Sample.image("z"))
     }
 
     @Test("a full request follows one with conditions, and takes nothing of it", arguments: PlainEnd.allCases)
@@ -248,7 +248,7 @@ struct FragmentScenarioTests {
         #expect(agent.downloads.count == 1)
         try agent.pass(.seconds(1))
         try Self.finishFull(first, in: &agent)
-        #expect([Self.x, Self.y].allSatisfy { agent.plan.icon($0)?.image == Sample.image("z") })
+        #expect([Self.x, Self.y].allSatisfy { agent.plan.image(of: $0) == Sample.image("z") })
         #expect(Self.sent(agent).count == 2)
     }
 
@@ -262,7 +262,7 @@ struct FragmentScenarioTests {
         let again = try #require(Self.sent(agent).last)
         #expect(Self.sent(agent).count == 3)
         try Self.finishFull(again, in: &agent)
-        #expect([Self.x, Self.y].allSatisfy { agent.plan.icon($0)?.image == Sample.image("z") })
+        #expect([Self.x, Self.y].allSatisfy { agent.plan.image(of: $0) == Sample.image("z") })
         #expect(Self.sent(agent).count == 3)
     }
 

@@ -216,7 +216,7 @@ struct PreviousImageScenarioTests {
     func named() throws {
         let last: IconURL = "https://h.example/1.png"
         var agent = try Self.agent([AppEntry(id: "1", icon: last)])
-        let image = try #require(agent.plan.book.catalog.icons[last]?.image)
+        let image = try #require(agent.plan.image(of: last))
         try agent.scan("1.plist", apps: [AppEntry(id: "1", icon: "https://h.example/2.png")])
         try Self.fail(&agent)
         try Self.passGrace(&agent)
@@ -225,10 +225,10 @@ struct PreviousImageScenarioTests {
         try agent.scan("other.plist", apps: [])
         try Self.fail(&agent)
         try agent.handle(.pin(url: last, isPinned: true))
-        #expect(agent.plan.book.catalog.icons[last]?.image == image)
+        #expect(agent.plan.image(of: last) == image)
         try agent.handle(.pin(url: last, isPinned: false))
         try agent.scan("new.plist", apps: [AppEntry(icon: last)])
-        #expect(agent.plan.book.catalog.icons[last]?.image == image)
+        #expect(agent.plan.image(of: last) == image)
         try Self.passGrace(&agent)
         #expect(agent.disk.images.count == 1)
     }
@@ -411,7 +411,7 @@ struct PreviousImageScenarioTests {
             [AppEntry(id: "m", icon: icon), AppEntry(id: "n", icon: "https://h.example/1.png")]
         }
         var agent = try Self.agent(apps("https://h.example/1.png"))
-        let image = try #require(agent.plan.icon("https://h.example/1.png")?.image)
+        let image = try #require(agent.plan.image(of: "https://h.example/1.png"))
         try agent.scan("1.plist", apps: apps("https://h.example/2.png"))
         try Self.fail(&agent)
         if isRestarted {

@@ -11,6 +11,9 @@ extension Reconciler {
     /// What is known of one icon.
     func icon(_ url: IconURL) -> IconRecord? { book.catalog.icons[url] }
 
+    /// The image of an icon that is on disk.
+    func image(of url: IconURL) -> AppListDocument.Image? { icon(url)?.image.map(book.catalog.images.image) }
+
     /// The names of renditions that wait to be published.
     var stagedRenditions: Set<String> { book.renditions.stagedNames }
 

@@ -31,7 +31,7 @@ extension Reconciler {
         recounted.icons.previousSince = kept.compactMap(\.previous.since).min()?.description
         recounted.icons.previousExample = status.icons.previousExample
         recounted.icons.previousList = status.icons.previousList
-        recounted.icons.count(IconCounts(records.filter(\.isReferenced).map(\.state)))
+        recounted.icons.count(IconCounts(records.filter(\.isReferenced).map { $0.state(in: book.catalog.images) }))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
         for icon in records {
             guard icon.isReferenced else { continue }
@@ -39,11 +39,13 @@ extension Reconciler {
             let isHeld = icon.isHeld(in: book.downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
             let isShut = icon.phase == .blocked || icon.isQueued && (book.downloads.isPaused || !book.space.isOpen)
-            if case .pending = icon.state, isHeld || isShut { recounted.downloads.blocked += 1 }
+            if case .pending = icon.state(in: book.catalog.images), isHeld || isShut {
+                recounted.downloads.blocked += 1
+            }
         }
         let retiredImages = book.catalog.retiredImages
         recounted.icons.retired = retiredImages.count
-        for (url, image) in retiredImages where image.digest.map(book.catalog.images.isOnDisk) != true {
+        for (url, image) in retiredImages where !book.catalog.images.isOnDisk(image) {
             return "\(url) is retired, and its image is not on disk"
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
@@ -66,11 +68,11 @@ extension Reconciler {
         let retired = book.catalog.icons.ids.map { book.catalog.icons[$0] }.filter(\.icon.isRetired)
             .map { ($0.url, $0.icon.image) }
         let images = Dictionary(uniqueKeysWithValues: retired)
-        if book.catalog.retired.mapValues(\.wrappedValue) != images {
+        if book.catalog.retired as [IconURL: ImageID?] != images {
             return "what is retired is \(book.catalog.retired)"
         }
         for (url, image) in retired
-        where image.map({ !book.catalog.needs($0.sha256) }) == true && retiredImages[url] == nil {
+        where image.map({ !book.catalog.needs($0) }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
         return miscountOfImages ?? miscountOfNamedIcons
@@ -100,35 +102,57 @@ extension Reconciler {
         return nil
     }
 
-    /// The image that is counted otherwise than icons, apps and documents name it; `nil` if none is.
+    /// The image that is counted otherwise than icons, apps, names and documents have it, or whose number is one too many;
+    /// `nil` if none is.
     private var miscountOfImages: String? {
-        let images = book.catalog.images
-        var (icons, documents): ([Digest: Int], [Digest: Int]) = ([:], [:])
-        for icon in records where icon.isReferenced {
-            if let image = icon.image?.sha256 { icons[image, default: 0] += 1 }
+        let (catalog, images) = (book.catalog, book.catalog.images)
+        var (icons, documents, holders): ([ImageID: Int], [ImageID: Int], [ImageID: Int]) = ([:], [:], [:])
+        func hold(_ image: ImageID?) { if let image { holders[image, default: 0] += 1 } }
+        for icon in records {
+            if icon.isReferenced, let image = icon.image { icons[image, default: 0] += 1 }
+            if !icon.isReferenced { hold(icon.image) }
+            hold(icon.staged?.image)
         }
-        for image in book.catalog.lists.values.flatMap(\.apps.lastImages).compactMap(\.image.digest) {
-            icons[image, default: 0] += 1
+        for past in catalog.lists.values.flatMap(\.apps.pasts).map(\.past) {
+            if let image = past.last?.image { icons[image, default: 0] += 1 }
+            hold(past.before?.image)
+        }
+        for image in catalog.orphans.values { hold(image) }
+        for name in catalog.names.names.values {
+            hold(name.image)
+            hold(name.next)
         }
         for document in book.retention.ledger.documents.values {
-            for image in document.images { documents[images[image].key, default: 0] += 1 }
+            for image in document.images { documents[image, default: 0] += 1 }
+            for last in document.apps.compactMap(\.last) where !document.images.contains(last.image) {
+                return "\(last) is shown in a document that does not name it"
+            }
         }
-        for row in images.rows.elements {
-            let image = row.key
-            let named = (icons[image] ?? 0, documents[image] ?? 0)
-            if (Int(row.icons), Int(row.documents)) != named { return "\(row) should be named \(named) times" }
-            if named == (0, 0), !images.unnamed.contains(image) { return "\(row) should be forgotten" }
+        let ids = Set(images.ids)
+        for image in ids {
+            let row = images[image]
+            let named = (icons[image] ?? 0, documents[image] ?? 0, holders[image] ?? 0)
+            if (Int(row.icons), Int(row.documents), Int(row.holders)) != named {
+                return "\(row) should be named \(named) times"
+            }
+            if !row.isUsed || images.id(of: row.key) != image { return "\(row) should be forgotten" }
+            if row.isKnown != (row.documents > 0 || images.unnamed.contains(image)) {
+                return "\(row) is in another state"
+            }
         }
-        let all = Set(icons.keys).union(documents.keys).union(images.unnamed)
-        if images.rows.count != all.count { return "\(images.rows.count) images are known, and should be \(all.count)" }
+        if let free = Set(icons.keys).union(documents.keys).union(holders.keys).union(images.unnamed).subtracting(ids)
+            .first
+        {
+            return "\(free) is named, and the number of no image"
+        }
+        if images.rows.count != ids.count { return "\(images.rows.count) images are known, and should be \(ids.count)" }
         if images.shown != icons.count { return "\(images.shown) images are shown, and should be \(icons.count)" }
-        if let image = images.unnamed.first(where: { documents[$0] != nil }) { return "\(image) is named" }
-        let whole = images.unnamed.union(documents.keys).subtracting(images.missing)
-        let bytes = whole.reduce(0) { $0 &+ (images.boxed($1)?.wrappedValue?.bytes ?? 0) }
+        if let image = images.unnamed.first(where: { documents[$0] != nil }) { return "\(images[image]) is named" }
+        let whole = ids.filter(images.isOnDisk)
+        let bytes = whole.reduce(0) { $0 &+ images.image($1).bytes }
         if images.holdings != (whole.count, bytes) {
             return "\(images.holdings) are in icons/, and should be \(whole.count), \(bytes)"
         }
-        if let image = images.missing.first(where: { !images.isKnown($0) }) { return "\(image) should be forgotten" }
         return nil
     }
 
@@ -138,7 +162,7 @@ extension Reconciler {
         let lists = names.isEmpty ? Array(book.catalog.lists.keys) : names
         for url in Set(lists.flatMap { book.catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
             guard let icon = book.catalog.icons[url] else { continue }
-            counts.add(icon.state.status)
+            counts.add(icon.state(in: book.catalog.images).status)
             let isUnderWay =
                 icon.phase == .fetching || icon.isQueued && book.mayDownload && !icon.isHeld(in: book.downloads.queue)
             isOnItsWay = isOnItsWay || isUnderWay

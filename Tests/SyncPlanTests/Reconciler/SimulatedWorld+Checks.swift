@@ -51,7 +51,7 @@ extension SimulatedWorld {
             throw Violation("\(request.url) is fresh, and is downloaded again")
         }
         guard let etag = request.condition?.validators.etag else { return }
-        let image = plan.icon(request.url)?.image?.sha256
+        let image = plan.image(of: request.url)?.sha256
         try expect(image == Sample.image(etag).sha256, "the validators sent for \(request.url) are of another image")
     }
 
@@ -71,7 +71,7 @@ extension SimulatedWorld {
         try disk.check(removed)
         let images = Set(removed.images.map(\.sha256))
         for url in Self.urls {
-            guard let icon = plan.icon(url), icon.isReferenced, let image = icon.image else { continue }
+            guard let icon = plan.icon(url), icon.isReferenced, let image = plan.image(of: url) else { continue }
             try expect(!images.contains(image.sha256), "the image of \(url) would be removed, and a list names it")
         }
     }
@@ -82,7 +82,8 @@ extension SimulatedWorld {
         for url in Self.urls {
             guard let icon = plan.icon(url) else { continue }
             if let name = icon.staged?.name { staged.insert(name) }
-            guard removal == nil, icon.isReferenced, let image = icon.image, !disk.images.contains(image.sha256)
+            guard removal == nil, icon.isReferenced, let image = plan.image(of: url),
+                !disk.images.contains(image.sha256)
             else { continue }
             throw Violation("\(url) shows an image that is not on disk")
         }
