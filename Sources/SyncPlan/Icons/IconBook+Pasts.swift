@@ -204,7 +204,7 @@ extension IconBook {
                 if images != nil {
                     retention.recordDamage(of: catalog.images.image(image))
                     catalog.names.recordDamage(of: icon, in: &catalog.images)
-                    catalog.recordDamagedPrevious(catalog.images[image].key)
+                    catalog.images.miss(image)
                 }
                 catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = nil }
             }

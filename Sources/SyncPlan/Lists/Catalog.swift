@@ -14,8 +14,6 @@ package struct Catalog: Sendable {
     private(set) var retired: [IconURL: ImageID] = [:]
     /// Previous images on disk that no app shows any more, by source URL; other icons may show them again.
     private(set) var orphans: [IconURL: ImageID] = [:]
-    /// Damaged previous images that apps lost; removed once another icon has the same image.
-    private var damagedPrevious: Set<Digest> = []
     /// Changes whenever a list changes, or other icons are retired.
     private(set) var version = 0
     package private(set) var tally = CatalogTally()
@@ -62,17 +60,6 @@ package struct Catalog: Sendable {
             images.release(image)
         }
         return urls
-    }
-
-    var hasDamagedPrevious: Bool { !damagedPrevious.isEmpty }
-
-    mutating func recordDamagedPrevious(_ image: Digest) { damagedPrevious.insert(image) }
-
-    /// Removes and returns those of the images that are damaged previous ones.
-    mutating func removeDamagedPrevious(_ images: some Sequence<Digest>) -> Set<Digest> {
-        let found = damagedPrevious.intersection(images)
-        damagedPrevious.subtract(found)
-        return found
     }
 
     /// Changes the record of a list, except its entries.

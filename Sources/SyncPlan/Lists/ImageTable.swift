@@ -37,6 +37,8 @@ package struct ImageTable: Sendable {
         /// and names.
         fileprivate(set) var holders: Int32 = 0
         fileprivate(set) var file = File.absent
+        /// Whether apps showed it as their last image until it was damaged, and no icon has brought it since.
+        fileprivate(set) var isMissed = false
         /// Whether it is among the images that may have to be forgotten.
         fileprivate var isDoubtful = false
 
@@ -165,6 +167,15 @@ package struct ImageTable: Sendable {
         for image in images {
             if let id = id(of: image), self[id].isKnown { set(areWhole ? .whole : .damaged, of: id) }
         }
+    }
+
+    /// Records that apps showed the image as their last one, and it is damaged.
+    mutating func miss(_ id: ImageID) { rows[id.place].isMissed = true }
+
+    /// Records that an icon brought the image; returns whether it was missed.
+    mutating func endMissing(of id: ImageID) -> Bool {
+        defer { rows[id.place].isMissed = false }
+        return self[id].isMissed
     }
 
     /// Records that a file is gone, unless a document names it again.

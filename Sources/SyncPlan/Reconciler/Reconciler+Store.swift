@@ -133,11 +133,8 @@ extension Reconciler {
                 of: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: book.catalog,
                 at: turn.now)
         }
-        if book.catalog.hasDamagedPrevious {
-            let recovered = images.filter { book.catalog.images.isOnDisk($0) }.map { book.catalog.images[$0].key }
-            let previous = book.catalog.removeDamagedPrevious(recovered).compactMap { book.catalog.images.id(of: $0) }
-            book.showRecovered(Set(previous), in: &turn)
-        }
+        let recovered = images.filter { book.catalog.images.isOnDisk($0) && book.catalog.images.endMissing(of: $0) }
+        book.showRecovered(Set(recovered), in: &turn)
         book.keepPublished(among: done.stagedURLs, in: &turn)
         if !lost.isEmpty { recordDamage(Set(lost.map { book.catalog.images[$0].key })) }
     }

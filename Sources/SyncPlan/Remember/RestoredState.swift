@@ -150,9 +150,10 @@ struct RestoredCatalog: Sendable {
             let app = document.apps[index]
             guard let previous = app.previous, case .ready(let image) = app.state else { continue }
             let isOwn = catalog.icons[app.icon]?.hasImage ?? false
-            guard !isOwn, !missing.contains(image.sha256), let id = catalog.images.id(of: image.sha256) else {
+            let id = catalog.images.id(of: image.sha256)
+            guard !isOwn, !missing.contains(image.sha256), let id else {
                 outdatedLists.insert(document.list)
-                if missing.contains(image.sha256) { catalog.recordDamagedPrevious(image.sha256) }
+                if missing.contains(image.sha256), let id { catalog.images.miss(id) }
                 continue
             }
             catalog.changePast(of: AppIndex(list: document.list, position: index)) {
