@@ -135,7 +135,7 @@ extension IconBook {
         }
         if case .image(let staged, _) = outcome {
             if case .staged(let new, _) = end {
-                publishing.stage(url)
+                publishing.stage(id)
                 if mayWriteAhead, !catalog.images[new.image].isKnown {
                     turn.actions.append(.writeAhead(staged, naming: icon.hasImage ? nil : url))
                 }
@@ -295,15 +295,15 @@ extension IconBook {
 
     /// Drops a staged image; it is downloaded again after a backoff, or when there is room.
     mutating func drop(
-        _ staged: IconRecord.Staged, of url: IconURL, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
+        _ staged: IconRecord.Staged, of id: IconID, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
     ) {
-        let isWanted = catalog.icons[url]?.isReferenced ?? false
+        let (url, isWanted) = (catalog.icons[id].url, catalog.icons[id].icon.isReferenced)
         if isOutOfSpace {
             let shortage = Shortage(bytes: catalog.images.bytes(staged.image), isGeneral: true, reason: reason)
-            apply(isWanted ? .blocked : .unstaged, to: url, in: &turn)
+            apply(isWanted ? .blocked : .unstaged, to: id, in: &turn)
             recordShortage(shortage, of: url, isWanted: isWanted, at: turn.now)
         } else {
-            apply(.failed(repeated(FetchFailure(.disk, reason), of: url, in: &turn)), to: url, in: &turn)
+            apply(.failed(repeated(FetchFailure(.disk, reason), of: url, in: &turn)), to: id, in: &turn)
         }
     }
 
@@ -313,23 +313,21 @@ extension IconBook {
     /// what this one lost.
     mutating func invalidateDownloads(because reason: String, isOutOfSpace: Bool = false, in turn: inout Turn) {
         downloads.invalidateActive()
-        for url in publishing.staged {
-            guard let staged = catalog.icons[url]?.staged else { continue }
+        for id in publishing.unstageAll() {
+            guard let staged = catalog.icons[id].icon.staged else { continue }
             turn.run(.discard([staged.name]))
-            drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+            drop(staged, of: id, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
-        publishing.unstageAll()
         dropStagedRenditions(in: &turn)
         discardParts(partials.forget { [downloads] in !downloads.isInvalid($0) }, in: &turn)
     }
 
     /// Drops all staged images, and requests them again.
     mutating func dropStaged(in turn: inout Turn) {
-        for url in publishing.staged {
-            guard let staged = catalog.icons[url]?.staged else { continue }
+        for id in publishing.unstageAll() {
+            guard let staged = catalog.icons[id].icon.staged else { continue }
             turn.run(.discard([staged.name]))
-            apply(.unstaged, to: url, in: &turn)
+            apply(.unstaged, to: id, in: &turn)
         }
-        publishing.unstageAll()
     }
 }

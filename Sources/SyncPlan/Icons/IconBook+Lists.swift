@@ -29,7 +29,7 @@ extension IconBook {
 
     /// Ends the work on an icon that no list names any more.
     private mutating func retire(_ url: IconURL, in turn: inout Turn) {
-        guard let icon = catalog.icons[url] else { return }
+        guard let id = catalog.icons.id(of: url), case let icon = catalog.icons[id].icon else { return }
         if let image = icon.image, !catalog.needs(image) { turn.emit(.iconRetired(url)) }
         switch icon.phase {
         case .idle: decide(url, in: &turn)
@@ -41,10 +41,10 @@ extension IconBook {
             space.forget(url)
             apply(.dequeued, to: url, in: &turn)
         case .staged(let staged, _):
-            guard publishing.inFlight?.stagedURLs.contains(url) != true else { return decide(url, in: &turn) }
-            publishing.unstage(url)
+            guard !publishing.isInFlight(id) else { return decide(id, in: &turn) }
+            publishing.unstage(id)
             turn.run(.discard([staged.name]))
-            apply(.unstaged, to: url, in: &turn)
+            apply(.unstaged, to: id, in: &turn)
         }
     }
 

@@ -41,7 +41,7 @@ extension IconBook {
             } else {
                 past.last = lastOfURL ?? past.last ?? past.before
                 if icon != url {
-                    if publishing.inFlight?.stagedURLs.contains(url) == true { past.coming = url }
+                    if let id = catalog.icons.id(of: url), publishing.isInFlight(id) { past.coming = url }
                     if let last = past.last { begun.append((icon, last.url)) }
                 }
             }
@@ -167,12 +167,13 @@ extension IconBook {
     }
 
     /// Keeps images published after their apps' URLs changed; none if the publication in flight failed.
-    mutating func keepPublished(among published: Set<IconURL>, in turn: inout Turn) {
+    mutating func keepPublished(among published: Set<IconID>, in turn: inout Turn) {
         for list in catalog.pastIndex.unsettled.sorted() {
             var replaced: [App.LastImage?] = []
             for (position, past) in catalog.lists[list]?.apps.pasts.map({ $0 }) ?? [] {
                 guard let url = past.coming else { continue }
-                var image = published.contains(url) ? lastImage(of: url, at: turn.now) : nil
+                let isPublished = catalog.icons.id(of: url).map(published.contains) ?? false
+                var image = isPublished ? lastImage(of: url, at: turn.now) : nil
                 if let since = past.last?.since { image?.since = since }
                 catalog.changePast(of: AppIndex(list: list, position: position)) {
                     ($0.last, $0.coming) = (image ?? past.last, nil)

@@ -216,8 +216,8 @@ struct IconBook: Sendable {
 
     /// Marks the lists with staged images, whose publication may have waited for a deferred list.
     mutating func markStagedLists() {
-        for url in publishing.staged where publishing.inFlight?.stagedURLs.contains(url) != true {
-            for list in catalog.icons[url]?.lists ?? [] { publishing.markChanged(list, at: .distantPast) }
+        for id in publishing.staged where !publishing.isInFlight(id) {
+            for list in catalog.icons[id].icon.lists { publishing.markChanged(list, at: .distantPast) }
         }
     }
 

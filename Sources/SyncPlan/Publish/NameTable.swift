@@ -70,7 +70,8 @@ struct NameTable: Sendable {
     mutating func begin(with contents: PublicationContents, in catalog: inout Catalog) -> [Publication.Link] {
         var links: [Publication.Link] = []
         hasDamage = names.values.contains(where: \.isDamaged)
-        for (icon, name) in names where name.isOpen && !contents.stagedURLs.contains(icon) {
+        for (icon, name) in names where name.isOpen {
+            if let id = catalog.icons.id(of: icon), contents.stagedIcons.contains(id) { continue }
             let (record, shown) = (catalog.icons[icon], catalog.shownImage(for: icon))
             if !name.isDamaged, shown == nil || shown == name.image {
                 let isOwn = record?.image == name.image
@@ -93,7 +94,7 @@ struct NameTable: Sendable {
     }
 
     /// Ends a publication that also set the names of these staged images; `nil` if it failed.
-    mutating func end(published staged: Set<IconURL>?, in images: inout ImageTable) {
+    mutating func end(published staged: [IconURL]?, in images: inout ImageTable) {
         for (icon, name) in names {
             guard let next = name.next else { continue }
             let failed = Name(image: name.image, isDamaged: name.isDamaged)

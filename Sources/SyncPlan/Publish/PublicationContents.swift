@@ -11,7 +11,7 @@ struct PublicationContents {
     /// The changed lists that are due, and those that share a new image with them and may be published.
     private(set) var lists: Set<ListName>
     private(set) var staged: [IconID] = []
-    private(set) var stagedURLs: Set<IconURL> = []
+    private(set) var stagedIcons: Set<IconID> = []
     /// The icons whose images wait for other lists.
     ///
     /// A new image of an icon is published together with all lists that show the old one, so that no two documents of a
@@ -46,7 +46,7 @@ struct PublicationContents {
             guard catalog.icons[id].icon.hasStaged else { continue }
             if !Self.lists(showing: id, beside: lists, rewritten, catalog, ledger).isEmpty {
                 held.insert(id)
-            } else if stagedURLs.insert(catalog.icons[id].url).inserted {
+            } else if stagedIcons.insert(id).inserted {
                 staged.append(id)
             }
         }
@@ -58,9 +58,7 @@ struct PublicationContents {
     private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconID] {
         let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
         guard plan.staged.count > entries else {
-            return plan.staged.compactMap { catalog.icons.id(of: $0) }.filter {
-                catalog.icons[$0].icon.lists.contains(where: names.contains)
-            }
+            return plan.staged.filter { catalog.icons[$0].icon.lists.contains(where: names.contains) }
         }
         return names.flatMap { name in
             (catalog.lists[name]?.icons ?? []).filter { catalog.icons[$0].icon.hasStaged }

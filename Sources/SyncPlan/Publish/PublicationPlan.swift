@@ -10,7 +10,7 @@ struct PublicationPlan: Sendable {
         var publication: Publication
         /// The icons whose staged images it has; they keep these until it ends.
         var staged: [IconID]
-        let stagedURLs: Set<IconURL>
+        let stagedIcons: Set<IconID>
         /// Its lists whose published documents name images that are not on disk.
         var mended: Set<ListName>
         /// Whether the manifest changes even without a new document.
@@ -32,7 +32,8 @@ struct PublicationPlan: Sendable {
     private(set) var rewritten: Set<ListName> = []
     /// Lists whose published documents name images that are not on disk.
     private var damaged: Set<ListName> = []
-    private(set) var staged: Set<IconURL> = []
+    /// The icons whose staged images wait; they keep these until they are published or unstaged.
+    private(set) var staged: Set<IconID> = []
     private(set) var inFlight: InFlight?
     /// Why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var failure: String?
@@ -80,11 +81,18 @@ struct PublicationPlan: Sendable {
         return wasDeferred
     }
 
-    mutating func stage(_ url: IconURL) { staged.insert(url) }
+    mutating func stage(_ id: IconID) { staged.insert(id) }
 
-    mutating func unstage(_ url: IconURL) { staged.remove(url) }
+    mutating func unstage(_ id: IconID) { staged.remove(id) }
 
-    mutating func unstageAll() { staged = [] }
+    /// Removes and returns all icons whose staged images wait.
+    mutating func unstageAll() -> Set<IconID> {
+        defer { staged = [] }
+        return staged
+    }
+
+    /// Whether an icon's staged image is being published.
+    func isInFlight(_ id: IconID) -> Bool { inFlight?.stagedIcons.contains(id) ?? false }
 
     func isToBePublished(_ list: ListName) -> Bool {
         window.isChanged(list) || inFlight?.publication.documents.contains { $0.list == list } == true
@@ -205,10 +213,10 @@ struct PublicationPlan: Sendable {
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         // All of them, usually.
-        if contents.staged.count == staged.count { staged = [] } else { staged.subtract(contents.stagedURLs) }
+        if contents.staged.count == staged.count { staged = [] } else { staged.subtract(contents.stagedIcons) }
         rewritten.subtract(lists)
         inFlight = InFlight(
-            publication: publication, staged: contents.staged, stagedURLs: contents.stagedURLs, mended: mended,
+            publication: publication, staged: contents.staged, stagedIcons: contents.stagedIcons, mended: mended,
             changesManifest: changesManifest, begun: now)
         return publication
     }

@@ -62,9 +62,8 @@ extension Reconciler {
                 cache.suspect(isComplete: true)
             }
             for id in done.staged {
-                let (url, staged) = (book.catalog.icons[id].url, book.catalog.icons[id].icon.staged)
-                guard let staged else { continue }
-                book.drop(staged, of: url, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+                guard let staged = book.catalog.icons[id].icon.staged else { continue }
+                book.drop(staged, of: id, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
             book.failRenditions(in: &turn)
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
@@ -84,7 +83,8 @@ extension Reconciler {
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
                 endsFailure: book.publishing.failure != nil))
-        book.catalog.names.end(published: done.stagedURLs, in: &book.catalog.images)
+        let urls = book.catalog.names.names.isEmpty ? [] : done.staged.map { book.catalog.icons[$0].url }
+        book.catalog.names.end(published: urls, in: &book.catalog.images)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)
         if !done.staged.isEmpty { book.space.recordPublished() }
         if let doubt { book.invalidateDownloads(because: doubt, in: &turn) }
@@ -135,7 +135,7 @@ extension Reconciler {
         }
         let recovered = images.filter { book.catalog.images.isOnDisk($0) && book.catalog.images.endMissing(of: $0) }
         book.showRecovered(Set(recovered), in: &turn)
-        book.keepPublished(among: done.stagedURLs, in: &turn)
+        book.keepPublished(among: done.stagedIcons, in: &turn)
         if !lost.isEmpty { recordDamage(Set(lost.map { book.catalog.images[$0].key })) }
     }
 
@@ -145,7 +145,7 @@ extension Reconciler {
         book.abortRenditions(in: &turn)
         for id in done.staged {
             if book.catalog.icons[id].icon.isReferenced {
-                book.publishing.stage(book.catalog.icons[id].url)
+                book.publishing.stage(id)
             } else if let staged = book.catalog.icons[id].icon.staged {
                 turn.run(.discard([staged.name]))
                 book.apply(.unstaged, to: id, in: &turn)

@@ -27,7 +27,7 @@ struct PublicationPlanTests {
             for event in [IconEvent.queued(at: "https://h/a"), .started, .staged(word)] {
                 _ = catalog.apply(event, to: url)
             }
-            plan.stage(url)
+            if let id = catalog.icons.id(of: url) { plan.stage(id) }
         }
 
         mutating func begin(at seconds: Int = 0) -> Publication? {
@@ -107,7 +107,8 @@ struct PublicationPlanTests {
         #expect(alone.moves.isEmpty && alone.documents.map(\.list) == ["1.plist"])
         #expect(alone.documents.first?.apps.first?.state == .ready(Sample.image("x")))
         world.succeed()
-        #expect(world.plan.staged == ["a"] && world.plan.window.isChanged("1.plist"))
+        #expect(world.plan.staged.map { world.catalog.icons[$0].url } == ["a"])
+        #expect(world.plan.window.isChanged("1.plist"))
         world.plan.markChanged("2.plist", at: Sample.start)
         let both = try world.publication(at: 120)
         #expect(both.moves.count == 1 && both.documents.count == 2)

@@ -128,6 +128,10 @@ extension Reconciler {
                 return "\(last) is shown in a document that does not name it"
             }
         }
+        for icon in book.publishing.staged.union(book.publishing.inFlight?.staged ?? [])
+        where !catalog.icons[icon].icon.hasStaged {
+            return "\(catalog.icons[icon].url) has no staged image to publish"
+        }
         let ids = Set(images.ids)
         for image in ids {
             let row = images[image]
