@@ -11,7 +11,7 @@ struct IconIndexTests {
         _ lists: [(ListName, [(String?, IconURL)])], retired: [IconURL] = []
     ) -> IconIndex {
         let lists = lists.map { list in
-            (name: list.0, entries: list.1.map { AppEntry(name: $0.0, icon: $0.1) })
+            (name: list.0, entries: AppEntries(list.1.map { AppEntry(name: $0.0, icon: $0.1) }))
         }
         return IconIndex(IconMentions(version: 1, lists: lists, retired: retired))
     }

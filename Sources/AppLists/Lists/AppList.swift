@@ -9,18 +9,7 @@ package struct AppEntry: Hashable, Sendable {
     package var icon: IconURL
     package var download: String?
     /// The digest that the list gives for the image.
-    package var expected: Digest? {
-        get { if case .digest(let digest) = demand { digest } else { nil } }
-        set { demand = newValue.map(Demand.digest) ?? .none }
-    }
-
-    /// Boxed (`indirect`): few entries have a digest, and there can be very many entries.
-    private indirect enum Demand: Hashable, Sendable {
-        case none
-        case digest(Digest)
-    }
-
-    private var demand: Demand
+    package var expected: Digest?
 
     package init(
         name: String? = nil, id: String? = nil, icon: IconURL, download: String? = nil, expected: Digest? = nil
@@ -29,7 +18,7 @@ package struct AppEntry: Hashable, Sendable {
         self.id = id
         self.icon = icon
         self.download = download
-        demand = expected.map(Demand.digest) ?? .none
+        self.expected = expected
     }
 }
 

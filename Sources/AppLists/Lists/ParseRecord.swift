@@ -130,8 +130,6 @@ package enum ParseRecord {
                 // Only an empty array is a list without entries.
                 let isSpoiled = list.entries.isEmpty && list.images == nil && list != AppList()
                 guard rejection != nil || !isSpoiled else { throw Malformed(offset: start) }
-                // Kept in memory: an array that grew can have twice the capacity it needs.
-                list.entries = list.entries.map(\.self)
                 return rejection.map { .failure($0) } ?? .success(list)
             case nil:
                 throw Malformed(offset: start)

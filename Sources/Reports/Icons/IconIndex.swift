@@ -24,8 +24,8 @@ package struct IconIndex: Sendable {
         var mentions = source.retired.map { Mention(url: $0, list: -1, entry: 0) }
         mentions.reserveCapacity(source.lists.reduce(mentions.count) { $0 + $1.entries.count })
         for (number, list) in source.lists.enumerated() {
-            for (place, entry) in list.entries.enumerated() {
-                mentions.append(Mention(url: entry.icon, list: Int32(number), entry: Int32(place)))
+            for (place, icon) in list.entries.icons.enumerated() {
+                mentions.append(Mention(url: icon, list: Int32(number), entry: Int32(place)))
             }
         }
         mentions.sort { a, b in

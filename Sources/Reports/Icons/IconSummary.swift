@@ -49,10 +49,10 @@ package struct IconPage: Codable, Equatable, Sendable {
 package struct IconMentions: Sendable {
     /// Changes whenever an entry or a retired icon does.
     package var version: Int
-    package var lists: [(name: ListName, entries: [AppEntry])]
+    package var lists: [(name: ListName, entries: AppEntries)]
     package var retired: [IconURL]
 
-    package init(version: Int, lists: [(name: ListName, entries: [AppEntry])], retired: [IconURL]) {
+    package init(version: Int, lists: [(name: ListName, entries: AppEntries)], retired: [IconURL]) {
         (self.version, self.lists, self.retired) = (version, lists, retired)
     }
 }

@@ -130,7 +130,7 @@ struct ListCommand: AsyncParsableCommand {
             ? nil : isIllegible ? .failure(.nameNotUTF8) : check.verdict(on: file ?? own)
         let published = try cache.document(of: list)
         // The document has the last icon of an app whose entry has none now.
-        let entries = published?.apps.map(AppEntry.init) ?? []
+        let entries = published.map { AppEntries(of: $0) } ?? []
         let verdict = (await reading).map { $0.map { $0.keepingIcons(of: entries) } }
         guard var document = published else { throw Self.missing(list, verdict, folders) }
         let stale = try await configuration.staleIcons(of: list)

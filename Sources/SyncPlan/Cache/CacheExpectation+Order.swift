@@ -48,7 +48,7 @@ extension CacheExpectation {
         for list in catalog.lists.values {
             while let next = rest.first, next < start + list.entries.count {
                 rest.removeFirst()
-                let url = list.entries[next - start].icon
+                let url = list.entries.icons[next - start]
                 if let naming = naming(of: url, catalog.icons[url]?.image, catalog) { images.append(naming) }
             }
             start += list.entries.count

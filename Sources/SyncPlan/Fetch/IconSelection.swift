@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 package import CacheFormat
 
 /// The icons that a user wants to be requested now.
@@ -18,7 +17,8 @@ package struct IconSelection: Equatable, Sendable {
 /// The icons of a selection, as collected in the agent's loop; others iterate over them.
 package struct SelectedIcons: Sendable {
     var urls: [IconURL]
-    var entries: [[AppEntry]]
+    /// Those of lists.
+    var listed: [[IconURL]]
     /// The selected items that do not exist; `icons` is not counted yet.
     package var report: SelectionReport
 
@@ -26,7 +26,7 @@ package struct SelectedIcons: Sendable {
     package func parts(of size: Int) -> [[IconURL]] {
         precondition(size > 0, "a part has icons")
         var seen: Set<IconURL> = []
-        let all = (urls + entries.joined().map(\.icon)).filter { seen.insert($0).inserted }
+        let all = (urls + listed.joined()).filter { seen.insert($0).inserted }
         return stride(from: 0, to: all.count, by: size).map { Array(all[$0..<min($0 + size, all.count)]) }
     }
 }

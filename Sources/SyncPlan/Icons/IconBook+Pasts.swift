@@ -31,7 +31,7 @@ extension IconBook {
         var replaced: [App.LastImage] = []
         var begun: [(icon: IconURL, previous: IconURL)] = []
         for (position, counterpart) in match.counterparts.sorted(by: { $0.key < $1.key }) {
-            let (icon, url) = (entries[position].icon, old.entries[counterpart].icon)
+            let (icon, url) = (entries.icons[position], old.entries.icons[counterpart])
             var past = old[past: counterpart]
             let lastOfURL = icon == url ? nil : lastImage(of: url, at: turn.now)
             if catalog.icons[icon]?.hasImage == true {
@@ -123,7 +123,7 @@ extension IconBook {
         var returning = ReturningApps(
             apps.entries,
             missing: apps.entries.indices.filter {
-                catalog.icons[apps.entries[$0].icon]?.hasImage != true && apps[past: $0].last == nil
+                catalog.icons[apps.entries.icons[$0]]?.hasImage != true && apps[past: $0].last == nil
             })
         var images: [(position: Int, image: App.LastImage)] = []
         for document in documents where !returning.missing.isEmpty {
@@ -141,7 +141,7 @@ extension IconBook {
     ) -> Bool {
         var shown: [(icon: IconURL, previous: IconURL)] = []
         for (position, image) in images {
-            guard let icon = catalog.lists[list]?.apps.entries[position].icon, catalog.icons[icon]?.hasImage != true
+            guard let icon = catalog.lists[list]?.apps.entries.icons[position], catalog.icons[icon]?.hasImage != true
             else { continue }
             catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = image }
             shown.append((icon, image.url))
@@ -200,7 +200,7 @@ extension IconBook {
             for (position, past) in apps.pasts {
                 guard let image = past.last?.image, images?.contains(image) ?? true else { continue }
                 dropped.insert(image)
-                let icon = apps.entries[position].icon
+                let icon = apps.entries.icons[position]
                 icons.append(icon)
                 if images != nil {
                     retention.recordDamage(of: catalog.images.image(image))

@@ -16,10 +16,11 @@ extension AppList {
     ///     (``ListRecord/strays``): as many of this version are no apps either.
     /// - Returns: The list; the problems of kept entries say so, and ``unusable`` has only the other entries.
     /// - Complexity: O(*n*) in the number of entries, and O(1) if none is unusable.
-    package func keepingIcons(of old: [AppEntry], strays: Int = 0) -> AppList {
+    package func keepingIcons(of old: AppEntries, strays: Int = 0) -> AppList {
         guard !unusable.isEmpty, !old.isEmpty else { return self }
-        let match = AppMatch(from: old, to: entries)
-        var free = match.unclaimed(of: old, by: entries)
+        let new = AppEntries(entries)
+        let match = AppMatch(from: old, to: new)
+        var free = match.unclaimed(of: old, by: new)
         var last: [Int: AppEntry] = [:]
         /// Gives each unusable entry that has none the first free old one with the same key.
         func claim(_ key: (UnusableEntry) -> Key?, from oldKey: (AppEntry) -> Key?) {
@@ -67,7 +68,7 @@ extension AppList {
     /// The list without identities such as `null` that the last version does not have, or that several apps share.
     ///
     /// A writer that loses an identity can write that, or `0`, in its place: it tells no app from another.
-    package func withoutBlankIdentities(since old: [AppEntry]) -> AppList {
+    package func withoutBlankIdentities(since old: AppEntries) -> AppList {
         func blank(_ id: String?) -> IconURL? {
             id.map { IconURL($0.asciiLowercased) }.flatMap { Self.blanks.contains($0) ? $0 : nil }
         }

@@ -15,8 +15,8 @@ package struct AppMatch: Sendable {
     package private(set) var gone: [Int] = []
 
     /// O(*n*) in the number of entries; where nothing is removed or changed, they are only compared.
-    package init(from old: [AppEntry], to new: [AppEntry]) {
-        differing = DifferingParts(of: old, and: new, where: Self.areSame)
+    package init(from old: AppEntries, to new: AppEntries) {
+        differing = DifferingParts(of: old.count, and: new.count) { Self.areSame(old, $0, new, $1) }
         var rest = Rest(old: Array(differing.old), new: Array(differing.new))
         // First, entries that only moved.
         match(&rest, old, new) { Key(identity: $0.id, name: $0.name, icon: $0.icon.text) }
@@ -34,7 +34,7 @@ package struct AppMatch: Sendable {
     }
 
     /// The old entries that no new one replaces by its identity or name: also those that another app shares the URL with.
-    package func unclaimed(of old: [AppEntry], by new: [AppEntry]) -> [Int] {
+    package func unclaimed(of old: AppEntries, by new: AppEntries) -> [Int] {
         var (named, shared): (Set<Int>, Set<Int>) = ([], [])
         for (index, counterpart) in counterparts {
             let (entry, last) = (new[index], old[counterpart])
@@ -56,14 +56,14 @@ package struct AppMatch: Sendable {
     ///
     /// A new URL succeeds one old URL at most: of apps that now share a URL, only the first one's old URL has a
     /// successor.
-    package func succeeded(from old: [AppEntry], to new: [AppEntry]) -> Set<IconURL> {
+    package func succeeded(from old: AppEntries, to new: AppEntries) -> Set<IconURL> {
         var (succeeded, successors): (Set<IconURL>, Set<IconURL>) = ([], [])
         for (index, counterpart) in counterparts.sorted(by: { $0.key < $1.key }) {
-            let (icon, last) = (new[index].icon, old[counterpart].icon)
+            let (icon, last) = (new.icons[index], old.icons[counterpart])
             guard icon != last, !succeeded.contains(last), successors.insert(icon).inserted else { continue }
             succeeded.insert(last)
         }
-        return succeeded.subtracting(gone.lazy.map { old[$0].icon })
+        return succeeded.subtracting(gone.lazy.map { old.icons[$0] })
     }
 
     // MARK: Matching
@@ -84,8 +84,11 @@ package struct AppMatch: Sendable {
         }
     }
 
-    private static func areSame(_ old: AppEntry, _ new: AppEntry) -> Bool {
-        old.icon == new.icon && isSame(old.id, new.id) && isSame(old.name, new.name)
+    private static func areSame(_ old: AppEntries, _ before: Int, _ new: AppEntries, _ after: Int) -> Bool {
+        guard old.icons[before] == new.icons[after] else { return false }
+        if old.hasSameTexts(at: before, as: new, at: after) { return true }
+        let (old, new) = (old[before], new[after])
+        return isSame(old.id, new.id) && isSame(old.name, new.name)
     }
 
     private static func isSame(_ a: String?, _ b: String?) -> Bool {
@@ -95,7 +98,7 @@ package struct AppMatch: Sendable {
 
     /// Matches entries with the same key in order; surplus new entries match the last old one.
     private mutating func match(
-        _ rest: inout Rest, _ old: [AppEntry], _ new: [AppEntry], by key: (AppEntry) -> Key?
+        _ rest: inout Rest, _ old: AppEntries, _ new: AppEntries, by key: (AppEntry) -> Key?
     ) {
         guard !rest.old.isEmpty, !rest.new.isEmpty else { return }
         var candidates: [Key: [Int]] = [:]
@@ -116,7 +119,7 @@ package struct AppMatch: Sendable {
     }
 
     /// Matches a new entry with the last old one of the same identity.
-    private mutating func matchAdded(_ added: [Int], _ old: [AppEntry], _ new: [AppEntry]) {
+    private mutating func matchAdded(_ added: [Int], _ old: AppEntries, _ new: AppEntries) {
         let wanted = Set(added.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
         guard !wanted.isEmpty else { return }
         var last: [Key: Int] = [:]
@@ -129,7 +132,7 @@ package struct AppMatch: Sendable {
 
     /// Matches entries whose key is unique in both versions, unless both have identities.
     private mutating func matchUnique(
-        _ rest: inout Rest, _ old: [AppEntry], _ new: [AppEntry], by key: (AppEntry) -> Key?
+        _ rest: inout Rest, _ old: AppEntries, _ new: AppEntries, by key: (AppEntry) -> Key?
     ) {
         guard !rest.old.isEmpty, !rest.new.isEmpty else { return }
         var candidates: [Key: Int] = [:]

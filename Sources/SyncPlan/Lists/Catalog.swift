@@ -77,10 +77,12 @@ package struct Catalog: Sendable {
         let (old, known) = (lists[name]?.entries ?? [], lists[name]?.icons ?? [])
         let diff = IconDiff(from: old, to: list.entries)
         var list = list
-        let differing = DifferingParts(of: old, and: list.entries) { $0.icon == $1.icon }
+        let new = list.entries.icons
+        let differing = DifferingParts(of: old.count, and: new.count) { old.icons[$0] == new[$1] }
         list.icons =
-            known[..<differing.old.lowerBound] + list.entries[differing.new].map { id(of: $0.icon) }
+            known[..<differing.old.lowerBound] + new[differing.new].map { id(of: $0) }
             + known[differing.old.upperBound...]
+        list.apps.share(list.icons.map { icons[$0].url })
         lists[name] = list
         version += 1
         apply(diff, to: name)
@@ -102,9 +104,10 @@ package struct Catalog: Sendable {
     mutating func restore(_ name: ListName, _ list: ListRecord, images: [ImageID?]) {
         let alone = [name]
         var list = list
-        list.icons = zip(list.entries, images).map { entry, image in
-            let icon = id(of: entry.icon)
-            _ = apply(.listed(by: name, alone: alone, expected: entry.expected, image: image), to: icon)
+        list.icons = zip(list.entries.indices, images).map { [entries = list.entries] position, image in
+            let icon = id(of: entries.icons[position])
+            let expected = entries.expected(at: position)
+            _ = apply(.listed(by: name, alone: alone, expected: expected, image: image), to: icon)
             return icon
         }
         lists[name] = list
@@ -252,7 +255,6 @@ package struct Catalog: Sendable {
         guard let list = lists[name], let source = list.source else { return nil }
         var apps: [AppListDocument.App] = []
         apps.reserveCapacity(list.entries.count)
-        // By index: iterating over entries copies them.
         for (position, icon) in list.icons.enumerated() {
             apps.append(AppListDocument.App(list.entries[position], state(of: icon, without: held)))
         }

@@ -15,25 +15,22 @@ package struct IconDiff: Equatable, Sendable {
     }
 
     /// Skips the common beginning and end of both versions, so that a changed line in a long list costs little.
-    package init(from old: [AppEntry], to new: [AppEntry]) {
+    package init(from old: AppEntries, to new: AppEntries) {
         guard !old.isEmpty else {
             added.reserveCapacity(new.count)
-            for entry in new {
-                added.insert(entry.icon)
-                if let digest = entry.expected { expected[entry.icon, default: []].insert(digest) }
+            for (position, icon) in new.icons.enumerated() {
+                added.insert(icon)
+                if let digest = new.expected(at: position) { expected[icon, default: []].insert(digest) }
             }
             return
         }
-        let differing = DifferingParts(of: old, and: new, where: Self.saySame)
-        let (oldPart, newPart) = (old[differing.old], new[differing.new])
-        guard !oldPart.isEmpty || !newPart.isEmpty else { return }
-
+        let differing = DifferingParts(of: old.count, and: new.count) { before, after in
+            old.icons[before] == new.icons[after] && old.expected(at: before) == new.expected(at: after)
+        }
         // The unchanged parts may name the same URLs.
-        let touched = Set(oldPart.lazy.map(\.icon)).union(newPart.lazy.map(\.icon))
-        let first = old[..<oldPart.startIndex].filter { touched.contains($0.icon) }
-        let last = old[oldPart.endIndex...].filter { touched.contains($0.icon) }
-        let before = Self.mentions(in: first + oldPart + last)
-        let after = Self.mentions(in: first + newPart + last)
+        let touched = Set(old.icons[differing.old]).union(new.icons[differing.new])
+        guard !touched.isEmpty else { return }
+        let (before, after) = (Self.mentions(of: touched, in: old), Self.mentions(of: touched, in: new))
         for url in touched {
             if before[url] == nil { added.insert(url) }
             if after[url] == nil { removed.insert(url) }
@@ -42,15 +39,12 @@ package struct IconDiff: Equatable, Sendable {
         }
     }
 
-    private static func saySame(_ old: AppEntry, _ new: AppEntry) -> Bool {
-        old.icon == new.icon && old.expected == new.expected
-    }
-
-    /// The named URLs, each with the digests that its entries give: two versions of an app can have two.
-    private static func mentions(in entries: [AppEntry]) -> [IconURL: Set<Digest>] {
+    /// Those of the URLs that a list names, each with the digests that its entries give: two versions of an app can have
+    /// two.
+    private static func mentions(of touched: Set<IconURL>, in entries: AppEntries) -> [IconURL: Set<Digest>] {
         var mentions: [IconURL: Set<Digest>] = [:]
-        for entry in entries {
-            mentions[entry.icon, default: []].formUnion(entry.expected.map { [$0] } ?? [])
+        for (position, icon) in entries.icons.enumerated() where touched.contains(icon) {
+            mentions[icon, default: []].formUnion(entries.expected(at: position).map { [$0] } ?? [])
         }
         return mentions
     }

@@ -34,14 +34,14 @@ package struct ListRecord: Sendable {
     /// Its entry in the newest manifest; `nil` if the manifest does not name it.
     package var published: Manifest.List?
 
-    package var entries: [AppEntry] { apps.entries }
+    package var entries: AppEntries { apps.entries }
 
     var hasGoodVersion: Bool { source != nil || images != nil }
 
     /// The last good version, if its document contains everything in its file.
     var known: KnownList? {
         guard isRead, problems.isEmpty, let source else { return nil }
-        return KnownList(sha256: source.sha256, list: AppList(entries: entries))
+        return KnownList(sha256: source.sha256, entries: entries)
     }
 
     package var rejection: ListRejection? {
@@ -56,10 +56,12 @@ package struct ListRecord: Sendable {
 package struct KnownList: Equatable, Sendable {
     /// Of the file.
     package var sha256: Digest
-    package var list: AppList
+    package var entries: AppEntries
 
-    package init(sha256: Digest, list: AppList) {
+    package init(sha256: Digest, entries: AppEntries) {
         self.sha256 = sha256
-        self.list = list
+        self.entries = entries
     }
+
+    package var list: AppList { AppList(entries: Array(entries)) }
 }

@@ -20,7 +20,7 @@ struct ReturningApps {
     /// By name and URL, of entries without an identity.
     private var byURLWithoutIdentity: [Key: [Int]] = [:]
 
-    init(_ entries: [AppEntry], missing: [Int]) {
+    init(_ entries: AppEntries, missing: [Int]) {
         self.missing = Set(missing)
         // In reverse, because popPlace takes the last one.
         for place in entries.indices.reversed() {

@@ -107,7 +107,7 @@ extension Reconciler {
         let last = old?.entries ?? []
         let list = list.withoutBlankIdentities(since: last).keepingIcons(of: last, strays: old?.strays ?? 0)
         let record = ListRecord(
-            state: .ok, source: reading.source, apps: Apps(list.entries), problems: list.problems,
+            state: .ok, source: reading.source, apps: Apps(AppEntries(list.entries)), problems: list.problems,
             strays: list.unusable.count { $0.isNameless }, kept: StatusReport.List.Kept(of: list), isRead: true,
             published: old?.published)
         if old?.images != nil { changes.images = true }
@@ -194,7 +194,7 @@ extension Reconciler {
     package static let pinList: ListName = "pins"
 
     /// The pinned URLs, in the order in which they were pinned.
-    package var pins: [IconURL] { book.catalog.lists[Self.pinList]?.entries.map(\.icon) ?? [] }
+    package var pins: [IconURL] { book.catalog.lists[Self.pinList]?.entries.icons ?? [] }
 
     /// Whether the newest manifest has the current pins.
     package var arePinsPublished: Bool {
@@ -239,7 +239,7 @@ extension Reconciler {
             let source = AppListDocument.Source(
                 sha256: .of(text), bytes: text.utf8.count, modified: turn.now.inWholeSeconds)
             let record = ListRecord(
-                state: .ok, source: source, apps: Apps(urls.map { AppEntry(icon: $0) }),
+                state: .ok, source: source, apps: Apps(AppEntries(urls.map { AppEntry(icon: $0) })),
                 published: book.catalog.lists[Self.pinList]?.published)
             diff = book.catalog.setList(Self.pinList, record)
             book.retryDocument(of: Self.pinList)

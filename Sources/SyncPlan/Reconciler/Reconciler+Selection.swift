@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 package import CacheFormat
 
 // Icons that a user requests.
@@ -14,7 +15,7 @@ extension Reconciler {
             urls += book.catalog.icons.urls.filter { book.isDue($0, isRefresh: false) }
         }
         return SelectedIcons(
-            urls: urls, entries: selection.lists.compactMap { book.catalog.lists[$0]?.entries }, report: report)
+            urls: urls, listed: selection.lists.compactMap { book.catalog.lists[$0]?.entries.icons }, report: report)
     }
 
     /// How many of these icons a retry or a refresh would request.

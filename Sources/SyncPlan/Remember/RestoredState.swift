@@ -109,13 +109,12 @@ struct RestoredCatalog: Sendable {
     private mutating func restore(
         _ name: ListName, _ published: Manifest.List, _ document: AppListDocument, missing: Set<Digest>
     ) {
-        let entries = document.apps.map(AppEntry.init)
         let images = document.apps.map { app in
             app.ownImage.flatMap { missing.contains($0.sha256) ? nil : catalog.images.id(of: $0.sha256) }
         }
+        let apps = Apps(AppEntries(of: document))
         catalog.restore(
-            name, ListRecord(state: .ok, source: document.source, apps: Apps(entries), published: published),
-            images: images)
+            name, ListRecord(state: .ok, source: document.source, apps: apps, published: published), images: images)
         restoreRenditions(document, missing: missing)
         guard !missing.isEmpty else { return }
         for app in document.apps {
@@ -169,12 +168,12 @@ struct RestoredCatalog: Sendable {
                 guard let next = newer.lists[name], next.sha256 != list.sha256, let old = documents[list.sha256],
                     let new = documents[next.sha256]
                 else { continue }
-                let entries = (old: old.apps.map(AppEntry.init), new: new.apps.map(AppEntry.init))
+                let entries = (old: AppEntries(of: old), new: AppEntries(of: new))
                 let match = AppMatch(from: entries.old, to: entries.new)
                 let succeeded = match.succeeded(from: entries.old, to: entries.new)
                 let gone = match.gone.lazy.map { old.apps[$0] }
                 replaced.subtract(gone.compactMap(\.previous?.icon))
-                let last = Set(match.counterparts.values.lazy.map { entries.old[$0].icon }).union(gone.map(\.icon))
+                let last = Set(match.counterparts.values.lazy.map { entries.old.icons[$0] }).union(gone.map(\.icon))
                 replaced.subtract(last.subtracting(succeeded))
                 replaced.formUnion(succeeded.filter { catalog.icons[$0]?.isReferenced != true })
             }
@@ -208,8 +207,12 @@ struct RestoredCatalog: Sendable {
     }
 }
 
+extension AppEntries {
+    package init(of document: AppListDocument) { self.init(document.apps.map(AppEntry.init)) }
+}
+
 extension AppEntry {
-    package init(_ app: AppListDocument.App) {
+    init(_ app: AppListDocument.App) {
         self.init(name: app.name, id: app.id, icon: app.icon, download: app.download, expected: app.expected)
     }
 }

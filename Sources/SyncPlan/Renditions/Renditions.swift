@@ -237,9 +237,9 @@ struct Renditions: Sendable {
         guard isOn, isSweepDue else { return }
         isSweepDue = false
         for (name, list) in catalog.lists {
-            for (index, entry) in list.entries.enumerated() {
-                let image = catalog.icons[entry.icon]?.image ?? list.apps[past: index].last?.image
-                if let image { want(catalog.images.image(image), for: entry.icon, in: name) }
+            for (index, icon) in list.entries.icons.enumerated() {
+                let image = catalog.icons[icon]?.image ?? list.apps[past: index].last?.image
+                if let image { want(catalog.images.image(image), for: icon, in: name) }
             }
         }
     }

@@ -111,7 +111,7 @@ extension Reconciler {
     private func entries(of name: ListName, _ list: ListRecord) -> IconCounts {
         var counts = book.catalog.tallies[name]?.entries ?? IconCounts()
         for (position, past) in list.apps.pasts where past.last != nil {
-            guard let standing = book.catalog.icons[list.entries[position].icon]?.standing, standing != .ready else {
+            guard let standing = book.catalog.icons[list.entries.icons[position]]?.standing, standing != .ready else {
                 continue
             }
             counts.add(standing, times: -1)

@@ -58,7 +58,7 @@ extension Reconciler {
 
     /// The icons of some lists, to be downloaded before others; empty without lists.
     package func urls(of names: [ListName]) -> [IconURL] {
-        Set(names).flatMap { book.catalog.lists[$0]?.entries.map(\.icon) ?? [] }
+        Set(names).flatMap { book.catalog.lists[$0]?.entries.icons ?? [] }
     }
 
     /// Whether work in progress may change an icon's state.

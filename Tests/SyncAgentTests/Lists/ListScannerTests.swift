@@ -92,7 +92,7 @@ struct ListScannerTests {
     func known() async throws {
         try await withTemporaryFolder { folder in
             let known = { (text: String, url: IconURL) in
-                KnownList(sha256: Digest.of(text), list: AppList(entries: [AppEntry(icon: url)]))
+                KnownList(sha256: Digest.of(text), entries: [AppEntry(icon: url)])
             }
             var scanner = ListScanner(
                 folder: folder, parser: ParseHelper(executable: BuiltProducts.path("syncagent-parse")),

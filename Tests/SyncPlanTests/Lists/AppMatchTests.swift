@@ -6,11 +6,15 @@ import Testing
 
 @Suite("Matching entries of two versions of a list")
 struct AppMatchTests {
-    /// An entry, written as `id/name/url` with parts left empty.
-    private static func entry(_ text: String) -> AppEntry {
-        let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-        return AppEntry(
-            name: parts[1].isEmpty ? nil : parts[1], id: parts[0].isEmpty ? nil : parts[0], icon: IconURL(parts[2]))
+    /// Entries, each written as `id/name/url` with parts left empty.
+    private static func entries(_ texts: [String]) -> AppEntries {
+        AppEntries(
+            texts.map { text in
+                let parts = text.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
+                return AppEntry(
+                    name: parts[1].isEmpty ? nil : parts[1], id: parts[0].isEmpty ? nil : parts[0],
+                    icon: IconURL(parts[2]))
+            })
     }
 
     /// A case: the old version, the new one, the old entry of each new one that changed, and the old entries that are gone.
@@ -74,7 +78,7 @@ struct AppMatchTests {
             Case(["//u?1"], ["/A/u?2"], [:], gone: [0]), Case(["1//u?1"], ["2//u?2"], [:], gone: [0]),
         ])
     func match(_ versions: Case) {
-        let match = AppMatch(from: versions.old.map(Self.entry), to: versions.new.map(Self.entry))
+        let match = AppMatch(from: Self.entries(versions.old), to: Self.entries(versions.new))
         #expect(match.counterparts == versions.counterparts)
         #expect(match.gone == versions.gone)
     }
@@ -87,16 +91,16 @@ struct AppMatchTests {
             (["1/A/u", "2/B/v"], ["1/A/x"], ["u"]), (["1/A/u"], ["1/B/u"], []),
         ] as [([String], [String], Set<IconURL>)])
     func succeeded(old: [String], new: [String], urls: Set<IconURL>) {
-        let (old, new) = (old.map(Self.entry), new.map(Self.entry))
+        let (old, new) = (Self.entries(old), Self.entries(new))
         #expect(AppMatch(from: old, to: new).succeeded(from: old, to: new) == urls)
     }
 
     @Test("entries around a change move with it")
     func moves() {
-        let old = ["1/A/u", "2/B/v", "3/C/w"].map(Self.entry)
-        let longer = AppMatch(from: old, to: ["1/A/u", "4/D/x", "5/E/y", "3/C/w"].map(Self.entry))
+        let old = Self.entries(["1/A/u", "2/B/v", "3/C/w"])
+        let longer = AppMatch(from: old, to: Self.entries(["1/A/u", "4/D/x", "5/E/y", "3/C/w"]))
         #expect((0..<3).map(longer.unchanged) == [0, nil, 3])
-        let shorter = AppMatch(from: old, to: ["1/A/u", "3/C/w"].map(Self.entry))
+        let shorter = AppMatch(from: old, to: Self.entries(["1/A/u", "3/C/w"]))
         #expect((0..<3).map(shorter.unchanged) == [0, nil, 1])
     }
 }

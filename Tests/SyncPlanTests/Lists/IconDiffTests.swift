@@ -14,7 +14,7 @@ struct IconDiffTests {
             (["a", "a"], ["b", "b"], ["b"], ["a"]), (["a"], ["A"], ["A"], ["a"]),
         ] as [([IconURL], [IconURL], Set<IconURL>, Set<IconURL>)])
     func diff(old: [IconURL], new: [IconURL], added: Set<IconURL>, removed: Set<IconURL>) {
-        let diff = IconDiff(from: Sample.entries(old), to: Sample.entries(new))
+        let diff = IconDiff(from: AppEntries(Sample.entries(old)), to: AppEntries(Sample.entries(new)))
         #expect(diff.added == added && diff.removed == removed)
     }
 
@@ -29,8 +29,8 @@ struct IconDiffTests {
             ([("a", "x"), ("b", "y")], [("b", "y"), ("a", "x")], [:]),
         ] as [([(IconURL, String?)], [(IconURL, String?)], [IconURL: [String]])])
     func digests(old: [(IconURL, String?)], new: [(IconURL, String?)], expected: [IconURL: [String]]) {
-        func entries(_ entries: [(IconURL, String?)]) -> [AppEntry] {
-            entries.map { AppEntry(icon: $0.0, expected: $0.1.map(Digest.of)) }
+        func entries(_ entries: [(IconURL, String?)]) -> AppEntries {
+            AppEntries(entries.map { AppEntry(icon: $0.0, expected: $0.1.map(Digest.of)) })
         }
         let diff = IconDiff(from: entries(old), to: entries(new))
         #expect(diff.expected == expected.mapValues { Set($0.map(Digest.of)) })
@@ -57,7 +57,7 @@ struct IconDiffTests {
                 new.insert(entry(), at: place)
             }
         }
-        let diff = IconDiff(from: old, to: new)
+        let diff = IconDiff(from: AppEntries(old), to: AppEntries(new))
         #expect(diff.added == Set(new.map(\.icon)).subtracting(old.map(\.icon)))
         #expect(diff.removed == Set(old.map(\.icon)).subtracting(new.map(\.icon)))
         let changed = Set((old + new).map(\.icon)).filter { digests(old)[$0] != digests(new)[$0] }

@@ -65,25 +65,25 @@ struct KeptIconsTests {
             ),
         ] as [([Row], [IconURL])])
     func kept(rows: [Row], icons: [IconURL]) {
-        #expect(Self.list(rows).keepingIcons(of: Self.old).entries.map(\.icon) == icons)
+        #expect(Self.list(rows).keepingIcons(of: AppEntries(Self.old)).entries.map(\.icon) == icons)
     }
 
     @Test("entries without name and identity keep as many URLs as are lost, in order")
     func anonymous() {
         let old = ["u:1", "u:2", "u:3", "u:4"].map { AppEntry(icon: $0) }
         let second = Self.list([.usable(AppEntry(icon: "u:x")), .unusable(nil, nil)])
-        #expect(second.keepingIcons(of: Array(old.prefix(2))).entries.map(\.icon) == ["u:x", "u:2"])
+        #expect(second.keepingIcons(of: AppEntries(Array(old.prefix(2)))).entries.map(\.icon) == ["u:x", "u:2"])
         let list = Self.list([.usable(AppEntry(icon: "u:2")), .unusable(nil, nil), .unusable(nil, nil)])
-        #expect(list.keepingIcons(of: old).entries.map(\.icon) == ["u:2", "u:1", "u:3"])
+        #expect(list.keepingIcons(of: AppEntries(old)).entries.map(\.icon) == ["u:2", "u:1", "u:3"])
     }
 
     @Test("as many nameless entries as the last version had without an app keep none")
     func strays() {
         let rows = [.usable(Self.old[0])] + [Row](repeating: .unusable(nil, nil), count: 3)
-        let list = Self.list(rows).keepingIcons(of: Array(Self.old.prefix(3)), strays: 2)
+        let list = Self.list(rows).keepingIcons(of: AppEntries(Array(Self.old.prefix(3))), strays: 2)
         #expect(list.entries == [Self.old[0], Self.old[1]])
         #expect(list.unusable.map(\.keyPath) == ["[2].icon", "[3].icon"] && list.unusable.map(\.index) == [2, 2])
-        #expect(Self.list(rows).keepingIcons(of: Self.old, strays: 4).entries == [Self.old[0]])
+        #expect(Self.list(rows).keepingIcons(of: AppEntries(Self.old), strays: 4).entries == [Self.old[0]])
     }
 
     @Test(
@@ -96,13 +96,13 @@ struct KeptIconsTests {
     func blankIdentities(ids: [String], old: [String], left: [String?]) {
         let last = old.map { AppEntry(name: $0, id: $0, icon: "u:\($0)") }
         let list = Self.list([.usable(AppEntry(name: "Mail", id: ids[0], icon: "u:x")), .unusable("Maps", ids[1])])
-        let found = list.withoutBlankIdentities(since: last)
+        let found = list.withoutBlankIdentities(since: AppEntries(last))
         #expect(found.entries.map(\.id) + found.unusable.map(\.id) == left)
     }
 
     @Test("a kept entry has its new name, and its problem says that the icon stays")
     func name() {
-        let list = Self.list([.unusable("Post", "m"), .unusable("New", nil)]).keepingIcons(of: Self.old)
+        let list = Self.list([.unusable("Post", "m"), .unusable("New", nil)]).keepingIcons(of: AppEntries(Self.old))
         #expect(list.entries == [AppEntry(name: "Post", id: "m", icon: "u:mail")])
         #expect(list.problems.map(\.reason) == ["empty; the app keeps its last icon", "empty"] && list.kept == [0])
     }
@@ -122,6 +122,6 @@ struct KeptIconsTests {
         let spoiled = Self.list([.unusable("Mail", "m")])
         #expect(spoiled.keepingIcons(of: []) == spoiled)
         let whole = Self.list([.usable(AppEntry(icon: "u:x"))])
-        #expect(whole.keepingIcons(of: Self.old) == whole)
+        #expect(whole.keepingIcons(of: AppEntries(Self.old)) == whole)
     }
 }

@@ -84,7 +84,7 @@ enum Sample {
     static func list(_ urls: [IconURL]) -> ListRecord { list(of: entries(urls)) }
 
     static func list(of entries: [AppEntry]) -> ListRecord {
-        ListRecord(state: .ok, source: source(entries.map(\.icon)), apps: Apps(entries))
+        ListRecord(state: .ok, source: source(entries.map(\.icon)), apps: Apps(AppEntries(entries)))
     }
 
     /// The lists folder.

@@ -24,7 +24,7 @@ extension Reconciler {
         recounted.icons = StatusReport.Icons()
         let kept = book.catalog.lists.flatMap { name, list in
             list.entries.indices.compactMap { entry in
-                list.apps[entry].last.map { (icon: list.entries[entry].icon, previous: $0) }
+                list.apps[entry].last.map { (icon: list.entries.icons[entry], previous: $0) }
             }
         }
         recounted.icons.previous = Set(kept.map(\.icon)).count
@@ -90,7 +90,7 @@ extension Reconciler {
         {
             return "\(icons[icon].url) is counted in \(icons[icon].documents) documents, and should be in \(count)"
         }
-        for (name, list) in book.catalog.lists where list.icons != list.entries.compactMap({ icons.id(of: $0.icon) }) {
+        for (name, list) in book.catalog.lists where list.icons != list.entries.icons.compactMap(icons.id(of:)) {
             return "\(name) has the numbers of other icons"
         }
         for icon in icons.allIDs where documents[icon] == nil {
@@ -164,7 +164,7 @@ extension Reconciler {
         var counts = IconCounts()
         var isOnItsWay = false
         let lists = names.isEmpty ? Array(book.catalog.lists.keys) : names
-        for url in Set(lists.flatMap { book.catalog.lists[$0]?.entries ?? [] }.map(\.icon)) {
+        for url in Set(lists.flatMap { book.catalog.lists[$0]?.entries.icons ?? [] }) {
             guard let icon = book.catalog.icons[url] else { continue }
             counts.add(icon.state(in: book.catalog.images).status)
             let isUnderWay =

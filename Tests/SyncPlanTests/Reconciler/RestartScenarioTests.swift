@@ -266,7 +266,7 @@ struct RestartScenarioTests {
     }
 
     private static func known(_ urls: [IconURL]) -> KnownList {
-        KnownList(sha256: Sample.source(urls).sha256, list: AppList(entries: Sample.entries(urls)))
+        KnownList(sha256: Sample.source(urls).sha256, entries: AppEntries(Sample.entries(urls)))
     }
 
     @Test("a list with a flaw is not known after a restart: its document does not tell the flaw")
