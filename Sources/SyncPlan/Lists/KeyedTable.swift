@@ -38,7 +38,7 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
 
     /// The place of an element; creates it if there is none.
     mutating func place(of key: Element.Key, default new: @autoclosure () -> Element) -> Int {
-        if 4 * (count + 1) > 3 * slots.count { grow() }
+        if 5 * (count + 1) > 4 * slots.count { grow() }
         let mark = Self.mark(key)
         let slot = slot(of: key, mark)
         if slots[slot] == 0 { slots[slot] = mark | UInt64(add(new()) + 1) }
@@ -84,10 +84,13 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
 
     private static func place(_ slot: UInt64) -> Int { Int(slot & 0xFFFF_FFFF) - 1 }
 
-    /// The slot that a hash selects; the number of slots is a power of two.
-    private func home(_ slot: UInt64) -> Int { Int(slot >> 32) & (slots.count - 1) }
+    /// The slot that a hash selects: the hash's part of all slots.
+    private func home(_ slot: UInt64) -> Int { (Int(slot >> 32) * slots.count) >> 32 }
 
-    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+    private func next(_ slot: Int) -> Int { slot + 1 == slots.count ? 0 : slot + 1 }
+
+    /// How far a slot is behind another one.
+    private func distance(from start: Int, to slot: Int) -> Int { slot - start + (slot < start ? slots.count : 0) }
 
     /// The slot of a key, or the free slot to insert it in.
     private func slot(of key: Element.Key, _ mark: UInt64) -> Int {
@@ -103,9 +106,8 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
     private mutating func free(_ freed: Int) {
         var (free, slot) = (freed, next(freed))
         while slots[slot] != 0 {
-            let mask = slots.count - 1
             // An entry must not move before its home slot.
-            if (slot - home(slots[slot])) & mask >= (slot - free) & mask {
+            if distance(from: home(slots[slot]), to: slot) >= distance(from: free, to: slot) {
                 slots[free] = slots[slot]
                 free = slot
             }
@@ -116,7 +118,8 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
 
     private mutating func grow() {
         let old = slots
-        slots = Array(repeating: 0, count: Swift.max(8, 2 * old.count))
+        // By half: more slots are in use than if their number always doubled.
+        slots = Array(repeating: 0, count: Swift.max(8, old.count + old.count / 2))
         for entry in old where entry != 0 {
             var slot = home(entry)
             while slots[slot] != 0 { slot = next(slot) }
