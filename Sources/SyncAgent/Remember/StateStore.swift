@@ -166,7 +166,10 @@ package actor StateStore {
             guard try database.text("PRAGMA quick_check(1)") == "ok" else {
                 throw DatabaseError(SQLITE_CORRUPT, "quick_check found damage")
             }
-            return (database, try Remembered(database, clock: clock))
+            let remembered = try Remembered(database, clock: clock)
+            // Most of the pages that were read are not needed again.
+            try database.execute("PRAGMA shrink_memory")
+            return (database, remembered)
         } catch {
             try? database.close()
             throw error
