@@ -186,7 +186,8 @@ package struct Agent: Sendable {
         let partials = restored.partials
         let old = Set(restored.manifests.last?.lists.keys.map(\.self) ?? [])
         let plan = Reconciler(
-            settings: settings, seed: .random(in: 0 ... .max), restored: restored, triesOnce: once, now: clock.now)
+            settings: settings, seed: .random(in: 0 ... .max), restored: restored.take(), triesOnce: once,
+            now: clock.now)
         return (Handover(plan), plan.knownLists, old, store, partials)
     }
 

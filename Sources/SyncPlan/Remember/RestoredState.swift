@@ -30,15 +30,21 @@ package struct RestoredState: Sendable {
 
     /// Builds the catalog from the generations; this needs nothing of ``memory``.
     package mutating func buildCatalog() {
-        if catalog == nil { catalog = RestoredCatalog(manifests, documents: documents, missing: missing) }
+        if catalog == nil { catalog = RestoredCatalog(manifests, documents: &documents, missing: missing) }
         documents = [:]
     }
 
-    /// Moves the catalog out: with two owners it would be copied when it changes.
+    /// Moves everything out: with two owners the catalog would be copied when it changes.
+    package mutating func take() -> RestoredState {
+        defer { self = RestoredState() }
+        return self
+    }
+
+    /// Moves the catalog out, for the same reason.
     mutating func moveCatalog() -> RestoredCatalog {
         buildCatalog()
         defer { catalog = nil }
-        return catalog ?? RestoredCatalog([], documents: [:], missing: [])
+        return catalog ?? RestoredCatalog([], documents: &documents, missing: [])
     }
 
     /// The hold, with a generation that can be on disk: a failed publication may have had a higher number.
@@ -70,12 +76,18 @@ struct RestoredCatalog: Sendable {
     private(set) var replaced: Set<IconURL> = []
 
     /// `manifests` are ordered oldest first; `missing` are the images not on disk.
-    init(_ manifests: [Manifest], documents: [Digest: AppListDocument], missing: Set<Digest>) {
+    ///
+    /// Takes the documents that are needed no more away, because the catalog grows meanwhile.
+    init(_ manifests: [Manifest], documents: inout [Digest: AppListDocument], missing: Set<Digest>) {
         for manifest in manifests {
             ledger.publish(manifest, newDocuments: documents, in: &catalog, at: manifest.published)
         }
+        let isPlain = !documents.values.contains(where: \.hasRest)
         for (name, list) in manifests.last?.lists ?? [:] {
-            if let document = documents[list.sha256] { restore(name, list, document, missing: missing) }
+            guard let document = documents[list.sha256] else { continue }
+            restore(name, list, document, missing: missing)
+            let isOnlyOne = manifests.allSatisfy { $0.lists[name].map { $0.sha256 == list.sha256 } ?? true }
+            if isPlain, isOnlyOne { documents[list.sha256] = nil }
         }
         for list in manifests.last?.lists.values ?? [:].values {
             if let document = documents[list.sha256] { restorePrevious(document, missing: missing) }
@@ -204,6 +216,14 @@ struct RestoredCatalog: Sendable {
     private mutating func recordMissing(_ url: IconURL) {
         if catalog.icons[url]?.hasImage != true { _ = catalog.apply(.lost, to: url) }
         outdatedLists.formUnion(catalog.icons[url]?.lists ?? [])
+    }
+}
+
+extension AppListDocument {
+    /// Whether an entry has more than its own image.
+    fileprivate var hasRest: Bool {
+        // By index: iterating over entries copies them.
+        apps.indices.contains { if case .none = apps[$0].rest { false } else { true } }
     }
 }
 
