@@ -4,7 +4,7 @@ import CacheFormat
 
 /// Messages about wrong command lines, where ArgumentParser's are unclear.
 enum CommandLineText {
-    /// A message that a command does not exist, with a suggestion; `nil` if it exists, or none is named.
+    /// A message that a command does not exist, with a suggestion; `nil` if it exists, or the arguments name none.
     static func flaw(in arguments: [String]) -> String? {
         // Leave requests of completion scripts to ArgumentParser.
         guard arguments.first != "---completion" else { return nil }

@@ -5,7 +5,7 @@ import ArgumentParser
 enum Exit {
     enum Code: Int32, CaseIterable {
         case done = 0
-        /// Done, but something is wrong.
+        /// The command is done, but something is wrong, such as a failed icon.
         case attention = 1
         case notRunning = 3
         case usage = 64
@@ -17,13 +17,13 @@ enum Exit {
         case badConfiguration = 78
     }
 
-    /// Prints a message to stderr; returns the error that ends the command, by default with 1.
+    /// Prints a message to stderr; returns the error that ends the command with a code, by default 1.
     static func because(_ message: String, code: Code = .attention) -> ExitCode {
         Message.error(message)
         return ExitCode(code.rawValue)
     }
 
-    /// The error that ends the command without a message.
+    /// The error that ends the command with a code, and prints nothing.
     static func with(_ code: Code) -> ExitCode { ExitCode(code.rawValue) }
 
     /// Does work whose errors end the command with an exit code.

@@ -15,7 +15,7 @@ extension Agent.Helpers {
                 "\(name) is missing: install it in \(folder), beside syncagent.", code: .badConfiguration)
         }
         let watch = try find("syncagent-watch")
-        // They are of a package of their own, which may be installed later: where it would put them.
+        // The renderers are in another package, which may be installed later: their paths are those that it would use.
         let renderers = ["syncagent-render", "syncagent-render-heif"].map { name in
             let paths = folders.map { $0.appending(name) }
             return paths.first { access($0.string, X_OK) == 0 } ?? watch.removingLastComponent().appending(name)

@@ -8,9 +8,9 @@ struct StartCommand {
     /// Whether systemd has a unit for the system's agent, or for the user's.
     var hasUnit: (_ isSystem: Bool) -> Bool
 
-    /// The command; a systemd unit is suggested only if no options are given, which it would ignore.
+    /// The command that starts the agent; a systemd unit would ignore options, so it is suggested only without any.
     var text: String {
-        // A container has none.
+        // A container has no systemd unit.
         if isSystem, hasUnit(true) { return "systemctl start syncagent" }
         guard !isRoot else { return "syncagent run --allow-root" }
         let isOwn = !isSystem && options.allSatisfy { $0 == "--user" }

@@ -9,7 +9,7 @@ import SyncAgent
 import SystemPackage
 
 enum Suggestion {
-    /// The limit on URLs compared.
+    /// The most URLs that are compared with a misspelt one.
     private static let longest = 20_000
 
     /// ` Did you mean apps.plist?`; empty if no name is near.
@@ -24,7 +24,7 @@ enum Suggestion {
         return EditDistance.nearest(to: text, in: others) { $0 }
     }
 
-    /// The same among published lists and those in the lists folder; a name without its suffix is near.
+    /// A suggestion among published lists and those in the lists folder; a name without its suffix is near.
     static func list(for list: ListName, in folders: AgentFolders) -> String {
         self.list(for: list, among: folders.droppedLists + folders.publishedLists)
     }
@@ -63,11 +63,11 @@ enum Suggestion {
         }
     }
 
-    /// ` Did you mean …?` with a word that can be pasted; empty if it is what was given.
+    /// ` Did you mean …?` with the other URL, quoted for a shell; empty if it looks like the given one.
     static func hint(for url: IconURL, _ other: IconURL) -> String {
         let (given, offered) = (IconURL(shown(url)), IconURL(shown(other)))
         guard offered != url else { return "" }
-        // They differ in what is not shown.
+        // The URLs differ only in the query or fragment, which `shown` hides.
         guard offered != given || offered == other else {
             return " A list names it with another \(hiddenPart(of: url, other)): \(ShellWord.quoted(offered.text))"
         }
@@ -83,22 +83,22 @@ enum Suggestion {
         return distance <= 3 ? distance : nil
     }
 
-    /// Replaces a query in the short form.
+    /// Stands for the query in the short form of a URL.
     private static let query = "?…"
 
-    /// Whether a URL has the short form of one with a query.
+    /// Whether a URL is in short form: its query was replaced by `?…`.
     static func isShown(_ url: IconURL) -> Bool { url.text.ends(withBytes: query) }
 
-    /// Whether a URL is another one without its query, or in its short form.
+    /// Whether `url` is `whole` without its query, or in short form.
     static func isShort(_ url: IconURL, of whole: IconURL) -> Bool {
         let short = shown(whole)
         return haveSameBytes(short, url.text) || haveSameBytes(short, url.text + query)
     }
 
-    /// The published URL that is meant by one without its query, or in its short form.
+    /// The published URL whose short form, or whose part before the query, is `url`.
     ///
-    /// - Returns: `nil` if there is none.
-    /// - Throws: Exit code 1 if there are several.
+    /// - Returns: `nil` if no published URL matches.
+    /// - Throws: Exit code 1 if several match.
     static func whole(_ url: IconURL, in cache: FilePath) throws -> IconURL? {
         var found: [IconURL: ListName] = [:]
         for (list, icon) in publishedIcons(in: cache) where icon != url && found[icon] == nil && isShort(url, of: icon)
@@ -111,16 +111,16 @@ enum Suggestion {
                 + "To see them whole: syncagent list --json \(ShellWord.list(list))")
     }
 
-    /// The published URL that is meant, if there is one, or else the same.
+    /// The published URL that `url` is short for, if there is one, or else `url` itself.
     ///
-    /// - Throws: Exit code 1 if there are several, or none for the short form.
+    /// - Throws: Exit code 1 if several match, or if `url` is in short form and none matches.
     static func meant(_ url: IconURL, in cache: FilePath) throws -> IconURL {
         if let whole = try whole(url, in: cache) { return whole }
         guard isShown(url) else { return url }
         throw Exit.because("No app list names \(shown(url)).")
     }
 
-    /// What URLs differ in that are shown as one.
+    /// The parts in which URLs differ that are shown alike: `queries`, `fragments`, or both.
     static func hiddenParts(of urls: some Collection<IconURL>) -> String {
         switch Set(urls.map(\.withoutFragment)).count {
         case 1: "fragments"
@@ -129,7 +129,7 @@ enum Suggestion {
         }
     }
 
-    /// The same among the files beside a missing one.
+    /// A suggestion among the files in the folder of a missing file.
     static func file(for path: FilePath) -> String {
         guard let name = path.lastComponent?.string else { return "" }
         let folder = path.removingLastComponent()

@@ -41,7 +41,7 @@ enum EntryPoint {
     private static let leastAddressSpace = ByteCount.mebibytes(1024)
 
     static func main() {
-        // Before libdispatch starts a thread: without privileges it writes to syslog for each one.
+        // Set before libdispatch starts a thread: without privileges it would write to syslog for each one.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         // Without address space for its threads, the program would hang silently.
         var limit = rlimit()
@@ -53,11 +53,11 @@ enum EntryPoint {
                     + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
         }
-        // Otherwise the first files that are opened would be its input, output and messages.
+        // A missing standard stream is replaced by /dev/null: otherwise the first files opened would take its number.
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
             _ = open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
         }
-        // The parent may have had SIGCHLD ignored; the ends of helpers would then go unnoticed.
+        // The parent may have set SIGCHLD to be ignored; then the agent would not notice that a helper ended.
         signal(SIGCHLD, SIG_DFL)
         TaskExecution.install()
         Task {
@@ -81,7 +81,7 @@ enum EntryPoint {
     }
 
     private static func end(because error: any Error) -> Never {
-        // Every command that reads the cache can find that it is damaged.
+        // Any command that reads the cache may find it damaged: that is a message and exit code 1.
         let error = error is IconCacheError ? Exit.because("\(error)") : error
         let code = SyncAgentCommand.exitCode(for: error)
         let text = SyncAgentCommand.fullMessage(for: error)

@@ -4,7 +4,7 @@ import CacheFormat
 import IconCache
 
 extension IconCache {
-    /// The entry of the app with a name on the command line, in one list or in all.
+    /// The entry of the app that the command line names, in one list or in all.
     ///
     /// - Throws: Exit code 1 if no app has the name; its message suggests a near one.
     func app(named name: String, in list: ListName? = nil) throws -> AppListDocument.App {
@@ -12,7 +12,8 @@ extension IconCache {
         return entry
     }
 
-    /// The icons of all apps with this name, in any list, by the lists' names; empty without a cache that can be read.
+    /// The icons of all apps with this name, in any list, sorted by the lists' names; empty if the cache cannot be
+    /// read.
     func icons(ofApp name: String) throws -> [IconURL] {
         guard let snapshot = try? snapshot() else { return [] }
         defer { snapshot.end() }

@@ -12,17 +12,17 @@ struct CheckFinding {
     /// The argument that stands for standard input.
     static let input = "-"
 
-    /// The file as it was given.
+    /// The file's path as on the command line.
     let file: String
     let verdict: ListVerdict
-    /// The icons that are refused before any request, and why.
+    /// The icons that are refused before any request, with the reasons.
     private(set) var refused: [Failure] = []
-    /// Adapts messages about settings to the configuration file.
+    /// Completes messages about settings with the path of the configuration file.
     private let context: CommandContext
     var isMissing = false
     /// Whether findings with the same cause are shown one by one.
     var showsAll = false
-    /// How many are shown of those with the same cause.
+    /// The most findings with the same cause that are shown, unless ``showsAll``.
     private static let mostExamples = 3
     private static let missing = "There is no such file."
     /// The results of `--fetch`.
@@ -57,12 +57,12 @@ struct CheckFinding {
 
     var hasFailedIcons: Bool { !refused.isEmpty || !failed.isEmpty || !wrongKeys.isEmpty }
 
-    /// The trials that brought no image.
+    /// The icons whose trial download brought no image.
     private var failed: [Failure] {
         trials.compactMap { icon, outcome in Self.error(of: outcome).map { (icon, $0.code, $0.message) } }
     }
 
-    /// The keys of URLs that brought different images, each with the number of its URLs and of their images.
+    /// The cache keys whose URLs brought different images, each with the number of its URLs and of their images.
     private var wrongKeys: [(key: IconURL, urls: Int, images: Int)] {
         var groups: [IconURL: (urls: Int, images: Set<Digest>)] = [:]
         for trial in trials {
@@ -97,7 +97,7 @@ struct CheckFinding {
         }
     }
 
-    /// How many icons cannot be ready, for the verdict: `; 300 of 300 icons will fail`.
+    /// The number of icons that cannot be ready, for the verdict: `; 300 of 300 icons will fail`.
     private func failing(in list: AppList) -> String {
         let failed = Set(refused.map(\.icon)).count + failed.count
         let icons = Set(list.entries.map(\.icon)).count
@@ -105,7 +105,7 @@ struct CheckFinding {
         return failed == 0 ? "" : "; \(grouped(failed)) of \(counted(icons, "icon")) \(verb)"
     }
 
-    /// Items for what is wrong with the list, its icons and its name, by cause.
+    /// The problems of the list, its icons and its name, grouped by cause.
     private func causes(in list: AppList, fitting width: Int?) -> [StyledText] {
         var lines: [StyledText] = []
         func add(_ text: StyledText, at places: [String] = []) {
@@ -174,7 +174,7 @@ struct CheckFinding {
 
     private static func host(of icon: IconURL) -> String? { (try? FetchTarget(icon.text))?.host }
 
-    /// Findings that have the same cause together, in the order of the first of each.
+    /// Groups findings by cause, in the order of the first finding of each cause.
     private func byCause<Finding>(_ findings: [Finding], _ cause: (Finding) -> String) -> [[Finding]] {
         guard !showsAll else { return findings.map { [$0] } }
         let groups = Dictionary(grouping: findings.indices) { Array(cause(findings[$0]).utf8) }

@@ -51,7 +51,7 @@ extension ConfigCommand {
         @OptionGroup var output: ReportOptions
         @OptionGroup var configuration: Configuration
 
-        /// Whether a text is a setting or a table, or meant as one, rather than a subcommand.
+        /// Whether the argument is a setting or a table, perhaps misspelt, rather than a subcommand.
         static func takes(_ text: String) -> Bool {
             text.utf8.contains(UInt8(ascii: ".")) || SettingKey.tables.contains(text)
                 || SettingKey.nearest(to: text) != nil
@@ -78,7 +78,7 @@ extension ConfigCommand {
         }
 
         private func report() async throws -> SettingsReport {
-            // With --set, the question is what other values would do, so the agent is not asked.
+            // With --set, the command shows the settings that these values would lead to, so it does not ask the agent.
             if configuration.assignments.isEmpty,
                 let report = try await configuration.askIfPossible({ try await $0.settings() }).answer
             {

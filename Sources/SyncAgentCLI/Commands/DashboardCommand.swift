@@ -82,7 +82,7 @@ private struct BrowserLink: Sendable {
             _ = try await Subprocess.run(
                 .name("xdg-open"), arguments: ["file://\(path)"], output: .discarded, error: .discarded)
         } catch {
-            // The address is on the terminal.
+            // A browser that cannot be started is no error: the address is printed on the terminal.
         }
     }
 

@@ -4,12 +4,16 @@ import FoundationEssentials
 import IconCache
 import Reports
 
-/// Chooses events by kind, and by list: also those of icons that it names, which only the cache tells.
+/// Chooses events by kind and by list.
+///
+/// Events of icons do not say which lists name them; the cache does.
 struct EventFilter {
     let kinds: [String]
     let lists: [ListName]
     let cache: IconCache
-    /// The digests of all URLs that the lists have named since the start, as in events of very long URLs.
+    /// The digests of all URLs that the lists have named since the start.
+    ///
+    /// Events of very long URLs have only the digest.
     var icons: Set<Digest> = []
     var generation: Int?
 
@@ -32,7 +36,7 @@ struct EventFilter {
         return icon.map(icons.contains) ?? false
     }
 
-    /// Adds what the newest generation names; without a cache, there is nothing to add.
+    /// Adds the URLs that the newest generation names; does nothing without a cache.
     private mutating func readIcons() {
         guard let snapshot = try? cache.snapshot() else { return }
         defer { snapshot.end() }

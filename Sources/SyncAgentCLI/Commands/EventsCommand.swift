@@ -75,7 +75,7 @@ struct EventsCommand: AsyncParsableCommand {
             filter = EventFilter(kinds: kind, lists: list, cache: IconCache(at: try await configuration.cacheFolder()))
         }
         let most = limit ?? (follow ? 0 : Self.usual)
-        // The newest chosen events are known only once all are read.
+        // The newest events of a filter are known only once all events are read.
         let isTail = filter != nil && since == nil && most > 0
         let start = since.map(EventStart.after) ?? (isTail ? .after(0) : .last(most))
         if follow, !isTail { return try await follow(from: start, filter) }
@@ -120,7 +120,7 @@ struct EventsCommand: AsyncParsableCommand {
                     + "agent's user."
             throw Exit.because("No agent answers, and \(reason)", code: .noAgent)
         }
-        // In other cases a message has already said why the agent is not asked.
+        // If the agent runs but cannot be asked, a message has already said why.
         if agent == .free { Message.error("The agent is not running. The events are read from \(folder).") }
         return EventJournal(reading: folder)
     }
@@ -155,7 +155,7 @@ struct EventsCommand: AsyncParsableCommand {
             event.list?.text ?? event.url.map { shown($0) } ?? event.urlSHA256.map { "by-url/\($0.prefix(12))…" }
             ?? event.generation.map { "generation \($0)" }
         let kind = event.kind + String(repeating: " ", count: max(0, 22 - TextWidth.of(event.kind)))
-        // As wide as a time.
+        // A time in the future is replaced by a text of the same width.
         let date = RelativeTime.isAhead(event.time, of: now) ? "(clock was ahead)   " : event.time
         let time = StyledText("\(date)  \(event.id)", .dim)
         let row = time + StyledText("  " + [kind, subject, event.message].compactMap(\.self).joined(separator: "  "))

@@ -76,7 +76,8 @@ struct EvictCommand: AsyncParsableCommand {
         }
     }
 
-    /// What would be evicted and what would stay; an image that several icons have is counted once.
+    /// The number of icons that would be evicted, with their bytes, and of those that would stay; an image that several
+    /// icons have is counted once.
     static func verdict(on icons: [EvictionReport.Icon]) -> String {
         let gone = icons.filter(\.goes)
         let images = Dictionary(gone.map { ($0.path, $0.bytes) }) { bytes, _ in bytes }
@@ -93,9 +94,9 @@ struct EvictCommand: AsyncParsableCommand {
     struct Outcome {
         var removed: Int
         var kept: EvictionReport
-        /// The number retired while the command waited, which are not counted as kept.
+        /// The number of icons retired while the command waited; they do not count as kept.
         var later: Int
-        /// The number of renditions that went, whose icons were not retired.
+        /// The number of renditions removed whose icons stay.
         var renditions: Int
 
         init(_ before: EvictionReport, _ after: EvictionReport) {
@@ -107,7 +108,7 @@ struct EvictCommand: AsyncParsableCommand {
             renditions = max(0, before.renditions - after.renditions)
         }
 
-        /// Why icons stay, and last what was done.
+        /// The table of kept icons with the reasons, then the verdict.
         func lines(fitting width: Int?, more: String?) -> [StyledText] {
             guard removed > 0 || !kept.icons.isEmpty || later > 0 || renditions > 0 else {
                 return EvictCommand.table(of: kept, width: width)
@@ -122,8 +123,8 @@ struct EvictCommand: AsyncParsableCommand {
         }
     }
 
-    /// A row for each icon, with the URL at the end of the line, to be copied; or, if `more` is a command that shows
-    /// these, a row for each cause.
+    /// A row for each icon, with the URL at the end of the line so that it can be copied; or a row for each cause, if
+    /// `more` is a command that shows the URLs.
     static func table(
         of report: EvictionReport, more: String? = nil, width: Int?, now: Timestamp = AgentClock.wallTime
     ) -> [StyledText] {
@@ -133,7 +134,7 @@ struct EvictCommand: AsyncParsableCommand {
             let verb = renditions == 1 ? "is" : "are"
             return [StyledText("No icon is retired; \(counted(renditions, "rendition")) \(verb).")]
         }
-        // A reason that all share, such as a held eviction, is given once.
+        // A reason that all icons share, such as a held eviction, is printed once.
         if report.icons.count > 1, let reason = report.icons.first?.reason, report.leases.isEmpty,
             report.icons.allSatisfy({ !$0.goes && $0.reason == reason })
         {

@@ -36,7 +36,7 @@ struct ExplainCommand: ParsableCommand {
         }
     }
 
-    /// ` Did you mean http-404?`, also for the number of a status alone.
+    /// ` Did you mean http-404?`; a bare HTTP status such as `404` counts as a misspelt code.
     static func suggestion(for code: String) -> String {
         let digits = code.utf8.filter { (0x30...0x39).contains($0) }
         let status = "http-" + String(decoding: digits, as: UTF8.self)
@@ -44,7 +44,7 @@ struct ExplainCommand: ParsableCommand {
         return Suggestion.text(for: code, among: CodeExplanation.all.map(\.code))
     }
 
-    /// What a code means for one subject.
+    /// The meaning of a code for one subject, such as icons or lists.
     static func lines(of row: CodeExplanation, as code: String, fitting width: Int?) -> [StyledText] {
         let entries = [("means", row.meaning), ("what to do", row.remedy), ("retried", row.retry.map(retried) ?? "")]
         return [StyledText(code, .bold) + StyledText(" (\(row.subject))")]
@@ -53,7 +53,7 @@ struct ExplainCommand: ParsableCommand {
             }
     }
 
-    /// The text of a column, with the meaning of the words that it uses, such as “later”.
+    /// The text of the column on retries, with the meaning of the words that it uses, such as “later”.
     private static func retried(_ text: String) -> String {
         let terms = CodeExplanation.retries.filter { text.asciiLowercased.contains(bytes: $0.word.asciiLowercased) }
         let isTerm = terms.contains { haveSameBytes($0.word.asciiLowercased, text) }

@@ -95,7 +95,7 @@ struct ExportCommand: AsyncParsableCommand {
     /// The limit on generations exported in one run, if the agent keeps publishing.
     private static let rounds = 10
 
-    /// Checks the command line; returns the time of `--keep`.
+    /// Checks the combination of options; returns the time of `--keep`.
     private func usage() throws -> Duration {
         guard (folder == nil) != (rclone == nil), folder?.isEmpty != true else {
             throw Exit.because("Name a folder or --rclone REMOTE:PATH, and not both.", code: .usage)

@@ -43,7 +43,7 @@ struct ListCommand: AsyncParsableCommand {
         if let list { return try await showIcons(of: list) }
         if failed { return try await showFailedIcons() }
         let report = try await configuration.currentStatus()
-        // Without agent and manifest, the lists are unknown.
+        // Without an agent and without a manifest, the lists are unknown.
         let obstacle = !report.reachable ? report.publication.error : nil
         if let obstacle, report.lists.isEmpty, !output.json { throw Exit.because(obstacle) }
         let problems =
@@ -73,7 +73,7 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// The icons of all lists that failed or are stale, and why lists are not accepted.
+    /// Shows the icons of all lists that failed or are stale, and why lists are not accepted.
     private func showFailedIcons() async throws {
         let folders = try await configuration.agentFolders()
         let snapshot = try IconCache(at: folders.cache).snapshot()
@@ -101,7 +101,7 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// Removes the entries whose icons neither failed nor are stale.
+    /// Removes the entries of icons that neither failed nor are stale.
     private static func removeOthers(from document: inout AppListDocument, stale: Set<IconURL>) {
         document.apps.removeAll { app in
             if case .failed = app.state { return false }
@@ -115,7 +115,8 @@ struct ListCommand: AsyncParsableCommand {
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let own = folders.lists.appending(list.text)
         let file = own.isMissing ? AdoptedLists.file(of: list, inState: folders.state) : own
-        // A list that was taken over from an upstream is in the agent's private state.
+        // The document of a list that was taken over from an upstream is in the agent's private state, not in the lists
+        // folder.
         let isHidden = file == nil && settings.upstream.lists.contains { $0.matches(list) }
         let cache = IconCache(at: folders.cache)
         if output.json, !failed, let document = try cache.document(of: list) {
@@ -124,7 +125,7 @@ struct ListCommand: AsyncParsableCommand {
         // A name that is not UTF-8 is shown with its bytes escaped.
         let illegible = own.isMissing ? try? await ListFolder(folders.lists).list().illegible : nil
         let isIllegible = illegible?.contains(list) ?? false
-        // Parse the file while the document is read.
+        // The file is parsed while the document is read.
         async let reading =
             list == Reconciler.pinList || isHidden
             ? nil : isIllegible ? .failure(.nameNotUTF8) : check.verdict(on: file ?? own)
@@ -156,7 +157,7 @@ struct ListCommand: AsyncParsableCommand {
         return table
     }
 
-    /// Why there is no document of a list; without a verdict it is the list of pins.
+    /// The reason why a list has no document, as a message; without a verdict the list is that of pins.
     private static func missing(_ list: ListName, _ verdict: ListVerdict?, _ folders: AgentFolders) -> ExitCode {
         let reason =
             switch verdict {
@@ -202,10 +203,10 @@ struct ListCommand: AsyncParsableCommand {
 }
 
 extension Configuration {
-    /// The icons of a list, or of any, whose last refresh failed, from the agent or the folders.
+    /// The icons whose last refresh failed, of one list or of all (`nil`); from the agent, or else from the folders.
     fileprivate func staleIcons(of list: ListName?) async throws -> Set<IconURL> {
         let folders = try folders()
-        // Without an answer the list is shown as published.
+        // If the agent does not answer, the list is shown as published.
         if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }
         guard LockState(ofFolder: folders.cache) == .free else { return [] }
         return try diskStatus(try settingsOrDefaults().settings).staleIcons(of: list)

@@ -108,7 +108,8 @@ extension Configuration {
         try Exit.unlessStored(report.error)
     }
 
-    /// The published icon that a URL without its query is meant for; says so if no list has what is muted.
+    /// Completes the URL of an icon that is given without its query; prints a notice if no list has the icon, or if the
+    /// list is missing.
     private func whole(_ given: MuteTarget) async throws -> MuteTarget {
         let folders = try await agentFolders()
         switch given {
@@ -127,7 +128,7 @@ extension Configuration {
 }
 
 extension MuteReport {
-    /// What is muted that a URL without its query is meant for, if that is one.
+    /// The muted icon whose URL without its query was given, if exactly one matches; else the target as given.
     fileprivate func target(meant given: MuteTarget) -> MuteTarget {
         guard case .icon(let url) = given, !names(given) else { return given }
         let others = mutes.compactMap(\.url).filter { Suggestion.isShort(url, of: $0) }
@@ -136,7 +137,7 @@ extension MuteReport {
 }
 
 extension MuteReport.Mute {
-    /// What it is, and when it ends.
+    /// The list or URL, and when the mute ends.
     var text: String {
         (list.map { "the list \($0)" } ?? url.map { shown($0) } ?? "") + (until.map { ", until \($0)" } ?? "")
     }

@@ -38,7 +38,7 @@ struct PathCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The size in pixels, 1 to 65535, or with a scale: 64@2.", valueName: "pixels"))
     var size: PixelCount?
 
-    /// A number of pixels, also as a size of `render.sizes`.
+    /// A number of pixels; also accepts a size as in `render.sizes`.
     struct PixelCount: ExpressibleByArgument {
         let pixels: Int
 
@@ -90,7 +90,7 @@ struct PathCommand: AsyncParsableCommand {
             }
             let digest = Digest.of(url.text)
             let name = rendition.map { CacheLayout.bySize($0.size, digest) } ?? CacheLayout.byURL(digest)
-            // An export has no such names.
+            // An export has no `by-size/` names.
             let stable = cache.folder.appending(name)
             let hasStable = access(stable.string, F_OK) == 0
             guard json else { return try Message.output(path: hasStable && !resolve ? stable.string : path.string) }

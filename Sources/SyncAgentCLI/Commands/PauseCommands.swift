@@ -121,7 +121,7 @@ extension Pause {
 }
 
 extension Exit {
-    /// Ends a command whose change the agent cannot store, for this reason.
+    /// Ends the command with an error if the agent could not store the change.
     static func unlessStored(_ error: String?) throws {
         guard let error else { return }
         throw because("The agent cannot store this change (\(error)): it is lost at the next restart.")

@@ -36,7 +36,7 @@ struct PinCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func validate() throws {
-        // A URL shortened as in tables is resolved later.
+        // A URL in the short form of tables is completed later.
         if !Suggestion.isShown(url), let flaw = Reconciler.flaw(inPin: url) {
             throw ValidationError("“\(shown(url))” cannot be pinned: \(flaw).")
         }
@@ -121,7 +121,7 @@ struct UnpinCommand: AsyncParsableCommand {
 }
 
 extension IconReport {
-    /// Whether the icon is queued or in flight, and nothing holds it.
+    /// Whether the icon is queued or in flight, and neither paused nor blocked.
     var isUnderWay: Bool { state == .pending && failure == nil && holds.isEmpty }
 }
 

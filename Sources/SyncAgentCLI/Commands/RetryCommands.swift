@@ -96,7 +96,7 @@ struct RefreshCommand: AsyncParsableCommand {
 }
 
 extension IconSelection {
-    /// Arguments of a command line: URLs contain a colon, list names do not.
+    /// Arguments of the command line: a URL contains a colon, a list's name does not.
     init(names: [String], failed: Bool = false) {
         let urls = names.filter { $0.contains(":") }
         self.init(
@@ -106,7 +106,9 @@ extension IconSelection {
 }
 
 extension Configuration {
-    /// Requests icons, also those of unknown URLs that lack their query, and prints how many there are.
+    /// Requests icons and prints their number.
+    ///
+    /// URLs that the agent does not know are completed with their query, and requested again.
     ///
     /// - Throws: Exit code 1 if a name is unknown.
     fileprivate func request(

@@ -135,9 +135,9 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Reports what `--once` could not do; throws exit code 1 if there is anything.
+    /// Reports the failures of a run with `--once`; throws exit code 1 if there are any.
     ///
-    /// A held eviction does not count: everything is on disk.
+    /// A held eviction is no failure: everything that the lists name is on disk.
     private func end(_ report: StatusReport) throws {
         let (icons, downloads) = (report.icons, report.downloads)
         func printCount(_ count: Int, _ whole: Int, _ noun: String, _ state: String, see command: String) {
@@ -149,7 +149,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let rejected = report.lists.filter { $0.error != nil }
         if logLevel <= .warning, let first = rejected.first {
-            // The log has the reasons.
+            // The message gives only counts: the log has the reasons.
             printCount(
                 rejected.count, report.lists.count, "list", "\(rejected.count == 1 ? "is" : "are") not accepted",
                 see: "list \(ShellWord.list(first.name))")
@@ -180,12 +180,12 @@ struct RunCommand: AsyncParsableCommand {
             printCount(icons.pending, icons.referenced, "icon", "pending\(reason)", see: next)
         }
         if let error = report.renditions?.error { Message.error("Images are not rendered: \(error).") }
-        // While paused, stale images are not revalidated: they count as done.
+        // While downloads are paused, stale images are not revalidated: they count as done.
         let isDone = report.inSync || report.state == .paused && icons.pending == 0 && report.publication.error == nil
         if report.hasFailures || !isDone || icons.pending > 0 { throw Exit.with(.attention) }
     }
 
-    /// Runs the agent until it ends, or SIGTERM, SIGINT or a closed terminal stops it.
+    /// Runs the agent until it ends by itself, or is stopped by SIGTERM, SIGINT or the terminal's end.
     private static func withSignals(
         _ logger: Logger, endCode: Exit.Code,
         _ operation: @escaping @Sendable (AsyncStream<Void>) async throws -> StatusReport
@@ -197,7 +197,8 @@ struct RunCommand: AsyncParsableCommand {
             group.addTask { try await operation(wakeUps) }
             group.addTask {
                 for await signal in signals {
-                    // A terminal that closes sends SIGHUP too; stdin is then no longer a terminal.
+                    // A terminal that closes sends SIGHUP like a reload; it shows in stdin, which is then no longer a
+                    // terminal.
                     guard signal == .sighup, !hadTerminal || isatty(STDIN_FILENO) == 1 else {
                         StopLimit.begin(logger, code: endCode)
                         return nil
@@ -215,15 +216,15 @@ struct RunCommand: AsyncParsableCommand {
         }
     }
 
-    /// Raises the open file limit to the hard limit (65,536 at most), and divides the descriptors.
+    /// Raises the limit on open files to the hard limit (65,536 at most), and divides the descriptors.
     private static func descriptors(for settings: Settings) throws -> DescriptorBudget {
         var limit = rlimit()
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         guard getrlimit(resource, &limit) == 0 else { throw Errno(rawValue: errno) }
         limit.rlim_cur = min(limit.rlim_max, 65_536)
         setrlimit(resource, &limit)
-        // The parent may have left descriptors open: those without FD_CLOEXEC, beyond stdin, stdout and stderr. One
-        // call finds those that are not open.
+        // The parent may have left descriptors open (without FD_CLOEXEC, beyond stdin, stdout and stderr). One poll(2)
+        // finds the numbers that are not open.
         var files = (3..<max(3, Int32(limit.rlim_cur))).map { pollfd(fd: $0, events: 0, revents: 0) }
         poll(&files, nfds_t(files.count), 0)
         let open = files.count { file in

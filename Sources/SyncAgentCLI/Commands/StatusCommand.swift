@@ -71,7 +71,7 @@ struct StatusCommand: AsyncParsableCommand {
                     + problems.flatMap { StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) }
             }
         } else {
-            // The prompt takes a row.
+            // One row is left for the shell's prompt.
             let height = Screen.size(of: .standardOutput).map { max($0.rows, 24) - 1 }
             try output.show { Self.lines(of: report, context, fitting: $0, height: height) }
         }
@@ -81,7 +81,9 @@ struct StatusCommand: AsyncParsableCommand {
         if report.needsAttention || isSilent { throw Exit.with(.attention) }
     }
 
-    /// Prints whether the agent works; failed icons, which others may have to mend, do not count.
+    /// Prints whether the agent works.
+    ///
+    /// Failed icons do not count: often only the server's owner can mend them.
     private func printHealth() async throws {
         let report = try await configuration.askAgent { try await $0.status() }
         if let error = report.publication.error { throw Exit.because("\(error).") }
@@ -104,7 +106,7 @@ struct StatusCommand: AsyncParsableCommand {
                 return false
             }
         } catch let error where !(error is ExitCode || error is CancellationError) {
-            // The final status, which is printed next, reports the error.
+            // The status that is printed next reports the error.
         }
     }
 
@@ -129,7 +131,7 @@ struct StatusCommand: AsyncParsableCommand {
                 return true
             }
             group.addTask {
-                // Relative times change.
+                // Redraw every second: relative times change.
                 while true {
                     try await Task.sleep(for: .seconds(1))
                     page.redraw()
@@ -154,7 +156,7 @@ extension Configuration {
         return disk
     }
 
-    /// What can be told without an agent.
+    /// The status as read from disk, without an agent.
     func diskStatus(_ settings: Settings) throws -> DiskStatus {
         DiskStatus(folders: try folders(), settings: settings, parser: try Agent.Helpers.installed().parse)
     }

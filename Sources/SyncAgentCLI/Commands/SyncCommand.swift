@@ -23,7 +23,7 @@ struct SyncCommand: AsyncParsableCommand {
             accepted, or nothing can be published; 69 the agent is not running.
             """)
 
-    /// How long an agent may take to start, as in a container that was just run.
+    /// How long an agent may take to start, for example in a container that was started just before.
     private static let start: Duration = .seconds(5)
 
     @Argument(
@@ -75,7 +75,7 @@ struct SyncCommand: AsyncParsableCommand {
         if !last.isWhole { throw Exit.with(.attention) }
     }
 
-    /// Whether both the agent and the folder lack a list; the agent may not have seen a new file yet.
+    /// Whether a list is missing both for the agent and in the folder; the agent may not have read a new file yet.
     private static func isMissing(_ list: ListName, _ report: StatusReport, _ folders: AgentFolders) -> Bool {
         guard !report.lists.contains(where: { $0.name == list }) else { return false }
         return !list.isAppList || folders.lists.appending(list.text).isMissing
@@ -91,7 +91,7 @@ struct SyncCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints each kind of failure once.
+    /// Prints the lists that are missing or rejected, and how many icons failed or wait.
     private func explain(_ report: SyncReport, _ folders: AgentFolders) {
         explain(missing: report.missing, folders)
         for rejection in report.rejected { Message.error("\(rejection.list): \(rejection.message)") }

@@ -42,7 +42,7 @@ struct VerifyCommand: AsyncParsableCommand {
         throw Exit.with(.attention)
     }
 
-    /// Verifies the cache, with its progress on a terminal.
+    /// Verifies the cache, and shows the progress on a terminal.
     private func verify(_ cache: FilePath) async throws -> Verification {
         let display = LiveDisplay(on: output.messages)
         defer { display.clear() }
@@ -70,7 +70,7 @@ struct VerifyCommand: AsyncParsableCommand {
         }
     }
 
-    /// Repairs what needs no download, and reports the rest.
+    /// Repairs the damage that needs no download, and reports the other damage.
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
         let trouble: OfflineRepair.Trouble?
         do {

@@ -36,7 +36,7 @@ struct WhyCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        // A name may have a colon, but most texts with one are URLs.
+        // An argument with a colon is taken for a URL, although an app's name may have a colon, too.
         let isName = !url.text.utf8.contains(UInt8(ascii: ":"))
         if isName, try await explainApp(try await configuration.agentPlace()) { return }
         var known = try await report(on: url)
@@ -52,7 +52,7 @@ struct WhyCommand: AsyncParsableCommand {
                 + Suggestion.icon(for: url, in: place.folders.cache))
     }
 
-    /// Explains each icon of the apps with the name on the command line; returns whether there is one.
+    /// Explains each icon of the apps that the command line names; returns whether there is one.
     private func explainApp(_ place: (folders: AgentFolders, file: String)) async throws -> Bool {
         var reports: [Known] = []
         for icon in try IconCache(at: place.folders.cache).icons(ofApp: url.text) {

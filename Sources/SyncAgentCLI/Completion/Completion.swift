@@ -32,7 +32,8 @@ struct Completion {
     private let shell: CompletionShell?
     private let environment: PlaceChoice.Environment
 
-    /// `index` is that of the word to complete, `prefix` that word up to the cursor, if it is the last one.
+    /// `index` is the position of the word to complete; `prefix` is that word up to the cursor, for a shell that tells
+    /// it.
     init(
         words: [String], index: Int, prefix: String, environment: PlaceChoice.Environment,
         shell: CompletionShell? = .requesting, version: String? = CompletionShell.requestingVersion
@@ -47,7 +48,7 @@ struct Completion {
     }
 
     var settings: [String] { SettingKey.all.flatMap { $0.assignments(after: word.text) } }
-    /// Codes that are explained.
+    /// The codes that `syncagent explain` knows.
     var codes: [String] { CodeExplanation.all.map(\.code) }
     /// Published lists, and those in the lists folder.
     var lists: [String] { listsAndPins.filter { $0 != Reconciler.pinList.text } }
@@ -72,7 +73,7 @@ struct Completion {
         return urls
     }
 
-    /// Those of the names that fit the word, in the form that the shell expects.
+    /// The names that continue the word, in the form that the shell expects.
     func words(for names: [String]) -> [String] {
         let fitting = names.filter {
             $0.starts(withBytes: word.text) && !$0.starts(withBytes: "-") && ShellWord.isShown($0)
@@ -93,9 +94,11 @@ struct Completion {
         return parts[1].starts(withBytes: "utf-8") || parts[1].starts(withBytes: "utf8")
     }
 
-    /// The short form of a URL, as in tables, which commands accept.
+    /// The short form of a URL, as in tables.
     ///
-    /// The hidden part may be a secret: the URL is whole only if the beginning of that part is typed.
+    /// Commands accept it.
+    ///
+    /// A query may be a secret: it is completed only once its beginning is typed.
     private func spelling(of url: IconURL) -> String {
         let short = shown(url)
         return short.starts(withBytes: word.text) ? short : url.text
@@ -138,11 +141,11 @@ extension AgentFolders {
 }
 
 extension SettingKey {
-    /// Completions after `--set`: the key with “=”, or whole assignments if there are few values.
+    /// Completions after `--set`: the key with “=”, or whole assignments if the setting has few values.
     fileprivate func assignments(after text: String) -> [String] {
         guard text.starts(withBytes: name + "=") else { return [name + "="] }
         guard kind != .flag else { return ["\(name)=true", "\(name)=false"] }
-        // Only labels with quoted values can be listed.
+        // The values can be listed only if the label quotes them.
         guard label.starts(withBytes: "`") else { return [] }
         let values = label.matches(of: /`([^`]+)`/).map { String($0.1) }
         return values.map { "\(name)=\($0)" }

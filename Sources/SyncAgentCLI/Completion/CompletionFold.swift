@@ -2,17 +2,16 @@
 
 /// Reduces many names to few, as shells do for files: folders are offered first.
 ///
-/// Few names are kept. More are cut after the next slash behind their common beginning, or, if that leaves too many,
-/// after the next character. At least two results remain, so a shell completes the common beginning and does not end
-/// the word.
+/// Up to ``limit`` names stay whole. More are cut after the next slash behind their common beginning, or, if too many
+/// are left, after the next character. At least two results remain: a single one would make the shell end the word.
 enum CompletionFold {
     /// The limit on names offered one by one; shells ask before they print more.
     private static let limit = 100
     private static let mostCharacters = 1000
 
-    /// The names or their cut beginnings, sorted and without duplicates.
+    /// The names, or their beginnings if there are too many; sorted and without duplicates.
     static func fold(_ names: Set<String>) -> [String] {
-        // The first and the last name in byte order have only the beginning in common that all have.
+        // The common beginning of all names is that of the first and the last one in byte order.
         let isBefore = { (one: String, other: String) in one.utf8.lexicographicallyPrecedes(other.utf8) }
         guard names.count > limit, let first = names.min(by: isBefore), let last = names.max(by: isBefore) else {
             return names.sorted()

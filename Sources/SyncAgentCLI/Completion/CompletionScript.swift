@@ -9,21 +9,21 @@ import CacheFormat
 /// - `compgen -W` expanded the offered words, so a URL with `$(…)` would have been executed. The program quotes them,
 ///   and `__syncagent_add_offered` takes them literally.
 /// - A RETURN trap outlived the completion: each later `source` restored shell options.
-/// - Only files are shown as files: a command is not taken for a folder of that name, nor a URL for its last path
-///   component. An incomplete word gets no space.
+/// - Only files are shown as files: a command is no longer mistaken for a folder of that name, nor a URL for its last
+///   path component. The shell adds no space after an incomplete word.
 ///
-/// In zsh, a setting gets no space before its value.
+/// In zsh, no space is added between a setting's key and its value.
 ///
-/// Scripts of our own would repeat every command and option for three shells. So ArgumentParser's are changed where they
-/// are wrong, and `CompletionScriptTests` fails if one of its versions no longer has a replaced text.
+/// A script of our own would repeat every command and option for three shells. So ArgumentParser's scripts are changed
+/// where they are wrong, and `CompletionScriptTests` fails if one of its versions no longer has a replaced text.
 enum CompletionScript {
     typealias Change = (old: String, new: String)
 
     static let bashBeginning = "#!/bin/bash\n"
     static let bashEnd = "complete -o filenames -F _syncagent syncagent"
-    /// The call that is replaced for each argument with offered names.
+    /// The bash call of an argument with offered names, and its replacement.
     static let bashOffer: Change = ("__syncagent_add_completions -W \"$(", "__syncagent_add_offered \"$(")
-    /// Each of these texts occurs once.
+    /// Each text to be replaced occurs once in the script.
     static let bashChanges: [Change] = [
         (
             "__syncagent_add_completions() {\n",
@@ -43,9 +43,9 @@ enum CompletionScript {
         """
     )
 
-    /// Corrects a script; other text is unchanged.
+    /// Corrects a script of ArgumentParser; the rest of its text is unchanged.
     ///
-    /// The bash script loses its `#!`: a shell sources it.
+    /// The bash script loses its `#!`, because a shell sources it.
     static func corrected(_ text: String) -> String {
         if text.starts(withBytes: "#compdef ") { return text.replacing(bytes: zshChange.old, with: zshChange.new) }
         guard text.starts(withBytes: bashBeginning), text.ends(withBytes: bashEnd) else { return text }

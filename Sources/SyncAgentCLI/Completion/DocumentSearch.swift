@@ -26,11 +26,11 @@ struct DocumentSearch {
 
     init(in cache: FilePath, start: String) {
         self.cache = IconCache(at: cache)
-        // Without the closing quote: the URL continues.
+        // The pattern has no closing quote, because the URL continues.
         self.start = Self.icon + JSON.quoted(start).utf8.dropFirst().dropLast()
     }
 
-    /// Finds the entries of the newest generation, in some lists or all; passes each URL and its state.
+    /// Finds the entries of the newest generation, in the given lists or in all; passes each URL and its state.
     ///
     /// - Throws: `IconCacheError` if the manifest cannot be read; unreadable documents are skipped.
     func entries(of lists: [ListName]? = nil, visit: (IconURL, Status) -> Void) throws {

@@ -10,7 +10,7 @@ struct ShellInput: Equatable {
     /// The quote that is still open.
     private(set) var quote: Unicode.Scalar?
 
-    /// A word that the shell has unquoted.
+    /// A word that the shell has already unquoted.
     init(plain text: String) { self.text = text }
 
     /// A word as typed; its last quote may be open.
@@ -35,8 +35,9 @@ struct ShellInput: Equatable {
 
     /// Spells a name as a completion script expects it; `nil` if it cannot be written inside the open quote.
     ///
-    /// The bash script inserts it literally, so it is quoted here. zsh quotes it itself, and takes text after a colon
-    /// for a description; fish does neither. zsh does not quote “!” (history expansion): such names are not offered.
+    /// The bash script inserts the name literally, so it is quoted here. zsh quotes it itself, and takes text after a
+    /// colon for a description; fish does neither. zsh does not quote “!” (history expansion), so names with one are
+    /// not offered.
     func spelled(_ name: String, for shell: CompletionShell?) -> String? {
         switch shell {
         case .zsh where name.contains(bytes: "!"): return nil
@@ -50,9 +51,9 @@ struct ShellInput: Equatable {
     private static let escapedInQuotes = Set("$`\"\\".unicodeScalars)
     private static let quotedBytes = Set("$`\"\\'!".utf8)
 
-    /// Puts a backslash before each ASCII byte that may have a meaning.
+    /// Puts a backslash before each ASCII byte that a shell may interpret.
     ///
-    /// Other bytes have none in bash, and typed ones have no backslash.
+    /// bash interprets no other bytes, and users do not escape them when typing.
     private static func escaped(_ name: String) -> String {
         let bytes = name.utf8.flatMap { $0 < 0x80 && !ShellWord.isPlain($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
         return String(decoding: bytes, as: UTF8.self)

@@ -5,9 +5,9 @@ import SyncAgent
 import SystemPackage
 
 extension Configuration {
-    /// Asks the running agent for what only it can do, and waits `patience` for an agent to start.
+    /// Asks the running agent a question that needs an agent, and waits up to `patience` for an agent to start.
     ///
-    /// - Throws: Exit code 69 if it cannot be asked, 1 if it refuses, or an exit code that the question throws.
+    /// - Throws: Exit code 69 if the agent cannot be asked, 1 if it refuses, or an exit code that the question throws.
     func askAgent<Answer>(
         within patience: Duration = .zero, _ question: (ControlClient) async throws -> Answer?
     ) async throws -> Answer {
@@ -16,15 +16,15 @@ extension Configuration {
             "No agent answers at \(try folders().socket): start it, or name its socket with --socket.", code: .noAgent)
     }
 
-    /// Asks the agent for what this command does itself if none runs.
+    /// Asks the running agent to do work that this command does itself if no agent runs.
     ///
-    /// - Returns: `nil` if none runs.
+    /// - Returns: The answer; `nil` if no agent runs.
     /// - Throws: Exit code 75 if an agent holds the cache but cannot be asked.
     func askIfRunning<Answer>(_ question: (ControlClient) async throws -> Answer?) async throws -> Answer? {
         try await ask(question, within: .zero, code: .busy)
     }
 
-    /// Returns the answer, or `nil` if no agent runs; the exit code is for an agent that cannot be asked.
+    /// Returns the answer, or `nil` if no agent runs; exits with `code` if an agent runs but cannot be asked.
     private func ask<Answer>(
         _ question: (ControlClient) async throws -> Answer?, within patience: Duration, code: Exit.Code
     ) async throws -> Answer? {
@@ -50,9 +50,9 @@ extension Configuration {
         return nil
     }
 
-    /// Asks the agent for what can also be read from disk; stderr says so if it runs but cannot be asked.
+    /// Asks the agent for facts that can also be read from disk; if it runs but cannot be asked, stderr says so.
     ///
-    /// - Returns: The answer; or `nil` and whether an agent holds the cache, and the caller reads from disk.
+    /// - Returns: The answer; without one, the caller reads from disk, and is told whether an agent holds the cache.
     func askIfPossible<Answer>(
         _ question: (ControlClient) async throws -> Answer?
     ) async throws -> (answer: Answer?, agent: LockState) {
@@ -62,7 +62,7 @@ extension Configuration {
             if let answer = try await question(client) { return (answer, .free) }
             let agent = await Self.lock(of: folders, client)
             if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
-            // An agent with another cache may listen at a socket that this user may not use.
+            // The refused socket may belong to an agent with another cache.
             return (nil, agent == .free && client.obstacle == .permissionDenied ? .unknown(.permissionDenied) : agent)
         } catch {
             let reason = Self.refusal(error) ?? Self.noAnswer(at: folders.socket, error)
@@ -88,7 +88,7 @@ extension Configuration {
         }
     }
 
-    /// Why an agent that may run cannot be asked; `nil` if none runs.
+    /// The reason why an agent that may run cannot be asked, as a sentence; `nil` if none runs.
     private func unreachable(_ agent: LockState, _ folders: AgentFolders) -> String? {
         let obstacle = ControlClient(socket: folders.socket).obstacle
         switch agent {
@@ -116,7 +116,7 @@ extension Configuration {
         (error as? ControlClient.Unexpected).flatMap { $0.reason == nil ? nil : "\($0)" }
     }
 
-    /// The error that ends a command without an answer.
+    /// The error that ends a command that got no answer.
     private static func end(because error: any Error, at socket: FilePath, code: Exit.Code) -> any Error {
         if error is ExitCode || error is CancellationError { return error }
         guard let refusal = refusal(error) else { return Exit.because(noAnswer(at: socket, error), code: code) }

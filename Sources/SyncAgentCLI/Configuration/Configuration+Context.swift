@@ -8,14 +8,15 @@ import SyncAgent
 import SystemPackage
 
 extension Configuration {
-    /// The folders of the agent that answers, else those of the options; with `--socket` alone they can differ.
+    /// The folders of the agent that answers at the socket, else those of the options; they can differ with `--socket`
+    /// alone.
     ///
-    /// If not `isAnswered`, no agent is asked.
+    /// Without `isAnswered`, no agent is asked.
     func agentFolders(isAnswered: Bool = true) async throws -> AgentFolders {
         try await agentPlace(isAnswered: isAnswered).folders
     }
 
-    /// The folder of the cache; if only the socket is named, the agent is asked for it.
+    /// The cache folder; if the options name only the socket, the agent is asked for it.
     func cacheFolder() async throws -> FilePath {
         try await agentFolders(isAnswered: socket != nil && cache == nil).cache
     }
@@ -47,15 +48,15 @@ extension Configuration {
         return (folders, report.file)
     }
 
-    /// A suggested command, with the options that reach the agent that answered this one.
+    /// A suggested command, with the options that reach the agent which answered this command.
     func agentCommand(_ command: String) -> String {
         CommandContext(options: options(isAnswered: true)).command(command)
     }
 
-    /// The same, for a command that may work without an agent.
+    /// A suggested command that may work without an agent, with this command's options for its folders.
     func command(_ command: String) -> String { CommandContext(options: options(isAnswered: false)).command(command) }
 
-    /// This command's options that reach the same agent; `--socket` is enough if an agent answers there.
+    /// The options of this command that reach the same agent; `--socket` is enough if an agent answers there.
     private func options(isAnswered: Bool) -> [String] {
         let socket = socket.map { "--socket \(ShellWord.quoted($0))" }
         if isAnswered, let socket { return [socket] }
@@ -75,7 +76,8 @@ extension Configuration {
         return folders.contains { access($0 + "/syncagent.service", F_OK) == 0 }
     }
 
-    /// The settings from the file, and a sentence on what is wrong in it; wrong settings get their defaults.
+    /// The settings of the configuration file, and what is wrong in it as a sentence; invalid settings have their
+    /// defaults.
     ///
     /// - Throws: Exit code 78 if `--set` is wrong.
     func settingsOrDefaults() throws -> (settings: Settings, trouble: String?) {
@@ -95,7 +97,7 @@ extension Configuration {
         return (effective.settings, count == 1 ? "\(first)" : "\(counted(count, "error")), the first: \(first)")
     }
 
-    /// The same, for commands that show no status: what is wrong goes to stderr.
+    /// The settings for commands that show no status: problems in the configuration file go to stderr.
     func settingsOrWarning() throws -> Settings {
         let (settings, trouble) = try settingsOrDefaults()
         if let trouble {
@@ -109,6 +111,6 @@ extension Configuration {
 }
 
 extension StatusReport {
-    /// Whether this was read from disk with default settings, because the configuration is wrong.
+    /// Whether the status was read from disk with default settings, because the configuration is invalid.
     var hasBadConfiguration: Bool { state == .stopped && !reachable && configuration.error != nil }
 }

@@ -11,8 +11,8 @@ import SystemPackage
 extension Configuration {
     /// The settings of the running agent, else of its configuration file; `--set` overrides both.
     ///
-    /// Variables are ignored: the caller's environment is not the agent's. The agent does not send passwords; they come
-    /// from its configuration file.
+    /// Environment variables are ignored: the caller's environment is not the agent's. The agent does not send
+    /// passwords; they are read from its configuration file.
     ///
     /// - Throws: Exit code 78 if the password of a setting in `needed` cannot be read, or `--set` is wrong.
     func agentSettings(needed: [String] = []) async throws -> Settings {
@@ -45,7 +45,7 @@ extension Configuration {
         return effective
     }
 
-    /// Prints what is wrong with `--set` alone to stderr, and throws exit code 78 if anything is.
+    /// Prints the problems of `--set` alone to stderr, and throws exit code 78 if there are any.
     func checkAssignments() throws {
         var effective = EffectiveSettings()
         for assignment in assignments { effective.apply(assignment: assignment) }
@@ -63,7 +63,7 @@ extension Configuration {
         return Exit.with(.badConfiguration)
     }
 
-    /// Warns of variables named like settings that are none.
+    /// Warns of environment variables that begin with `SYNCAGENT_` but name no setting.
     static func warnOfUnknownVariables() {
         let known = Set(SettingKey.all.map(\.variable))
         for name in Variable.names where name.starts(withBytes: "SYNCAGENT_") && !known.contains(name) {
@@ -131,7 +131,7 @@ extension EffectiveSettings {
         return [certificates, group].compactMap(\.self)
     }
 
-    /// Problems of the client certificates on this machine; `path` is the file that names them.
+    /// Problems of the client certificates on this machine; `path` is the file of credentials that names them.
     func certificateProblems(in path: String) -> [ConfigurationProblem] {
         settings.credentials.entries.compactMap(\.certificate).compactMap { certificate in
             do throws(CertificateFile.Flaw) {

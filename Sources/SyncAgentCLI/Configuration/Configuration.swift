@@ -78,7 +78,7 @@ struct Configuration: ParsableArguments {
 
     private static func exists(_ path: FilePath) -> Bool {
         var status = stat()
-        // EACCES: it exists, but this user may not look at it.
+        // EACCES: the file exists, but this user may not inspect it.
         return stat(path.string, &status) == 0 || errno == EACCES
     }
 
@@ -89,7 +89,7 @@ struct Configuration: ParsableArguments {
     }
 }
 
-/// The environment; an empty variable counts as unset.
+/// Variables of the environment; an empty one counts as unset.
 enum Variable {
     static subscript(name: String) -> String? {
         guard let value = getenv(name).map({ String(cString: $0) }), !value.isEmpty else { return nil }

@@ -13,7 +13,8 @@ struct Place: Equatable {
 }
 
 extension CredentialsFile {
-    /// Reads the file beside a configuration file; systemd's copy of it (`LoadCredential=` in systemd.exec(5)) wins.
+    /// Reads the credentials file beside a configuration file; systemd's copy of it (`LoadCredential=` in
+    /// systemd.exec(5)) is preferred.
     init(beside configuration: FilePath, isChecked: Bool = false) {
         let copy = Variable["CREDENTIALS_DIRECTORY"].map { FilePath($0).appending(Credentials.file) }
         if let copy, !copy.isMissing {
@@ -22,19 +23,19 @@ extension CredentialsFile {
             let path = configuration.removingLastComponent().appending(Credentials.file)
             self.init(path: path.string, isChecked: isChecked)
         }
-        // A core dump would have the secrets. All works without this, so a failure is no reason to stop.
+        // A core dump would contain the secrets. A failure is ignored: everything works without this protection.
         if !credentials.isEmpty { _ = process_control(PR_SET_DUMPABLE, 0, nil) }
     }
 }
 
 /// Determines the folders of a command, from options, then systemd's variables, then the user's own folders.
 ///
-/// Commands other than `run` choose the system's agent if only the system has one, or only a lists folder for one, as
-/// its package installs it.
+/// Commands other than `run` choose the system's agent if only it has a socket or a cache, or if only its lists folder
+/// exists, as after installing the package.
 struct PlaceChoice {
     struct Failure: Error, Equatable, CustomStringConvertible {
         var description: String
-        /// Whether the command line or the environment is wrong.
+        /// The exit code for a wrong command line or environment.
         var code: Exit.Code
 
         init(_ description: String, _ code: Exit.Code) {
@@ -42,7 +43,7 @@ struct PlaceChoice {
         }
     }
 
-    /// What the place depends on beside the options.
+    /// The variables and files that the place depends on, besides the options.
     struct Environment {
         var variable: (String) -> String?
         /// The current directory; `nil` if it was removed.
@@ -108,7 +109,8 @@ struct PlaceChoice {
         do throws(Failure) {
             place = try own(variable)
         } catch {
-            // An error counts only if the system's agent cannot be meant.
+            // If the system's agent exists, the command is for it, and an error about the user's own folders does not
+            // count.
             guard !toRun, owner == nil, !isNamed, isUsed(Self.system) || exists(Self.system.folders.lists) else {
                 throw error
             }
@@ -131,7 +133,7 @@ struct PlaceChoice {
             if let home = variable("HOME").map({ FilePath($0) }), home.isAbsolute {
                 return home.appending(FilePath(fallback).components).appending("syncagent")
             }
-            // A folder named by an option or by systemd needs no home.
+            // If all folders are named by options or by systemd, no home is needed.
             guard !isNamed else { return "/nonexistent" }
             throw Failure(
                 "Neither \(name) nor HOME is an absolute path: set one of them, or use --lists, --cache, "

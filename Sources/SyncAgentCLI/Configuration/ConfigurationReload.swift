@@ -18,7 +18,7 @@ final class ConfigurationReload: Sendable {
         running = Mutex(settings.settings)
     }
 
-    /// Reads the configuration, and returns what it changes.
+    /// Reads the configuration, and returns the changed settings or the problems.
     func read() -> Agent.Reload {
         do throws(ConfigurationError) {
             let new = try RunSettings(configuration, place, allowing: networks)

@@ -7,7 +7,7 @@ import Subprocess
 import SyncAgent
 import SystemPackage
 
-/// The built program as an agent in its own process, with its own folders.
+/// The program under test as an agent in its own process, with its own folders.
 struct AgentProcess: Sendable {
     struct Failure: Error, CustomStringConvertible {
         var description: String
@@ -18,9 +18,9 @@ struct AgentProcess: Sendable {
     private let program: FilePath
     let folder: FilePath
     var lists: FilePath
-    /// Environment variables of every call.
+    /// Environment variables of every command.
     ///
-    /// By default a temporary folder needs no free space beside it, and the caller's configuration is not used.
+    /// By default the agent needs no free space in a temporary folder, and ignores the caller's configuration.
     var environment: [Environment.Key: String?]
     /// The options of `run`; the default allows origins on loopback.
     var runOptions = ["--allow-network", "127.0.0.0/8", "--log-level", "error"]
@@ -35,7 +35,9 @@ struct AgentProcess: Sendable {
     var cache: FilePath { folder.appending("cache") }
     private var socket: FilePath { folder.appending("control.sock") }
 
-    /// The arguments of a command, with the folders; root may run the agent here: nobody else controls the folder.
+    /// The arguments of a command, with the folders.
+    ///
+    /// Root may run the agent here, because nobody else controls the folders.
     private func arguments(_ command: [String]) -> Arguments {
         let options = command[0] == "run" ? ["--allow-root"] + runOptions : []
         let folders = [
@@ -61,9 +63,9 @@ struct AgentProcess: Sendable {
         return (code, result.standardOutput, result.standardError)
     }
 
-    /// Runs the agent while the body runs, then ends it; after SIGTERM its exit code must be 0.
+    /// Runs the agent while the body runs, then sends SIGTERM; its exit code must be 0.
     ///
-    /// - Throws: What the body throws, or ``Failure`` if the agent does not answer or does not end well.
+    /// - Throws: An error of the body, or ``Failure`` if the agent does not answer or exits with another code.
     @discardableResult
     func whileRunning<R: Sendable>(
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R

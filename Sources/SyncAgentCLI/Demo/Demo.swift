@@ -7,7 +7,7 @@ import SystemPackage
 
 /// The demo: a list is added, changed and damaged, the origin is cut off, the agent is stopped.
 ///
-/// Every step uses the built program, as a user would.
+/// Every step runs the built program, as a user would.
 struct Demo: Sendable {
     private static let first = ["Mail", "Maps", "Music", "Notes", "Photos"]
     private static let second = ["Mail", "Maps", "Music", "Books", "Clock"]

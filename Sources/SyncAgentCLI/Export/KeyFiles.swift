@@ -10,10 +10,10 @@ enum KeyFiles {
         var description: String
     }
 
-    /// Writes a new pair; never replaces a file.
+    /// Writes a new key pair; never replaces a file.
     static func write(_ key: SecretKey, to name: String) throws(Failure) {
         let (secret, open) = (FilePath("\(name).key"), FilePath("\(name).pub"))
-        // Check first: a secret key without its public key is useless.
+        // Check the public key's path first: a secret key without its public key is useless.
         guard access(open.string, F_OK) != 0 else { throw exists(open) }
         try write(key.file, to: secret, mode: .ownerReadWrite)
         do {
@@ -57,13 +57,15 @@ enum KeyFiles {
     }
 
     enum Flaw {
-        /// Owned by another user than this one or root.
+        /// The key is owned by another user than this one or root.
         case foreign
-        /// Others can read or change it.
+        /// Others can read or change the key.
         case readable
     }
 
-    /// What is wrong with a key's owner or mode, if anything; root may use anyone's key.
+    /// The flaw in a key's owner or mode; `nil` if there is none.
+    ///
+    /// Root may use anyone's key.
     static func flaw(ofOwner owner: uid_t, mode: mode_t, forUser user: uid_t) -> Flaw? {
         if owner != user, owner != 0, user != 0 { return .foreign }
         // Root may give a service its key through the group.
@@ -71,7 +73,9 @@ enum KeyFiles {
         return mode & (isOwn ? 0o077 : 0o027) == 0 ? nil : .readable
     }
 
-    /// The error for a key that cannot be read; a copy made by root lacks the group of the signing service.
+    /// The error for a key that cannot be read.
+    ///
+    /// Its advice is for a copy made by root, which lacks the group of the signing service.
     static func unreadable(_ path: FilePath, _ error: any Error) -> Failure {
         let remedy =
             error as? Errno == .permissionDenied

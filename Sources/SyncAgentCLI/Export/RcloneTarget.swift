@@ -11,7 +11,7 @@ import SystemPackage
 struct RcloneTarget: ExportTarget {
     struct Failure: Error, CustomStringConvertible {
         var description: String
-        /// The last lines of its stderr.
+        /// The last lines of rclone's stderr.
         var messages: [String] = []
     }
 
@@ -29,7 +29,7 @@ struct RcloneTarget: ExportTarget {
         let result = try await rclone(
             ["lsf", "--recursive", "--files-only", "--fast-list", "--format", "sp", "--separator", " ", name]
                 + (filters + ["/\(CacheLayout.signatures)/**"]).flatMap { ["--include", $0] },
-            // 3: the folder does not exist yet.
+            // Exit code 3: the folder does not exist yet.
             accepting: [0, 3])
         var contents = ExportContents()
         for line in result.output.split(atByte: "\n") {
@@ -41,7 +41,7 @@ struct RcloneTarget: ExportTarget {
     }
 
     func read(_ path: String) async throws -> [UInt8]? {
-        // Only some remotes let `cat` tell a missing file from other errors.
+        // Only some remotes let `rclone cat` tell a missing file from other errors.
         let listing = try await rclone(
             ["lsf", "--files-only", "--include", "/\(path)", "--recursive", name], accepting: [0, 3])
         guard listing.output.split(atByte: "\n").contains(path) else { return nil }
@@ -50,7 +50,7 @@ struct RcloneTarget: ExportTarget {
 
     func add(_ files: [ExportFile], from source: ExportSource) async throws {
         for file in files { _ = try source.bytes(of: file) }
-        // The files to copy are known: without --no-check-dest, rclone would check each one.
+        // The caller knows which files are missing: without --no-check-dest, rclone would check each one again.
         try await rclone(
             ["copy", "--files-from-raw", "-", "--no-check-dest", "--no-traverse"]
                 + upload(ExportLayout.cacheControl(of: files[0].path)) + [cache.string, name],
@@ -61,7 +61,7 @@ struct RcloneTarget: ExportTarget {
     func settle(_ paths: [String]) {}
 
     func put(_ bytes: [UInt8], at path: String) async throws {
-        // Below the cutoff, a single request writes the file.
+        // Below the cutoff, rclone writes the file in a single request.
         try await rclone(
             ["rcat", "--streaming-upload-cutoff", "1G"] + upload(ExportLayout.cacheControl(of: path)) + [file(path)],
             reading: String(decoding: bytes, as: UTF8.self))
@@ -75,7 +75,7 @@ struct RcloneTarget: ExportTarget {
     func damaged(among files: [ExportFile], of source: ExportSource) async throws -> [ExportFile] {
         guard !files.isEmpty else { return [] }
         for file in files { _ = try source.bytes(of: file) }
-        // Download: many remotes have no digests, and rclone would compare only sizes.
+        // --download: many remotes store no digests, so rclone would compare only sizes.
         let result = try await rclone(
             ["check", "--one-way", "--download", "--files-from-raw", "-", "--combined", "-", cache.string, name],
             reading: files.map { $0.path + "\n" }.joined(), accepting: [0, 1])
@@ -91,7 +91,7 @@ struct RcloneTarget: ExportTarget {
     }
 
     private func upload(_ cacheControl: String) -> [String] {
-        // A key with upload permission only may neither list nor create buckets.
+        // A key that may only upload can neither list nor create buckets.
         ["--s3-no-check-bucket", "--header-upload", "Cache-Control: \(cacheControl)"]
     }
 
@@ -105,7 +105,7 @@ struct RcloneTarget: ExportTarget {
     ) async throws -> (output: String, messages: String) {
         var changes: [Environment.Key: String?] = [:]
         if let authorities = Variable["AWS_CA_BUNDLE"] {
-            // With it, rclone 1.60 fails before its first request to S3.
+            // With AWS_CA_BUNDLE, rclone 1.60 fails before its first request to S3.
             changes["AWS_CA_BUNDLE"] = .some(nil)
             if Variable["RCLONE_CA_CERT"] == nil { changes["RCLONE_CA_CERT"] = authorities }
         }

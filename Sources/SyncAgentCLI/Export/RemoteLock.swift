@@ -6,8 +6,8 @@ import SystemPackage
 
 /// Excludes other exports of this user on this machine from writing to the same remote.
 ///
-/// Buckets have no locks. This is an abstract Unix socket (unix(7)), which ends with its process. A file would not do:
-/// a service and its user's shell have no common folder that only both can write to.
+/// Buckets have no locks. The lock is an abstract Unix socket (unix(7)), which ends with its process. A file would not
+/// do: a service and its user's shell have no common folder that only both can write to.
 final class RemoteLock: Sendable {
     private let socket: FileDescriptor
 
@@ -25,7 +25,8 @@ final class RemoteLock: Sendable {
         socket = FileDescriptor(rawValue: number)
         let place = remote.split { $0 == "/" || $0 == ":" }.joined(separator: "/")
         let name = "\0syncagent-export-\(user)-\(Digest.of(place).hex)"
-        // After a failed bind, the holder may have ended, or may not listen yet: then connecting is refused.
+        // If bind(2) fails, connecting tells who listens. It is refused if the holder has just ended, or does not
+        // listen yet.
         for _ in 0..<Self.attempts {
             if Self.call(bind, number, name), listen(number, SOMAXCONN) == 0 { return }
             guard errno == EADDRINUSE else { throw FileError("lock", remote, Errno(rawValue: errno)) }
@@ -38,7 +39,7 @@ final class RemoteLock: Sendable {
         }
     }
 
-    /// The limit on attempts while connecting is refused.
+    /// The most attempts while connecting is refused.
     private static let attempts = 100
 
     deinit {

@@ -3,14 +3,14 @@ import CacheFormat
 import Synchronization
 import SystemPackage
 
-/// Shows lines on the whole terminal (alternate screen); close restores its contents.
+/// Shows lines on the whole terminal (alternate screen); `close` restores the screen from before.
 final class FullScreen: Sendable {
     private static let beginning = "\u{1B}[?1049h\u{1B}[?25l"
     private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 
     private struct State {
         var content: @Sendable (Int?, Int?) -> [StyledText] = { _, _ in [] }
-        /// What was drawn; `nil` while the alternate screen is off.
+        /// The output drawn last; `nil` while the alternate screen is off.
         var shown: String?
     }
 
@@ -23,7 +23,7 @@ final class FullScreen: Sendable {
         self.file = file
     }
 
-    /// Shows lines, which are made anew for each drawing.
+    /// Shows lines; `content` makes them anew for each drawing.
     func show(_ content: @escaping @Sendable (_ width: Int?, _ height: Int?) -> [StyledText]) {
         state.withLock { state in
             state.content = content
@@ -46,7 +46,7 @@ final class FullScreen: Sendable {
         }
     }
 
-    /// Restores the terminal; returns the current lines, to be printed.
+    /// Restores the terminal; returns the current lines, for the caller to print.
     @discardableResult
     func close() -> [StyledText] {
         state.withLock { state in
@@ -57,9 +57,9 @@ final class FullScreen: Sendable {
         }
     }
 
-    /// The output that draws lines over the previous ones; the last row counts those that do not fit.
+    /// The escape sequences that draw lines over the previous ones; the last row counts the lines that do not fit.
     static func drawing(_ lines: [StyledText], columns: Int, rows: Int, inColor: Bool) -> String {
-        // A command may take several rows.
+        // The last row is kept for the count. A command may take several rows.
         var rowsLeft = max(rows - 1, 1)
         let room = lines.prefix { line in
             rowsLeft -= line.plain.starts(withBytes: "  $ ") ? max((line.width + columns - 1) / columns, 1) : 1
@@ -69,9 +69,10 @@ final class FullScreen: Sendable {
         if lines.count > room, room > 0 {
             fitting[room - 1] = StyledText("… \(lines.count - room + 1) more lines: enlarge the terminal", .dim)
         }
-        // Erase before writing: after its last column the cursor is still in the row.
+        // Erase before writing: after text that fills the row, the cursor still stands on its last column.
         let text = fitting.map { line in
-            // A command is not truncated, so that it can be pasted: it wraps, and the rest of its last row is erased.
+            // A command is not truncated, so that it can be pasted: the terminal wraps it, and the rest of its last row
+            // is erased.
             let isCommand = line.plain.starts(withBytes: "  $ ") && line.width > columns
             let shown = isCommand ? line : line.truncated(to: columns)
             let end = isCommand && !line.width.isMultiple(of: columns) ? "\u{1B}[K" : ""

@@ -2,7 +2,7 @@
 import Synchronization
 import SystemPackage
 
-/// Lines on a terminal that are redrawn in place; nothing elsewhere.
+/// Lines on a terminal that are redrawn in place; without a terminal it shows nothing.
 final class LiveDisplay: Sendable {
     private struct State {
         var lines: [StyledText] = []
@@ -44,7 +44,7 @@ final class LiveDisplay: Sendable {
         }
     }
 
-    /// Writes text above the lines, such as a log; it must be whole lines.
+    /// Writes whole lines, such as a log, above the display.
     func write(above text: String) { state.withLock { redraw(&$0, $0.lines, below: text) } }
 
     func clear() { state.withLock { redraw(&$0, []) } }
@@ -55,7 +55,9 @@ final class LiveDisplay: Sendable {
         state.lines = lines
     }
 
-    /// The output that erases lines; on a terminal that became narrower, each can take several rows.
+    /// The output that erases lines.
+    ///
+    /// After the terminal became narrower, each line can take several rows.
     static func erasing(_ lines: [StyledText], columns: Int?) -> String {
         guard !lines.isEmpty else { return "" }
         let rows = lines.reduce(0) { rows, line in

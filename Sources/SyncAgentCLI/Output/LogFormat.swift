@@ -3,18 +3,18 @@ import CacheFormat
 import Glibc
 import Logging
 
-/// The prefix of lines on stderr, which depends on the reader.
+/// The prefix of lines on stderr, which depends on where stderr goes.
 enum LogFormat {
-    /// With the time.
+    /// The time.
     case plain
-    /// With the priority for systemd's journal (sd-daemon(3)), which adds the time itself.
+    /// The priority, for systemd's journal (sd-daemon(3)), which adds the time itself.
     case journal
 
     static let standardError = LogFormat(of: STDERR_FILENO, journal: Variable["JOURNAL_STREAM"])
 
     /// `journal` is `JOURNAL_STREAM`: device and inode of the journal's socket (`DEVICE:INODE`).
     ///
-    /// It is compared with the descriptor's, since a program may inherit the variable with another stderr.
+    /// The file behind the descriptor must be that socket: a program may inherit the variable with another stderr.
     init(of descriptor: Int32, journal: String?) {
         var status = stat()
         guard let journal, fstat(descriptor, &status) == 0, journal == "\(status.st_dev):\(status.st_ino)" else {
@@ -31,7 +31,7 @@ enum LogFormat {
         }
     }
 
-    /// Marks text for people; in the journal, each line gets the priority.
+    /// Adds the priority to each line of a text if stderr is the journal.
     func marked(_ text: String, _ level: Logger.Level) -> String {
         switch self {
         case .plain: text
@@ -41,7 +41,7 @@ enum LogFormat {
         }
     }
 
-    /// What the journal takes a line's priority from; empty for other readers.
+    /// The prefix from which the journal takes a line's priority; empty for other readers.
     func mark(_ level: Logger.Level) -> String { self == .journal ? priority(level) : "" }
 
     /// The priority of a level, as in syslog(3).

@@ -4,18 +4,18 @@ import CacheFormat
 import Logging
 import SyncAgent
 
-/// How a log line gives its event.
+/// The format of a log line.
 enum LogLayout: String, CaseIterable, ExpressibleByArgument {
     /// For people: `2026-11-21T02:44:52Z info list read apps=16 list=apps.plist`; for systemd's journal
     /// `<6>info list read apps=16 list=apps.plist`.
     case plain
-    /// All as pairs: `time=2026-11-21T02:44:52Z level=info msg="list read" apps=16 list=apps.plist`.
+    /// Everything as pairs: `time=2026-11-21T02:44:52Z level=info msg="list read" apps=16 list=apps.plist`.
     case logfmt
     /// A JSON object whose values are all strings: `{ "time": "2026-11-21T02:44:52Z", "level": "info", … }`.
     case json
 }
 
-/// Logs to stderr, one event a line.
+/// Writes log events to stderr, one on each line.
 struct LogLineHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var logLevel: Logger.Level = .info

@@ -28,7 +28,7 @@ final class LogWriter: Sendable {
         self.put = put
     }
 
-    /// From now on writes lines above a display on stderr.
+    /// Writes all later lines above a display on stderr.
     func write(above display: LiveDisplay) {
         self.display.withLock { $0 = display }
     }
@@ -57,7 +57,7 @@ final class LogWriter: Sendable {
         }
     }
 
-    /// Waits until everything is written, at most for a time (1 s by default).
+    /// Waits until all lines are written, but no longer than `limit` (default 1 s).
     func drain(atMost limit: DispatchTimeInterval = .seconds(1)) {
         let isDone = DispatchSemaphore(value: 0)
         queue.async { isDone.signal() }

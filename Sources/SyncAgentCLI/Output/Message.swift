@@ -5,10 +5,10 @@ import Glibc
 import Logging
 import SystemPackage
 
-/// Output of commands.
+/// Prints the output of commands.
 ///
-/// Text from lists, file names, servers and the command line is escaped, so it cannot control the terminal. Output
-/// throws exit code 1 if it cannot be written; a reader that has gone (`| head`) ends the program with SIGPIPE.
+/// Text from lists, file names, servers and the command line is escaped, so it cannot control the terminal. A failed
+/// write throws exit code 1; if the reader has gone (`| head`), SIGPIPE ends the program.
 enum Message {
     static func error(_ message: String) { printSentence(message, .error) }
 
@@ -47,7 +47,7 @@ enum Message {
         try output(lines: (isOneOfSeveral ? json.line : json.text) + "\n")
     }
 
-    /// Prints what a change led to: as JSON, or as a sentence.
+    /// Prints the result of a change: as JSON, or as a sentence.
     static func output(_ json: JSON, inJSON: Bool, or sentence: @autoclosure () -> String) throws(ExitCode) {
         if inJSON { try output(json) } else { try output(sentence: sentence()) }
     }
@@ -55,7 +55,7 @@ enum Message {
     /// Prints whole lines, such as a JSON document.
     static func output(lines: String) throws(ExitCode) { try write(printable(lines: lines)) }
 
-    /// Prints a path unescaped, for programs.
+    /// Prints a path unescaped, because programs read it.
     static func output(path: String) throws(ExitCode) { try write(path + "\n") }
 
     /// Prints help, the version, or completions unescaped; they contain no control characters.
@@ -66,8 +66,8 @@ enum Message {
             _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
             if error as? Errno == .brokenPipe {
-                // Raise SIGPIPE, which ends a command whose reader has gone: threads of tasks block it, and the parent
-                // may have it ignored.
+                // SIGPIPE is to end a command whose reader has gone. The threads of tasks block it, and the parent may
+                // have set it to be ignored, so it is restored and raised here.
                 signal(SIGPIPE, SIG_DFL)
                 var signals = sigset_t()
                 sigemptyset(&signals)

@@ -9,21 +9,21 @@ enum RelativeTime {
         return seconds > 0 ? "in \(length(seconds))" : "\(length(-seconds)) ago"
     }
 
-    /// How far in the future a time that has passed may be, for clocks that differ a little.
+    /// How many seconds ahead a past event may seem to be, because clocks of machines differ a little.
     private static let tolerance: Int64 = 60
 
-    /// Whether a time that must have passed is in the future: the clock was ahead then, or is behind now.
+    /// Whether a past event has a time in the future: the clock was ahead then, or is behind now.
     static func isAhead(_ time: String, of now: Timestamp) -> Bool {
         Timestamp(time).map { ($0 - now).components.seconds > tolerance } ?? false
     }
 
-    /// A time that must have passed, relative to now.
+    /// The time of a past event, relative to now.
     static func past(_ time: String, now: Timestamp) -> String {
         guard let exact = Timestamp(time) else { return time }
         return isAhead(time, of: now) ? "in the future: the clock was ahead" : text(min(exact, now), now: now)
     }
 
-    /// Makes the times in a sentence relative to now.
+    /// Replaces the times in a sentence by times relative to now.
     ///
     /// `until …Z` becomes `for another 2 h`, `since …Z` becomes `for 2 h`, and any other time `in 2 h` or `2 h ago`.
     static func text(in sentence: String, now: Timestamp) -> String {

@@ -6,7 +6,7 @@ import Glibc
 import SystemPackage
 
 enum ColorMode: String, CaseIterable, ExpressibleByArgument {
-    /// On a terminal that supports colours, unless `NO_COLOR` is set.
+    /// In colour on a terminal that supports it, unless `NO_COLOR` is set.
     case auto
     case always
     case never
@@ -47,7 +47,7 @@ extension Output {
 }
 
 struct Screen: Equatable, Sendable {
-    /// In columns; `nil` if unknown, as for a file.
+    /// The width in columns; `nil` if unknown, as for a file.
     var width: Int?
     var isTerminal = false
     var usesColor = false
@@ -61,7 +61,7 @@ extension Screen {
         let isTerminal = isatty(file.rawValue) == 1 && Variable["TERM"] != "dumb"
         let size = Self.size(of: file)
         self.init(
-            // COLUMNS counts only without a terminal, such as in a pipe to a pager.
+            // COLUMNS counts only if the output is not a terminal, as in a pipe to a pager.
             width: size?.columns ?? Variable["COLUMNS"].flatMap { Int($0) }.map { max($0, 20) },
             isTerminal: isTerminal,
             usesColor: Self.usesColor(color, isTerminal: isTerminal, hasNoColor: Variable["NO_COLOR"] != nil))

@@ -92,10 +92,10 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
 
     /// Wraps the text at blanks to lines of at most a width; without a width it is one line.
     ///
-    /// Longer words are not broken, nor are commands, so that they can be pasted.
+    /// Neither long words nor commands are broken, so that they can be pasted.
     func wrapped(to limit: Int?) -> [StyledText] {
         guard let limit, width > limit, limit > 0 else { return [self] }
-        // Stands for a blank inside a command.
+        // Replaces blanks inside a command while lines are broken.
         let joint = "\u{E000}"
         var (lines, line, word): ([StyledText], StyledText, StyledText) = ([], "", "")
         func endWord() {
@@ -103,7 +103,7 @@ struct StyledText: Equatable, Sendable, ExpressibleByStringLiteral {
                 lines.append(line)
                 line = word
             } else {
-                // Words of one style, and the blanks between them, are one run.
+                // Adjacent words of one style become one run, with the blanks between them.
                 let style = line.runs.last?.style == word.runs.first?.style ? word.runs.first?.style : nil
                 line = line.isEmpty ? word : line + StyledText(" ", style) + word
             }

@@ -4,15 +4,16 @@ import CacheFormat
 
 /// Columns of text that fit a terminal.
 ///
-/// If there is too little room, columns with a `least` width are shortened in their middle, then columns with a `rank`
-/// are left out, then the last column moves to its own lines. Text to be copied stays whole, at the end of a line.
+/// If there is too little room, columns with a `least` width are first shortened in their middle; then columns with a
+/// `rank` are left out; at last the last column moves to its own lines. Text to be copied stays whole, at the end of a
+/// line.
 struct Table {
     struct Column: ExpressibleByStringLiteral {
         var title: String
         var isNumber: Bool
-        /// Columns with lower ranks are left out first; `nil` never.
+        /// The columns with the lowest ranks are left out first; one without a rank (`nil`) never is.
         var rank: Int?
-        /// The width to which it may be shortened; `nil` if it may not.
+        /// The width down to which the column may be shortened; `nil` if it may not be.
         var least: Int?
 
         init(_ title: String, isNumber: Bool = false, rank: Int? = nil, least: Int? = nil) {
@@ -34,7 +35,7 @@ struct Table {
 
     mutating func add(_ cells: StyledText...) { rows.append(cells) }
 
-    /// A line for each row, and first the titles; two lines if the last column has its own.
+    /// The titles, then a line for each row; two lines if the last column has its own.
     ///
     /// The last column is not padded. `width` is `nil` if unlimited.
     func lines(fitting width: Int? = nil) -> [StyledText] {
@@ -43,7 +44,7 @@ struct Table {
         var widths = columns.indices.map { column in all.map { $0[column].width }.max() ?? 0 }
         guard let last = shown.last else { return [] }
         guard let width else {
-            // Long cells stay whole, and put only their own row out of line.
+            // Long cells in other columns stay whole: only their own rows lose the alignment.
             for column in shown where columns[column].least != nil {
                 widths[column] = all.map { $0[column].width }.filter { $0 <= Self.mostPadding }.max() ?? 0
             }
@@ -56,7 +57,7 @@ struct Table {
             widths[column] = max(min(least, widths[column]), widths[column] - excess())
         }
         if excess() > 0, rows.count > 1 {
-            // If only some last cells are long, move only those below.
+            // If only some cells of the last column are long, only these move to their own lines.
             for front in [full, widths] {
                 let room = width - shown.dropLast().reduce(0) { $0 + front[$1] + 2 }
                 guard rows.count(where: { $0[last].width <= room }) * 2 >= rows.count else { continue }
@@ -115,7 +116,7 @@ func shown(_ url: IconURL, beside other: IconURL) -> String {
     return "the same URL with another \(hiddenPart(of: url, other))"
 }
 
-/// What two URLs differ in that are shown as one: `query` or `fragment`.
+/// The part in which two URLs differ that are shown alike: `query` or `fragment`.
 func hiddenPart(of url: IconURL, _ other: IconURL) -> String {
     url.withoutFragment == other.withoutFragment ? "fragment" : "query"
 }

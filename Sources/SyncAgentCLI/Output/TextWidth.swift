@@ -28,17 +28,17 @@ enum TextWidth {
         return String(text[start...])
     }
 
-    /// The limit on scalars shown as one character; emoji of families and flags have up to fourteen.
+    /// The most scalars that are measured as one character; emoji of families and flags have up to fourteen.
     private static let longest = 32
 
     private static func width(of character: Character) -> Int {
         var (widest, isEmoji) = (0, false)
-        // Megabytes of combining marks can be one Character: beyond the limit, count each as a column.
+        // A Character can have megabytes of combining marks: beyond the limit, each scalar counts as a column.
         let count = character.unicodeScalars.count
         guard count <= longest else { return count }
         for scalar in character.unicodeScalars {
             widest = max(widest, width(of: scalar))
-            // A variation selector requests the emoji; two regional indicators are a flag.
+            // An emoji variation selector (U+FE0F), or two regional indicators, which make a flag.
             if scalar.value == 0xFE0F || (0x1F1E6...0x1F1FF).contains(scalar.value) { isEmoji = true }
         }
         return isEmoji ? 2 : widest
@@ -50,7 +50,7 @@ enum TextWidth {
         case .nonspacingMark, .enclosingMark, .format, .control: return 0
         default: break
         }
-        // Hangul jamo that join the previous one.
+        // Hangul vowels and final consonants, which are drawn in the cell of the first consonant.
         if (0x1160...0x11FF).contains(scalar.value) { return 0 }
         return scalar.properties.isEmojiPresentation || isWide(scalar.value) ? 2 : 1
     }

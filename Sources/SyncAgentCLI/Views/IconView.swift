@@ -10,13 +10,13 @@ struct IconView {
     let report: IconReport
     let cache: String
     let now: Timestamp
-    /// In columns; `nil` if unlimited.
+    /// The width in columns; `nil` if unlimited.
     let width: Int?
     /// Whether the report was read from disk, because no agent answered.
     var isFromDisk = false
-    /// The command for a full refresh, shown if that may bring another image.
+    /// The command for a full refresh, shown if a full refresh may bring another image.
     var fullRefresh: String?
-    /// The command that tries a failed icon at once, for those who mended its cause.
+    /// The command that retries a failed icon at once, for users who have removed the cause.
     var retry: String?
 
     var lines: [StyledText] {
@@ -89,9 +89,10 @@ struct IconView {
         return entries
     }
 
-    /// Whether the image is current by what its server said, which may be wrong.
+    /// Whether the image counts as current only because its server said so, which may be wrong.
     ///
-    /// A full refresh takes a running agent, and cannot change an image that an upstream has.
+    /// False without a running agent, which a full refresh needs, and for an image from an upstream, which it cannot
+    /// change.
     private var mayBeOutdated: Bool {
         report.state.known == .ready && report.response != nil && report.failure == nil && report.stale == nil
             && report.source == nil && !isFromDisk

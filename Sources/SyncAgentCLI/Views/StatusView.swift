@@ -9,19 +9,21 @@ struct StatusView {
     let report: StatusReport
     let context: CommandContext
     let now: Timestamp
-    /// In columns; `nil` if unlimited.
+    /// The width in columns; `nil` if unlimited.
     let width: Int?
 
-    /// The rows that it fits where no number of rows is given, if the lists leave that many.
+    /// The number of rows that the status should fit into if the caller gives none.
     private static let usualHeight = 24
     private static let mostInFull = 3
 
     var lines: [StyledText] { lines(atMost: nil) }
 
-    /// The lines: at most three problems in full, the rest one line each.
+    /// The lines.
     ///
-    /// Fewer are in full if that fits the height. With a height, lists that are all right are left out then, and problems
-    /// after the first; then the cause of the first.
+    /// At most three problems are shown in full, and each other problem on one line.
+    ///
+    /// If the lines exceed the height, fewer problems are shown in full. If a height was given, lists without problems
+    /// are left out next, then all problems but the first, then the cause of the first.
     func lines(atMost height: Int?) -> [StyledText] {
         let problems = report.problems(for: context)
         let full = problems.map { [""] + Self.lines(of: $0, now: now, width: width) }
@@ -47,13 +49,13 @@ struct StatusView {
         return fitting.first { rows(of: $0) <= height } ?? fitting[1]
     }
 
-    /// How many rows of a terminal lines take: commands are not wrapped here, but there.
+    /// The number of rows that lines take on the terminal, which wraps long commands.
     private func rows(of lines: [StyledText]) -> Int {
         guard let width, width > 0 else { return lines.count }
         return lines.reduce(0) { $0 + max(($1.width + width - 1) / width, 1) }
     }
 
-    /// A line for each problem, and the command that tells what to do; or how many more there are.
+    /// A line for each problem with the command that explains it; beyond `count`, a line with the number of others.
     private func brief(_ problems: ArraySlice<StatusProblem>, atMost count: Int = .max) -> [StyledText] {
         guard let first = problems.first else { return [] }
         let lines = problems.prefix(count).map { problem in
@@ -69,11 +71,11 @@ struct StatusView {
         return (lines.isEmpty ? [] : [""]) + lines + [end]
     }
 
-    /// The lists below an empty line; if they have to be cut, those that are all right are left out first.
+    /// The table of lists below an empty line; if it must be cut, lists without problems are left out first.
     private func table(atMost height: Int?) -> [StyledText] {
         guard !report.lists.isEmpty else { return [] }
         let whole: [StyledText] = [""] + Self.table(of: report.lists).lines(fitting: width)
-        // An empty line, the titles, a list, and how many are left out.
+        // The least table: an empty line, the titles, one list, and the number of lists left out.
         guard let height, whole.count > height else { return whole }
         let rows = max(height - 3, 1)
         let isBad = { (list: StatusReport.List) in list.state != .ok || list.failed > 0 }
@@ -107,7 +109,7 @@ struct StatusView {
     /// A problem with its cause, what to do, an example and the commands to type next, each on its own lines.
     static func lines(of problem: StatusProblem, now: Timestamp, width: Int?) -> [StyledText] {
         let example = problem.example.flatMap { name in
-            // Skip the example if a command, the sentence or the cause names it.
+            // The example is left out if a command, the sentence or the cause names it.
             let isNamed =
                 problem.commands.contains { $0.contains(bytes: " " + ShellWord.quoted(name)) }
                 || [problem.sentence, problem.detail ?? ""].contains { $0.contains(bytes: name) }
@@ -123,7 +125,7 @@ struct StatusView {
     // MARK: Lists
 
     static func table(of lists: [StatusReport.List]) -> Table {
-        // Non-zero counts are left out last.
+        // Columns with a count other than 0 are left out last.
         let pending = lists.contains { $0.pending > 0 } ? 5 : 1
         let failed = lists.contains { $0.failed > 0 } ? 6 : 2
         var table = Table(
@@ -139,7 +141,7 @@ struct StatusView {
         return table
     }
 
-    /// The state in a few words, including failures.
+    /// The state of a list in a few words, including failures.
     private static func state(of list: StatusReport.List) -> StyledText {
         let failures = list.failed > 0 ? "\(grouped(list.failed)) failed" : ""
         switch list.state.known {
@@ -195,7 +197,7 @@ struct StatusView {
         }
         if let generation = report.generation, let published = report.published {
             let time = RelativeTime.past(published, now: now)
-            // With failed or pending icons, “in sync” would mislead.
+            // With failed or pending icons, “in sync” would be misleading.
             let isDone = !report.hasFailures && icons.pending == 0
             let sync = report.inSync ? (isDone ? ", in sync" : "") : ", not in sync"
             figures.append(("generation", StyledText("\(grouped(generation)), published \(time)\(sync)")))
@@ -205,7 +207,7 @@ struct StatusView {
         return figures + upstreams + [("agent", StyledText(agent))]
     }
 
-    /// The counts that are not zero, each with its word.
+    /// The counts other than zero, each with its word.
     private static func parts(_ counts: (number: Int, word: String)...) -> [String] {
         counts.filter { $0.number > 0 }.map { "\(grouped($0.number)) \($0.word)" }
     }

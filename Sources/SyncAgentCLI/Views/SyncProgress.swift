@@ -16,10 +16,11 @@ struct SyncProgress {
     private var start: Sample?
     private var newest: Sample?
     private var report = SyncReport()
-    /// The most lists that were published: with each icon that comes, a list is published anew.
+    /// The highest number of published lists so far: a list counts as unpublished again with each new icon, and the
+    /// count must not go back.
     private var publishedLists = 0
 
-    /// Records a report; one without lists means that the agent has not scanned yet.
+    /// Records a report; ignores one without lists, because the agent has not scanned the folder yet.
     mutating func record(_ report: SyncReport, at time: ContinuousClock.Instant) {
         guard report.lists != nil else { return }
         let sample = Sample(time: time, icons: report.ready + report.failed, bytes: report.downloadedBytes ?? 0)
@@ -31,7 +32,7 @@ struct SyncProgress {
 
     private var total: Int { report.ready + report.failed + report.pending }
 
-    /// A bar in which failed icons are apart; `nil` as long as none is known.
+    /// A bar with separate marks for failed icons; `nil` as long as no icon is known.
     var bar: StyledText? {
         guard total > 0 else { return nil }
         let done = Self.barWidth * (report.ready + report.failed) / total
@@ -43,7 +44,7 @@ struct SyncProgress {
             + cells("-", Self.barWidth - done, .dim) + "]"
     }
 
-    /// A line of figures, and one on what the sync waits for; rates follow after the first second.
+    /// A line of figures, and one that says what the sync waits for; rates are shown after the first second.
     var lines: [StyledText] {
         guard let lists = report.lists, lists > 0, let start, let newest else { return ["Reading the lists folder"] }
         let (icons, bytes) = (newest.icons - start.icons, newest.bytes - start.bytes)
@@ -68,7 +69,9 @@ struct SyncProgress {
 final class SyncProgressDisplay: Sendable {
     private struct State {
         var progress = SyncProgress()
-        /// When lines were last written that cannot be redrawn; at first ahead, so that a quick sync writes none.
+        /// When lines were last written to an output that cannot be redrawn.
+        ///
+        /// It starts 2 s ahead, so that a quick sync writes none.
         var last = ContinuousClock.now + .seconds(2)
     }
 
