@@ -5,7 +5,7 @@ import HTTPRules
 
 /// What a code means, and what to do: a row of the articles Codes and Operation, which the program contains.
 ///
-/// The text is written once, in the articles: a row that is added there is explained everywhere.
+/// Only the articles contain the texts: a row that is added there is explained by every command.
 package struct CodeExplanation: Equatable, Sendable {
     /// What a code is about, by the heading of its table.
     package enum Subject: String, CaseIterable, Sendable {
@@ -21,7 +21,7 @@ package struct CodeExplanation: Equatable, Sendable {
     package var code: String
     /// What happened, as sentences.
     package var meaning: String
-    /// When the agent tries again by itself; `nil` if the table does not tell.
+    /// When the agent retries by itself; `nil` if the table does not say.
     package var retry: String?
     /// What to do, as sentences.
     package var remedy: String
@@ -29,12 +29,12 @@ package struct CodeExplanation: Equatable, Sendable {
     /// All rows, in the order of the articles.
     package static let all = [codes_article(), operation_article()].flatMap { rows(of: String(cString: $0)) }
 
-    /// What words of ``retry`` mean: `Soon`, `Later`.
+    /// The meanings of the words in ``retry``: `Soon`, `Later`.
     package static let retries = terms(in: String(cString: codes_article()))
 
     private static let anyStatus = "http-NNN"
 
-    /// The rows of a code: several if it says something of icons and of lists; none if there is no such code.
+    /// The rows of a code; several if icons and lists share it, none if there is no such code.
     package static func explanations(of code: String) -> [CodeExplanation] {
         let isStatus = if case .http? = FetchFailure.Code(rawValue: code) { true } else { false }
         return all.filter { haveSameBytes($0.code, isStatus ? anyStatus : code) }
@@ -48,7 +48,7 @@ package struct CodeExplanation: Equatable, Sendable {
             guard let subject = heading, line.starts(withBytes: "| `") else { continue }
             let cells = line.split(atByte: "|").map(\.trimmed)
             guard cells.count >= 3 else { continue }
-            // Codes are between backticks: every second part.
+            // Codes are between backticks: every second part is one.
             let parts = cells[0].split(atByte: "`", omittingEmpty: false).enumerated()
             rows += parts.filter { $0.offset % 2 == 1 }.map { part in
                 CodeExplanation(
@@ -70,7 +70,7 @@ package struct CodeExplanation: Equatable, Sendable {
         }
     }
 
-    /// Markdown as text: without marks, and links as names of articles.
+    /// Markdown as plain text: without marks, and with links replaced by the names of articles.
     private static func plain(_ text: String) -> String {
         let parts = text.replacing(bytes: "`", with: "").replacing(bytes: "*", with: "")
             .replacing(bytes: "<doc:", with: "\0").split(atByte: "\0", omittingEmpty: false)

@@ -2,11 +2,11 @@
 import CacheFormat
 import HTTPRules
 
-/// What suggested commands depend on besides the ``StatusReport``: the caller's options, paths and rights.
+/// The caller's options, paths and rights, on which suggested commands depend besides the ``StatusReport``.
 ///
-/// The default is to know nothing, as when the agent itself reports its status.
+/// The default knows nothing of a caller, as when the agent itself reports its status.
 package struct CommandContext: Equatable, Sendable {
-    /// The options that reach the same agent, quoted for a shell, such as `--socket /run/a.sock`.
+    /// The options with which a command reaches the same agent, quoted for a shell, such as `--socket /run/a.sock`.
     package var options: [String]
     package var start: String?
     /// Whether it is the system's agent, which systemd reloads.
@@ -14,7 +14,8 @@ package struct CommandContext: Equatable, Sendable {
     package var lists: String?
     package var cache: String?
     package var file: String?
-    /// Whether the caller may not use the control socket; otherwise an agent that is not reached does not answer.
+    /// Whether the caller may not use the control socket; if `false`, an agent that is not reached is one that does not
+    /// answer.
     package var isClosed = true
 
     package init(
@@ -25,7 +26,7 @@ package struct CommandContext: Equatable, Sendable {
         (self.lists, self.cache, self.file) = (lists, cache, file)
     }
 
-    /// Adds the options to a command, unless it is not a syncagent command or names its file.
+    /// Adds the options to a syncagent command, unless the command already names its file.
     package func command(_ text: String) -> String {
         guard !options.isEmpty, text.starts(withBytes: "syncagent ") || text.starts(withBytes: "sudo syncagent "),
             !text.starts(withBytes: "syncagent config check ")
@@ -37,7 +38,7 @@ package struct CommandContext: Equatable, Sendable {
         return "\(parts[0]) \(options) -- \(parts[1].replacing(bytes: "\0", with: " -- "))"
     }
 
-    /// Completes a problem's commands, and names the settings file in its cause.
+    /// A problem whose commands have the options, and whose cause names the settings file.
     func completed(_ problem: StatusProblem) -> StatusProblem {
         var problem = problem
         problem.commands = problem.commands.map(command)
@@ -45,7 +46,7 @@ package struct CommandContext: Equatable, Sendable {
         return problem
     }
 
-    /// A message that names the file of the settings it mentions.
+    /// A message whose advice on an address, if it has any, names the configuration file.
     package func explained(_ message: String) -> String {
         guard let file, let (cause, advice, rest) = AddressAdvice.find(in: message) else { return message }
         return cause + advice.clause(for: file) + rest

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What is evicted and what stays, and why: the output of `syncagent evict --dry-run`.
+/// The unreferenced icons, and why each is evicted or stays: the output of `syncagent evict --dry-run`.
 package struct EvictionReport: Codable, Equatable, Sendable {
     package struct Icon: Codable, Equatable, Sendable {
         package var url: IconURL
         /// The image, relative to the cache folder.
         package var path: String
         package var bytes: Int
-        /// Whether `syncagent evict` removes it.
+        /// Whether `syncagent evict` removes the icon's image.
         package var goes: Bool
-        /// Why it stays, or when it would be evicted by itself.
+        /// Why the image stays, or when it would be evicted without the command.
         package var reason: String
-        /// The newest superseded generation that names it.
+        /// The newest superseded generation that names the icon.
         package var generation: Int?
 
         package init(url: IconURL, path: String, bytes: Int, goes: Bool, reason: String, generation: Int? = nil) {
@@ -40,9 +40,9 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     package var reason: String?
     package var icons: [Icon]
     package var leases: [Lease] = []
-    /// Whether everything that can be evicted now is gone.
+    /// Whether everything that can be evicted now has been removed.
     package var isSettled: Bool
-    /// How many renditions are retired, whose icons need not be.
+    /// The number of retired renditions, including those whose icons are not retired.
     package var renditions = 0
 
     package init(

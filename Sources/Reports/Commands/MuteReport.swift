@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What a user mutes: its failures are known, and no longer count for the status and for alerts.
+/// A list or an icon whose failures a user knows: they no longer count for the status and for alerts.
 package enum MuteTarget: Codable, Comparable, Hashable, Sendable {
     /// The rejection of a list, and the failures of icons that only muted lists name.
     case list(ListName)
@@ -16,13 +16,13 @@ package enum MuteTarget: Codable, Comparable, Hashable, Sendable {
     }
 }
 
-/// All that is muted: the lists, then the URLs, each sorted.
+/// Everything that is muted: the lists, then the URLs, each sorted.
 package struct MuteReport: Codable, Equatable, Sendable {
-    /// A URL or a list; the other one is `nil`.
+    /// A muted URL or list; the other property is `nil`.
     package struct Mute: Codable, Equatable, Sendable {
         package var url: IconURL?
         package var list: ListName?
-        /// When it ends by itself; `nil` if it does not.
+        /// When the mute ends; `nil` if only a command ends it.
         package var until: String?
 
         package init(_ target: MuteTarget, until: String?) {
@@ -33,7 +33,7 @@ package struct MuteReport: Codable, Equatable, Sendable {
     }
 
     package var mutes: [Mute]
-    /// Why the last change is not stored; `nil` if it is.
+    /// The reason why the last change is not stored; `nil` if it is.
     package var error: String?
 
     package init(mutes: [Mute], error: String?) { (self.mutes, self.error) = (mutes, error) }

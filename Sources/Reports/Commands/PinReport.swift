@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The pinned icons, which stay even if no list names them.
+/// The pinned icons, which stay even if no list names their URLs.
 package struct PinReport: Codable, Equatable, Sendable {
-    /// Their URLs, in the order in which they were pinned.
+    /// The URLs of the pinned icons, in the order in which they were pinned.
     package var pins: [IconURL]
     /// Whether the pins are durable, as part of the newest manifest.
     package var isPublished: Bool

@@ -6,14 +6,14 @@ package struct PurgeReport: Codable, Equatable, Sendable {
     package enum State: String, CaseIterable, Codable, Sendable {
         case done
         case underWay = "under-way"
-        /// Nothing was forgotten, and nothing removed.
+        /// Nothing was forgotten or removed.
         case refused
-        /// Everything was forgotten, but not everything removed.
+        /// The agent forgot everything, but could not remove every file.
         case failed
     }
 
     package var state: State
-    /// Why it failed, as a clause.
+    /// The reason for a failure, as a clause.
     package var reason: String?
     package var files: Int
 

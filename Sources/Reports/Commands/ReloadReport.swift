@@ -3,11 +3,11 @@ package import CacheFormat
 
 /// The result of reading the configuration again: the output of `syncagent reload`.
 package struct ReloadReport: Codable, Equatable, Sendable {
-    /// The settings that changed now.
+    /// The settings whose new values are now in force.
     package var changed: [String]
-    /// Changed settings that take effect only at a restart.
+    /// The settings whose new values need a restart.
     package var needRestart: [String]
-    /// The problems of the configuration, which is then not in force; empty if it is.
+    /// The problems of the configuration; if there are any, the old settings stay in force.
     package var errors: [String]
 
     package init(changed: [String] = [], needRestart: [String] = [], errors: [String] = []) {

@@ -6,12 +6,13 @@ package import CacheFormat
 ///
 /// A shell reads bytes, so bytes are quoted: a `Character` could hide a quote behind a combining mark. The forms:
 ///
-/// - A word of ASCII letters, digits and a few signs stays as it is.
+/// - A word of ASCII letters, digits and a few punctuation marks stays as it is.
 /// - Other text is quoted with `'…'`; a quote or a backslash stands outside, as `\'` or `\\`. In fish, a backslash
 ///   escapes a quote also within quotes; this form means the same in sh, bash, zsh and fish.
 /// - Text that a terminal does not show faithfully becomes `$'…'` with three-digit octal escapes, which bash, zsh, ksh
 ///   and POSIX (2024) read alike; `\x` takes more digits in some. Quotes, backslashes and `!` are escaped too, so that
-///   no quote remains inside. fish rejects such a word, and dash takes it literally; neither runs any of it.
+///   no quote remains inside. fish rejects such a word, and dash takes it literally; neither runs a part of it as a
+///   command.
 package enum ShellWord {
     private static let plain = Set("%+,-./:=@_".utf8)
     private static let escapedASCII = Set("'\\!".utf8)
@@ -22,10 +23,10 @@ package enum ShellWord {
         return isShown(text) ? quoted(shown: text.utf8) : escaped(text)
     }
 
-    /// Whether a terminal shows all of a text, each sign by itself.
+    /// Whether a terminal shows every scalar of a text by itself.
     ///
-    /// It does not show control and format characters, and others without a glyph. A combining mark is shown with the
-    /// letter before it; without one it would be drawn over a quote.
+    /// Terminals do not show control and format characters and others without a glyph. They draw a combining mark over
+    /// the letter before it; without a letter, it would be drawn over a quote.
     package static func isShown(_ text: String) -> Bool {
         var canCarryMark = false
         for scalar in text.unicodeScalars {
@@ -68,7 +69,7 @@ package enum ShellWord {
         }
     }
 
-    /// Whether a byte has no meaning to a shell.
+    /// Whether a byte has no special meaning in a shell.
     package static func isPlain(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || plain.contains(byte) }
 
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The progress of some lists' icons: the output of `syncagent sync`.
+/// The progress of all icons of some lists: the output of `syncagent sync`.
 package struct SyncReport: Codable, Equatable, Sendable {
     package struct Rejection: Codable, Equatable, Sendable {
         package var list: ListName
@@ -12,18 +12,18 @@ package struct SyncReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// Requested lists that are not in the folder.
+    /// The requested lists that are not in the lists folder.
     package var missing: [ListName] = []
     package var rejected: [Rejection] = []
     package var ready = 0
     package var pending = 0
     package var failed = 0
-    /// Whether nothing more will happen for now: everything is published, has failed, or waits for something else.
+    /// Whether the sync is over for now: each list and icon is published, has failed, or waits for an obstacle to end.
     package var isDone = false
     package var error: String?
-    /// The number of lists, or of requested lists.
+    /// The number of requested lists, or of all lists.
     package var lists: Int?
-    /// How many of them are published in their current state.
+    /// The number of these lists whose current state is published.
     package var publishedLists: Int?
     /// Image bytes that the agent has downloaded since it started.
     package var downloadedBytes: Int?

@@ -4,7 +4,7 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-// All of each event: its kind, sentence, code and subject, and how it is logged.
+// One factory for each event: its kind, sentence, code and subject, and how it is logged.
 extension AgentEvent {
     package static func agentStarted(version: String) -> Self { Self(.agentStarted, "syncagent \(version) started.") }
     package static var agentStopping: Self { Self(.agentStopping, "The agent is stopping.") }
@@ -16,13 +16,13 @@ extension AgentEvent {
         return Self(.listAccepted, "Accepted: \(counted(apps, "app"))\(rest).", list: list)
             .log(.info, "list accepted", ["apps": "\(apps)", "problems": "\(problems)"])
     }
-    /// A file is rejected, and no version of the list is in force.
+    /// A list's file is rejected, and no version of the list is in force.
     package static func listRejected(_ list: ListName, _ rejection: ListRejection) -> Self {
         let message = "Rejected: \(rejection.message) No version of this list is in force."
         return Self(.listRejected, message, code: "\(rejection.code)", list: list)
             .log(.warning, "list rejected: it has no good version", ["reason": rejection.message])
     }
-    /// A file is rejected, and the last good version of the list stays in force.
+    /// A list's file is rejected, and the last good version of the list stays in force.
     package static func listKept(_ list: ListName, _ rejection: ListRejection) -> Self {
         let message = "Rejected: \(rejection.message) The last good version stays in force."
         return Self(.listKept, message, code: "\(rejection.code)", list: list)
@@ -34,7 +34,7 @@ extension AgentEvent {
 
     // MARK: Icons
 
-    /// An icon has its first image since this generation; or, without one, a list names a retired icon again.
+    /// An icon has its first image since this generation; without a generation: a list names a retired icon again.
     package static func iconReady(_ url: IconURL, bytes: Int, generation: Int?) -> Self {
         generation == nil
             ? Self(.iconReady, "Named by a list again: the image on disk is ready.", url: url)
@@ -54,7 +54,7 @@ extension AgentEvent {
         return Self(.iconStale, "Not refreshed: \(failure.clause) The image on disk stays.", code: code, url: url)
             .log(.warning, "icon not refreshed: its image stays", failure.details)
     }
-    /// The image of a stale icon was refreshed, and is unchanged.
+    /// The image of a stale icon was revalidated, and has not changed.
     package static func iconFresh(_ url: IconURL) -> Self {
         Self(.iconFresh, "Refreshed after failures: the image on disk is current.", url: url)
             .log(.info, "icon refreshed again")
@@ -80,7 +80,9 @@ extension AgentEvent {
 
     // MARK: Publications and conditions
 
-    /// A generation is in force, with so many new list documents and images; `endsFailure` after failed publications.
+    /// A generation is in force.
+    ///
+    /// `lists` and `images` count its new documents and images; `endsFailure` if earlier attempts failed.
     package static func generationPublished(_ generation: Int, lists: Int, images: Int, endsFailure: Bool) -> Self {
         let beginning = endsFailure ? "Published after failures" : "Published"
         let event = Self(
@@ -89,7 +91,7 @@ extension AgentEvent {
             generation: generation, published: (lists, images))
         return endsFailure ? event.log(.notice, "publishing works again", ["generation": "\(generation)"]) : event
     }
-    /// A publication failed; or it succeeded but may not survive a power failure (`isInDoubt`).
+    /// A publication failed; with `isInDoubt`, it succeeded but may not survive a power failure.
     package static func publicationFailed(reason: String, isInDoubt: Bool) -> Self {
         isInDoubt
             ? Self(.publicationFailed, "Published, but may not survive a power failure: \(reason).", code: "in-doubt")
@@ -105,7 +107,7 @@ extension AgentEvent {
         Self(.downloadsUnblocked, "Disk space and resources are sufficient again.")
             .log(.notice, "enough disk space and resources again")
     }
-    /// Nothing is rendered, or renditions get no names.
+    /// No image can be rendered, or renditions get no names in the cache folder.
     package static func renderingBlocked(reason: String) -> Self {
         Self(.renderingBlocked, "Rendering is blocked: \(reason).")
             .log(.warning, "rendering blocked", ["reason": reason])
@@ -123,7 +125,7 @@ extension AgentEvent {
     package static var evictionActive: Self {
         Self(.evictionActive, "Eviction is active again.").log(.notice, "eviction active again")
     }
-    /// An upstream changed its state; the reason is empty if nothing is wrong.
+    /// The state of an upstream changed; the reason is empty if nothing is wrong.
     package static func upstreamChanged(
         _ url: UpstreamURL, _ state: StatusReport.Upstream.State, reason: String
     ) -> Self {
@@ -154,7 +156,7 @@ extension AgentEvent {
         return Self(.muted, message, list: mute.list, url: mute.url)
             .log(.info, mute.list == nil ? "icon muted" : "list muted")
     }
-    /// A user unmuted it, or its time is over.
+    /// A user unmuted a list or an icon, or the mute's time is over.
     package static func unmuted(_ target: MuteTarget) -> Self {
         let mute = MuteReport.Mute(target, until: nil)
         return Self(.unmuted, "Unmuted: its failures count.", list: mute.list, url: mute.url)
@@ -185,7 +187,7 @@ extension AgentEvent {
         case damagedImages = "damaged-images"
         case otherFolder = "other-folder"
     }
-    /// Something in the cache folder was missing or damaged, and is being repaired.
+    /// Files in the cache folder were missing or damaged, and are being repaired.
     package static func cacheHealed(_ repair: Repair, summary: String) -> Self {
         let what =
             switch repair {
@@ -196,7 +198,9 @@ extension AgentEvent {
         return Self(.cacheHealed, "\(what): \(summary).", code: repair.rawValue)
             .log(.warning, "cache being restored", ["lost": summary])
     }
-    /// A new state database was created, as its store has logged; `isKnown` if the old content is stored again.
+    /// The state database was replaced by a new one; with `isKnown`, the agent stores its content again.
+    ///
+    /// The event has no log line, because the store has logged it.
     package static func stateReplaced(_ loss: StateLoss, isKnown: Bool) -> Self {
         let what = loss == .damaged ? "damaged and set aside" : "removed while the agent ran"
         let end =

@@ -3,9 +3,9 @@ package import CacheFormat
 
 /// A change that matters to users, written to the event journal and the log.
 ///
-/// Its texts are made when they are written, because there are as many events as icons.
+/// The texts are made only when they are written, because there can be as many events as icons.
 package struct AgentEvent: Equatable, Sendable {
-    /// What happened; its stable word is its name with hyphens, as `icon-ready`.
+    /// The kind of event; its stable word is the name with hyphens, such as `icon-ready`.
     package enum Kind: String, CaseIterable, Sendable {
         case agentStarted, agentStopping
         case listAccepted, listRejected, listKept, listRemoved
@@ -18,7 +18,7 @@ package struct AgentEvent: Equatable, Sendable {
         case cacheHealed, stateReplaced, configurationReloaded, configurationRejected
         case upstreamFresh, upstreamStale, upstreamBroken, upstreamRefused
         case purged, purgeFailed
-        /// Events are missing; only sent to readers, see ``EventGap``.
+        /// Events are missing; never recorded, only sent to readers: see ``EventGap``.
         case gap
 
         private static let words = allCases.reduce(into: [Kind: String]()) { words, kind in
@@ -28,13 +28,15 @@ package struct AgentEvent: Equatable, Sendable {
 
         package var word: String { Self.words[self] ?? rawValue }
 
-        /// Whether the event is about one icon: there can be as many of these as icons, whose states show the same.
+        /// Whether the event is about one icon.
+        ///
+        /// Such events can be as many as icons; lost ones show in the icons' states.
         package var isOfIcon: Bool { rawValue.utf8.starts(with: "icon".utf8) }
     }
 
-    /// How an event is logged, besides its subject.
+    /// The log line of an event, without its subject.
     package struct Entry: Sendable {
-        /// Named as those of swift-log.
+        /// The levels have the names of those in swift-log.
         package enum Level: String, Sendable { case info, notice, warning, error }
 
         package var level: Level
@@ -46,10 +48,10 @@ package struct AgentEvent: Equatable, Sendable {
     package let code: String?
     package let list: ListName?
     package let url: IconURL?
-    /// The URL whose image stays, of an event of kind `icon-kept`.
+    /// The URL whose image an app keeps showing, for an event of kind `icon-kept`.
     let previous: IconURL?
     package let generation: Int?
-    /// How many list documents and images of a generation are new.
+    /// The numbers of new list documents and new images in a generation.
     package let published: (lists: Int, images: Int)
     private let makeMessage: @Sendable () -> String
     private var makeEntry: (@Sendable () -> Entry)?
@@ -72,10 +74,10 @@ package struct AgentEvent: Equatable, Sendable {
         return event
     }
 
-    /// What happened, as a sentence; the subject is given beside it.
+    /// The event as a sentence; the subject is given in other fields.
     package var message: String { makeMessage() }
 
-    /// `nil` if the log has no line for each event of this kind.
+    /// The log line; `nil` if events of this kind are not logged one by one.
     package var entry: Entry? { makeEntry?() }
 
     package static func == (one: Self, other: Self) -> Bool {

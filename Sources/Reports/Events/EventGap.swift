@@ -3,11 +3,11 @@ import CacheFormat
 
 package struct EventGap: Equatable, Sendable {
     package enum Cause: String, CaseIterable, Codable, Sendable {
-        /// They were removed to make room for newer ones.
+        /// The events were removed to make room for newer ones.
         case rotated
-        /// They could not be written, for example because the disk is full.
+        /// The events could not be written, for example because the disk is full.
         case notWritten = "not-written"
-        /// Too many events at once to buffer; events of icons are dropped first.
+        /// Too many events came at once to buffer them; events of icons are dropped first.
         case tooMany = "too-many"
         /// The agent was killed and may not have written the last events.
         case agentKilled = "agent-killed"
@@ -33,7 +33,7 @@ package struct EventGap: Equatable, Sendable {
         }
     }
 
-    /// The number of the first missing event; for ``Cause/unknownPosition``, from the reader's own position.
+    /// The number of the first missing event; for ``Cause/unknownPosition``, the number that the journal gives next.
     package var from: Int
     package var through: Int
     package var cause: Cause

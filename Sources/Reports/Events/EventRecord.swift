@@ -8,7 +8,7 @@ package struct EventRecord: Codable, Equatable, Sendable {
     package var code: String?
     package var list: ListName?
     package var url: IconURL?
-    /// The digest of a URL that is too long for an event, as in `by-url/`.
+    /// The digest of a URL that is too long for an event; `by-url/` has a file of this name.
     package var urlSHA256: String?
     package var generation: Int?
     package var from: Int?

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a new state database was begun in place of one that there was.
+/// Why a new state database replaced an existing one.
 package enum StateLoss: String, CaseIterable, Sendable {
-    /// It was damaged, and is set aside.
+    /// The old database was damaged, and is set aside.
     case damaged
-    /// It was removed, or its folder, while the agent ran.
+    /// The old database, or its folder, was removed while the agent ran.
     case removed
 }

@@ -4,11 +4,11 @@ package import CacheFormat
 
 /// All referenced and retired URLs in sorted order, with the entries that name them.
 ///
-/// Made outside the agent's loop, and only for clients that page through all icons.
+/// It is built outside the agent's loop, and only for clients that page through all icons.
 package struct IconIndex: Sendable {
     private struct Mention: Sendable {
         var url: IconURL
-        /// The list's number, and the entry in it; −1 for an icon that no list names.
+        /// The list's index, and the index of the entry in it; −1 for an icon that no list names.
         var list: Int32
         var entry: Int32
     }
@@ -41,9 +41,9 @@ package struct IconIndex: Sendable {
 
     package func number(of list: ListName) -> Int? { source.lists.firstIndex { $0.name == list } }
 
-    /// The next icons in order, none at the end; `place` advances to where the next call continues.
+    /// The next icons in order, none at the end; advances `place` to where the next call continues.
     ///
-    /// `list` is the number of the list that names them; `nil` for all.
+    /// `list` is the index of the list that must name the icons; `nil` for all icons.
     package func next(from place: inout Int, in list: Int?, atMost limit: Int) -> [Entry] {
         var entries: [Entry] = []
         while place < mentions.count, entries.count < limit {
@@ -66,7 +66,7 @@ package struct IconIndex: Sendable {
 
     // MARK: Cursors
 
-    /// The most bytes of a URL in a cursor.
+    /// The most bytes of a URL that a cursor contains.
     private static let longestKey = 512
 
     package func cursor(after url: IconURL) -> String {
@@ -79,7 +79,7 @@ package struct IconIndex: Sendable {
         return "\(end - start)." + Self.hex(key)
     }
 
-    /// `nil` if the cursor is invalid.
+    /// The place of a cursor in the order of URLs; `nil` if the cursor is invalid.
     package func place(of cursor: String) -> Int? {
         let parts = cursor.split(atByte: ".", maxSplits: 1, omittingEmpty: false)
         guard parts.count == 2, parts[0].utf8.count <= 9, parts[0].utf8.allSatisfy({ (0x30...0x39).contains($0) }),

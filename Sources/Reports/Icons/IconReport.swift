@@ -3,14 +3,14 @@ package import CacheFormat
 package import Fleet
 package import HTTPRules
 
-/// Everything known about one URL: the output of `syncagent why`.
+/// The state of one URL, with the reasons for it: the output of `syncagent why`.
 package struct IconReport: Codable, Equatable, Sendable {
     package struct Failure: Codable, Equatable, Sendable {
-        /// As text, because a later version of the agent may have other codes.
+        /// The failure's code as text, because a later version of the agent may have other codes.
         package var code: String
         package var message: String
         package var attempts: Int
-        /// When it is retried; `nil` if it is not retried until its list or the settings change.
+        /// When the icon is retried; `nil` if it is not retried until its list or the settings change.
         package var nextAttempt: String?
 
         package init(code: String, message: String, attempts: Int, nextAttempt: String? = nil) {
@@ -23,7 +23,7 @@ package struct IconReport: Codable, Equatable, Sendable {
         package var received: String
         package var etag: String?
         package var lastModified: String?
-        /// How its freshness was computed.
+        /// How the freshness lifetime was computed.
         package var freshness: String
 
         package init(received: String, etag: String? = nil, lastModified: String? = nil, freshness: String) {
@@ -56,7 +56,7 @@ package struct IconReport: Codable, Equatable, Sendable {
     /// The previous image of an app whose icon has none yet.
     package struct Previous: Codable, Equatable, Sendable {
         package var url: IconURL
-        /// Relative to the cache folder.
+        /// The image's path, relative to the cache folder.
         package var path: String
         /// Since when the app has had the new URL; `nil` if unknown.
         package var since: String?
@@ -77,11 +77,11 @@ package struct IconReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// An image in another size.
+    /// The icon's image in another size.
     package struct Rendition: Codable, Equatable, Sendable {
-        /// As in `render.sizes`.
+        /// The size as in `render.sizes`.
         package var size: String
-        /// Relative to the cache folder.
+        /// The rendition's path, relative to the cache folder.
         package var path: String
 
         package init(size: String, path: String) { (self.size, self.path) = (size, path) }
@@ -90,40 +90,40 @@ package struct IconReport: Codable, Equatable, Sendable {
     package var url: IconURL
     package var lists: [ListName]
     package var state: Word<IconSummary.State>
-    /// The image on disk, relative to the cache folder.
+    /// The path of the image on disk, relative to the cache folder.
     package var path: String?
     package var next: String
     package var failure: Failure?
     package var response: Response?
     package var origin: Origin?
-    /// That its last refresh failed, as a sentence; `nil` if it did not.
+    /// A sentence which says that the last refresh failed; `nil` if it did not.
     package var stale: String?
     /// The redirects and proxies of the last download; empty if it was direct.
     package var trail: [FetchTrail.Hop]
     package var pinned = false
-    /// The key of its URL, without secrets; `nil` if no rule of `[[keys]]` is for its host.
+    /// The icon's cache key, without secrets; `nil` if no rule of `[[keys]]` is for its host.
     package var key: String?
-    /// Why it is not being downloaded.
+    /// The reasons why the icon is not being downloaded.
     package var holds: [Hold] = []
     /// The rule that determines its next refresh or retry.
     package var rule: String?
-    /// Why its unreferenced image stays on disk, or when it is evicted.
+    /// Why the image of an unreferenced icon stays on disk, or when it is evicted.
     package var eviction: String?
-    /// The upstream's file that its image came from; `nil` if it came from its origin.
+    /// The URL of the file that the image came from at an upstream; `nil` if it came from its origin.
     package var source: String?
-    /// What each upstream says about it.
+    /// The icon's state in the manifest of each upstream.
     package var upstreams: [UpstreamOpinion] = []
     /// The image that apps show until the icon has its own; `nil` if there is none, or the icon has its own.
     package var previous: Previous?
     /// The icons for which apps still show this one's image.
     package var shownFor: [Shown] = []
-    /// The sizes that its image is rendered in.
+    /// The sizes in which renditions of the image are on disk.
     package var renditions: [Rendition] = []
-    /// Why its image is not rendered; `nil` if it is, or will be.
+    /// Why the image cannot be rendered; `nil` if it was rendered or waits to be.
     package var renderFailure: RenderFailure?
-    /// Whether its image waits to be rendered.
+    /// Whether the image waits to be rendered.
     package var isRenderPending = false
-    /// Why its failures do not count; `nil` from an agent of an older version.
+    /// The mutes that keep the icon's failures from counting; `nil` from an agent of an older version.
     package var mutes: [MuteReport.Mute]?
     package var isShownElsewhere: Bool { !shownFor.isEmpty }
 

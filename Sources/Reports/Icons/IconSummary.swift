@@ -12,7 +12,7 @@ package struct IconSummary: Codable, Equatable, Sendable {
     /// `ready` if its image is on disk, `pending`, `failed`, or `retired` if no list names it.
     package var state: State
     package var lists: [ListName]
-    /// The image on disk, relative to the cache folder.
+    /// The path of the image on disk, relative to the cache folder.
     package var path: String?
     package var sha256: String?
     package var bytes: Int?
@@ -21,9 +21,9 @@ package struct IconSummary: Codable, Equatable, Sendable {
     package var height: Int?
     /// The code of the last failure, if the icon or its last refresh failed.
     package var error: String?
-    /// That its last refresh failed, as a sentence; `nil` if it did not.
+    /// A sentence which says that the last refresh failed; `nil` if it did not.
     package var stale: String?
-    /// The URL that the image came from, if it is an app's previous one, and the icon has none of its own yet.
+    /// The URL of the app's previous image, if the entry shows it because the icon has no image yet.
     package var previous: IconURL?
 
     package init(url: IconURL, state: State, lists: [ListName]) {
@@ -47,7 +47,7 @@ package struct IconPage: Codable, Equatable, Sendable {
 }
 
 package struct IconMentions: Sendable {
-    /// Changes whenever an entry or a retired icon does.
+    /// A number that changes whenever an entry or a retired icon does.
     package var version: Int
     package var lists: [(name: ListName, entries: AppEntries)]
     package var retired: [IconURL]

@@ -4,16 +4,16 @@ package import CacheFormat
 /// Why an image has no renditions.
 package struct RenderFailure: Codable, Hashable, Sendable {
     package enum Code: String, Codable, CaseIterable, Sendable {
-        /// It has a format, or a variant of one, that the renderer does not read.
+        /// The renderer does not read the image's format, or this variant of it.
         case unsupported = "render-unsupported"
-        /// The renderer found it damaged or too large, or died of it.
+        /// The renderer found the image damaged or too large, or crashed while reading it.
         case failed = "render-failed"
-        /// The renderer was killed (SIGKILL) while it rendered it, or took too long; it is tried again.
+        /// The renderer was killed (SIGKILL) during this image, or took too long; the image is retried.
         case interrupted = "render-interrupted"
     }
 
     package var code: Word<Code>
-    /// A clause.
+    /// The reason, as a clause.
     package var message: String
 
     package init(_ code: Code, _ message: String) { (self.code, self.message) = (Word(code), message) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The messages to the service manager, in the format of sd_notify(3), and their order.
+/// The messages to the service manager (sd_notify(3)), each at the right moment.
 ///
 /// Each method returns the message to send, or `nil` if there is none.
 package struct ServiceNotices: Sendable {
@@ -9,11 +9,11 @@ package struct ServiceNotices: Sendable {
         case starting, ready, reloading, stopping
     }
 
-    /// The shortest time between two status texts.
+    /// The shortest time between two messages with a status text.
     package static let pace: Duration = .seconds(1)
     /// The longest status text in bytes: systemd reads 4,096 bytes of a message.
     private static let longest = 400
-    /// How far each message of a long start or stop extends the timeout.
+    /// How much time each message during a long start or shutdown adds to the service manager's timeout.
     private static let patience: Duration = .seconds(30)
 
     package private(set) var phase = Phase.starting
@@ -39,7 +39,7 @@ package struct ServiceNotices: Sendable {
         phase == .stopping ? nil : field(text, at: now)
     }
 
-    /// Reports progress of a start that takes long.
+    /// Reports progress during a start that takes long.
     package func stillStarting() -> String? {
         phase == .starting ? Self.extension(by: Self.patience) : nil
     }
@@ -68,12 +68,12 @@ package struct ServiceNotices: Sendable {
         return "STOPPING=1"
     }
 
-    /// Reports progress of a shutdown that takes long.
+    /// Reports progress during a shutdown that takes long.
     package func stillStopping() -> String? {
         phase == .stopping ? Self.extension(by: Self.patience) : nil
     }
 
-    /// Resets the watchdog: all parts of the agent work.
+    /// Resets the watchdog's timer; sent while all parts of the agent work.
     package func alive() -> String? {
         phase == .stopping ? nil : "WATCHDOG=1"
     }

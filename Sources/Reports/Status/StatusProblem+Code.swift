@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StatusProblem {
-    /// The codes that are not those of failed icons and lists; of those, the one that all icons have in common.
+    /// The codes of problems other than failed icons and lists; `networkLogin` is also a code of icons, for a cause
+    /// that they have in common.
     package enum Code: String, CaseIterable, Sendable {
         case agentUnknown = "agent-unknown"
         case agentUnreachable = "agent-unreachable"
@@ -37,7 +38,7 @@ extension StatusProblem {
         case muted
     }
 
-    /// `nil` for other codes of failed icons, and for those of lists.
+    /// The problem's code as a ``Code``; `nil` for other codes of failed icons, and for those of lists.
     package var known: Code? { Code(rawValue: code) }
 
     init(

@@ -8,13 +8,13 @@ import HTTPRules
 /// Derived from a ``StatusReport`` alone, so that the commands, the dashboard and the JSON agree.
 package struct StatusProblem: Encodable, Equatable, Sendable {
     package enum Severity: String, CaseIterable, Encodable, Sendable {
-        /// Something that the lists ask for was not done, or is in doubt: `status` exits with 1.
+        /// Work that the lists ask for was not done, or is in doubt: `status` exits with 1.
         case problem
-        /// Worth knowing; nothing is wrong.
+        /// A notice: nothing is wrong.
         case notice
     }
 
-    /// A stable word: the code of a failure or of a list, or one of ``Code``, which the article Operation explains.
+    /// A stable word: the code of a failed icon or list, or one of ``Code``, which the article Operation explains.
     package var code: String
     package var severity = Severity.problem
     /// How many icons or lists are affected; 1 for other problems.
@@ -23,13 +23,15 @@ package struct StatusProblem: Encodable, Equatable, Sendable {
     package var sentence: String
     /// The cause, as the system or the server reports it.
     package var detail: String?
-    /// One affected icon's URL, or one affected list.
+    /// The URL of one affected icon, or the name of one affected list.
     package var example: String?
     /// The shell commands to type next, quoted.
     package var commands: [String] = []
-    /// What its code is about, if that is icons or lists that failed; not encoded.
+    /// The subject of the code, if it is of failed icons or lists; not encoded.
     package var subject: CodeExplanation.Subject?
-    /// What to do, as sentences; `nil` if the cause or the commands tell it, and not encoded.
+    /// What to do, as sentences; `nil` if the cause or the commands say it.
+    ///
+    /// Not encoded.
     package var remedy: String?
 
     private enum CodingKeys: CodingKey {
@@ -38,7 +40,7 @@ package struct StatusProblem: Encodable, Equatable, Sendable {
 }
 
 extension StatusReport {
-    /// The problems, the most urgent first, then the notices.
+    /// All problems, the most urgent first, then the notices.
     package var problems: [StatusProblem] { problems(for: CommandContext()) }
 
     package func problems(for context: CommandContext) -> [StatusProblem] {
@@ -193,7 +195,8 @@ extension StatusReport {
 
     // MARK: Lists and icons
 
-    /// The icons behind the login page of a network: one cause for all of them, which is not theirs.
+    /// The icons for which a network's login page answered: one problem for all of them, because the cause is not
+    /// theirs.
     private var loginProblem: StatusProblem? {
         guard let failure = failures.first(where: { $0.code == StatusProblem.Code.networkLogin.rawValue }),
             case let icons = failure.unmuted, icons > 0
@@ -227,7 +230,7 @@ extension StatusReport {
     private var iconProblems: [StatusProblem] {
         let own = failures.filter { $0.code != StatusProblem.Code.networkLogin.rawValue && $0.unmuted > 0 }
         var problems: [StatusProblem] = own.map { failure in
-            // The advice on an address is more than the code can tell.
+            // A message with advice on an address is more specific than the code's remedy.
             let isAdvised = AddressAdvice.find(in: failure.message) != nil
             return StatusProblem(
                 code: failure.code, count: failure.unmuted, sentence: "\(counted(failure.unmuted, "icon")) failed",

@@ -6,7 +6,7 @@ extension StatusReport {
 
     package func json(for context: CommandContext) -> JSON {
         var report = self
-        // An agent of an older version does not report these.
+        // An agent of an older version does not report these counts.
         report.muted = muted ?? 0
         report.lists = lists.map(\.whole)
         let derived: [(key: String, value: JSON)] = [
@@ -23,7 +23,7 @@ extension StatusReport {
 extension StatusReport.List {
     package var json: JSON { JSON(whole) }
 
-    /// The row with what an agent of an older version does not report.
+    /// The list's row with defaults for what an agent of an older version does not report.
     fileprivate var whole: Self {
         var list = self
         list.muted = muted ?? false

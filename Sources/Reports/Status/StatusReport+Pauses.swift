@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension StatusReport.Downloads {
-    /// What is known of pauses: `metered, until 2026-11-26T18:00:00Z; backup`; `nil` if nothing is.
+    /// The reasons and ends of pauses: `metered, until 2026-11-26T18:00:00Z; backup`; `nil` if no pause has either.
     package static func text(of pauses: [Pause]) -> String? {
         let texts = pauses.compactMap { pause in
             let parts = [pause.reason, pause.until.map { "until \($0)" }].compactMap(\.self)

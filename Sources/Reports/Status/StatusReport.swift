@@ -14,7 +14,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct List: Codable, Equatable, Sendable {
         package enum State: String, CaseIterable, Sendable {
             case ok
-            /// The file is not accepted; the last good version stays.
+            /// The list's file is not accepted, and the last good version stays in force.
             case lastGood = "last-good"
             case rejected
         }
@@ -26,23 +26,23 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var pending = 0
         package var failed = 0
         package var error: String?
-        /// Ignored entries.
+        /// The number of ignored entries.
         package var problems = 0
         package var code: String?
-        /// How many ready entries show the previous image of their app.
+        /// The number of ready entries that show the previous image of their app.
         package var previous = 0
         /// The apps whose entry is ignored and that keep their last icon; `nil` if there are none.
         package var kept: Kept?
-        /// Whether its rejection, and the failures of its icons, do not count; `nil` from an agent of an older version.
+        /// Whether failures of the list's file and icons do not count; `nil` from an agent of an older version.
         package var muted: Bool?
 
         /// Apps that keep their last icon, because their entry became unusable.
         package struct Kept: Codable, Equatable, Sendable {
-            /// The most examples.
+            /// The most names in ``examples``.
             package static let mostExamples = 3
 
             package var apps: Int
-            /// The names of the first ones, or the URLs of their icons without secrets.
+            /// The names of the first of these apps, or the URLs of their icons without secrets.
             package var examples: [String]
 
             package init(apps: Int, examples: [String]) {
@@ -60,11 +60,11 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Failure: Codable, Equatable, Sendable {
         package var code: String
         package var icons: Int
-        /// One of them, without secrets in its URL.
+        /// The URL of one of these icons, without secrets.
         package var example: IconURL
         package var list: ListName?
         package var message: String
-        /// How many of them are muted; `nil` if none are.
+        /// The number of these icons that are muted; `nil` if none are.
         package var muted: Int?
 
         var unmuted: Int { icons - (muted ?? 0) }
@@ -79,15 +79,15 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var ready = 0
         package var pending = 0
         package var failed = 0
-        /// Ready, but the last refresh failed.
+        /// Icons with an image whose last refresh failed.
         package var stale = 0
-        /// On disk, but named by no list.
+        /// Icons with an image that no list names.
         package var retired = 0
         /// Icons without an image for which apps show their previous one.
         package var previous = 0
         /// Since when the first of these apps has had a new URL; `nil` if there are none.
         package var previousSince: String?
-        /// One of these icons, without secrets in its URL.
+        /// The URL of one of these icons, without secrets.
         package var previousExample: IconURL?
         package var previousList: ListName?
     }
@@ -95,29 +95,29 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Downloads: Codable, Equatable, Sendable {
         package var active = 0
         package var queued = 0
-        /// Icons to be retried later, because they or their origins failed.
+        /// Icons that are retried later, because they or their origins failed.
         package var waiting = 0
         /// Icons without an image that wait for their origin, for room, or for the end of a pause.
         package var blocked = 0
-        /// The lack of space or resources that some or all icons wait for; they continue by themselves.
+        /// The lack of space or resources that some or all icons wait for; they continue once it ends.
         package var reason: String?
         /// The code for ``reason``: `disk-full` or `out-of-resources`.
         package var code: String?
         /// Origins that get no requests for a while.
         package var origins: [Origin] = []
-        /// Icons that no upstream has, and whose origins are asked later, or never.
+        /// Icons that no upstream has, and whose origins are asked later or, depending on the settings, never.
         package var awaitingUpstream = 0
-        /// Those pending that no list of an upstream names; `nil` if there are none.
+        /// The pending icons that no upstream's list names; `nil` if there are none.
         package var unlisted: Missing?
-        /// Those pending that failed for each upstream that names them; `nil` if there are none.
+        /// The pending icons that failed at every upstream that names them; `nil` if there are none.
         package var failedUpstream: Missing?
         /// Why new downloads are paused.
         package var pauses: [Pause] = []
 
         package struct Pause: Codable, Equatable, Sendable {
-            /// `nil` if none was given.
+            /// The reason that the user gave; `nil` if there is none.
             package var reason: String?
-            /// When it ends by itself; `nil` if it does not.
+            /// When the pause ends; `nil` if only a command ends it.
             package var until: String?
 
             package init(reason: String?, until: String?) {
@@ -136,13 +136,13 @@ package struct StatusReport: Codable, Equatable, Sendable {
             }
         }
 
-        /// Pending icons that no upstream will have soon.
+        /// Pending icons that no upstream is expected to have soon.
         package struct Missing: Codable, Equatable, Sendable {
             package var icons: Int
-            /// One of them, without secrets in its URL.
+            /// The URL of one of these icons, without secrets.
             package var example: IconURL
             package var list: ListName?
-            /// Whether their origins are asked later.
+            /// Whether their origins are asked later; otherwise they only wait for an upstream.
             package var isTemporary: Bool
 
             package init(icons: Int, example: IconURL, list: ListName? = nil, isTemporary: Bool) {
@@ -151,14 +151,14 @@ package struct StatusReport: Codable, Equatable, Sendable {
         }
     }
 
-    /// Images in the sizes of `render.sizes`.
+    /// The images' renditions in the sizes of `render.sizes`.
     package struct Renditions: Codable, Equatable, Sendable {
-        /// Images that have one in each size.
+        /// Images that have a rendition in each size.
         package var ready = 0
         package var pending = 0
         /// Images that cannot be rendered.
         package var failed = 0
-        /// Why nothing is rendered, as a clause.
+        /// The reason why nothing is rendered, as a clause.
         package var error: String?
 
         package init() {}
@@ -167,7 +167,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Cache: Codable, Equatable, Sendable {
         package var bytes = 0
         package var images = 0
-        /// When missing or damaged files of the cache were last repaired since the start, and what was repaired.
+        /// When missing or damaged files were last repaired since the start, with a summary of them.
         package var lastRepair: String?
 
         package init(bytes: Int = 0, images: Int = 0) {
@@ -179,7 +179,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package struct Eviction: Codable, Equatable, Sendable {
         package enum State: String, CaseIterable, Sendable {
             case active, suspended, held
-            /// Only the agent knows, and it cannot be reached.
+            /// Only a running agent knows it, and none can be reached.
             case unknown
         }
 
@@ -205,7 +205,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
             case inotify, polling
         }
 
-        /// `nil` if nothing watches.
+        /// How changes in the lists folder are noticed; `nil` if nothing watches it.
         package var mode: Word<Mode>?
         package var reason: String?
         /// How often the inotify event queue overflowed.
@@ -218,16 +218,16 @@ package struct StatusReport: Codable, Equatable, Sendable {
     }
 
     package struct Configuration: Codable, Equatable, Sendable {
-        /// Why the last reload was rejected; the previous settings are in force.
+        /// The reason why the last reload was rejected; the previous settings stay in force.
         package var error: String?
-        /// The settings with changed values that need a restart.
+        /// The settings whose new values need a restart.
         package var needRestart: [String] = []
     }
 
     package struct Storage: Codable, Equatable, Sendable {
         package var error: String?
 
-        /// The damaged database that was set aside, until somebody removes the file.
+        /// The path of the damaged database that was set aside, until somebody removes it.
         package var damaged: String?
 
         package var events: String?
@@ -239,7 +239,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     /// A TCP address that the agent listens on.
     package struct Listener: Codable, Equatable, Sendable {
-        /// The server, such as `dashboard`; `textfile` if ``address`` is the metrics file.
+        /// The server's name, such as `dashboard`; `textfile` if ``address`` is the path of the metrics file.
         package var name: String
         package var address: String
         package var error: String?
@@ -253,12 +253,12 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     package var state: State
     package var pid: Int?
-    /// Whether the agent itself reports this, not the disk.
+    /// Whether a running agent made the report; otherwise it was read from disk.
     package var reachable: Bool
     package var version = Version.current
     package var generation: Int?
     package var published: String?
-    /// Whether the newest generation is up to date, and no work is in progress.
+    /// Whether the newest generation is up to date, and no work is queued or in progress.
     package var inSync = false
     package var lists: [List] = []
     package var icons = Icons()
@@ -275,9 +275,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
     /// The icons whose last refresh failed, by code, the most frequent first.
     package var refreshFailures: [Failure] = []
     package var upstreams: [Upstream] = []
-    /// `nil` if nothing is to be rendered.
+    /// The state of renditions; `nil` if no sizes are configured.
     package var renditions: Renditions?
-    /// How many URLs and lists are muted, whether they fail or not; `nil` from an agent of an older version.
+    /// The number of muted URLs and lists, whether they fail or not; `nil` from an agent of an older version.
     package var muted: Int?
 
     package init(state: State) {
@@ -285,7 +285,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
         reachable = state != .stopped
     }
 
-    /// Whether a user should look: see ``hasFailures``; also held eviction, rejected configuration or damaged state.
+    /// Whether a user should look at the agent: ``hasFailures``, a held eviction, a rejected configuration or a damaged
+    /// state.
     package var needsAttention: Bool {
         hasFailures || ![.active, .unknown].contains(eviction.state.known) || state == .unknown
             || configuration.error != nil || storage.damaged != nil || storage.events != nil
@@ -297,7 +298,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         downloads.awaitingUpstream > 0 && upstreams.allSatisfy { $0.state != .fresh && $0.error != nil }
     }
 
-    /// Whether renditions may still come from an upstream, so that a renderer is not needed.
+    /// Whether an upstream may have the renditions, so that a renderer is not needed.
     var mayTakeRenditions: Bool { !upstreams.isEmpty }
 
     var unmutedFailures: Int { icons.failed - Self.muted(in: failures) }
@@ -306,9 +307,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
 
     static func muted(in rows: [Failure]) -> Int { rows.reduce(0) { $0 + ($1.muted ?? 0) } }
 
-    /// Whether something that the lists ask for was not done: failed or blocked icons, bad lists, a full disk.
+    /// Whether work that the lists ask for was not done: failed or blocked icons, rejected lists, a full disk.
     ///
-    /// What is muted does not count.
+    /// Muted icons and lists do not count.
     package var hasFailures: Bool {
         unmutedFailures > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains(where: \.isProblem)
             || renditions?.error != nil && !mayTakeRenditions || publication.error != nil || storage.error != nil
@@ -317,7 +318,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
 }
 
 extension StatusReport.List {
-    /// Whether its file is not accepted, and that counts.
+    /// Whether the list's file is not accepted and the list is not muted.
     package var isProblem: Bool { state != .ok && muted != true }
 
     package mutating func count(_ entries: IconCounts) {

@@ -17,7 +17,9 @@ package struct StatusVerdict: Encodable, Equatable, Sendable {
     package var sentence: String
     /// The command that starts the agent, if it is stopped and its configuration is valid.
     package var command: String?
-    /// The sentence, with what failed instead of the number of problems; `nil` if there is no problem, and not encoded.
+    /// The sentence with the failures in place of the number of problems; `nil` without a problem.
+    ///
+    /// Not encoded.
     package var words: String?
 
     private enum CodingKeys: CodingKey {
@@ -58,7 +60,7 @@ extension StatusReport {
         }
     }
 
-    /// What is in progress, as a sentence; `nil` if nothing is.
+    /// The work in progress, as a sentence; `nil` if there is none.
     private var work: String? {
         let transfers = downloads.active + downloads.queued
         let icons = counted(self.icons.referenced, "icon")
@@ -72,7 +74,7 @@ extension StatusReport {
         return inSync || !reachable ? nil : "Publishing the newest state."
     }
 
-    /// What failed: `8 icons failed, 1 list was not accepted, 1 more problem`.
+    /// The failures, in words: `8 icons failed, 1 list was not accepted, 1 more problem`.
     private static func words(for problems: ArraySlice<StatusProblem>, isMore: Bool = false) -> String {
         func affected(_ subject: CodeExplanation.Subject) -> Int {
             problems.reduce(0) { $0 + ($1.subject == subject ? $1.count : 0) }
@@ -141,7 +143,7 @@ extension StatusReport {
 }
 
 extension StatusProblem {
-    /// Whether it is named before the number of problems, because it blocks all work.
+    /// Whether the verdict names the problem in place of the number of problems, because it blocks all work.
     fileprivate var isUrgent: Bool {
         [.diskFull, .outOfResources, .paused, .publicationFailed, .manifestUnreadable, .networkLogin].contains(known)
     }
