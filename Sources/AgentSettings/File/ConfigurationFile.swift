@@ -26,7 +26,7 @@ package struct ConfigurationFile: Sendable {
     var keys: [CacheKeys.Rule] = []
     package var problems: [ConfigurationProblem] = []
 
-    /// Reads a file; an optional one may be missing, and is then empty.
+    /// Reads a file; with `isOptional`, a missing file counts as empty.
     package init(path: String, isOptional: Bool = false) {
         self.init(path: path, text: "")
         do throws(ConfigurationProblem) {
@@ -40,7 +40,7 @@ package struct ConfigurationFile: Sendable {
         }
     }
 
-    /// Reads text as if it were the file's.
+    /// Takes a text for the contents of the file at `path`.
     package init(path: String, text: String) {
         self.path = path
         let reader = ConfigurationReader(path: path, text: text)
@@ -49,7 +49,7 @@ package struct ConfigurationFile: Sendable {
 
     /// The contents; `nil` if the file does not exist.
     ///
-    /// `flaw` says what is wrong with the open file, as a sentence.
+    /// `flaw` checks the open file, and says what is wrong with it as a sentence.
     static func text(
         of path: String, flaw: (stat) -> String? = { _ in nil }
     ) throws(ConfigurationProblem) -> String? {

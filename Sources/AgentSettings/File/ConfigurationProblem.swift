@@ -3,7 +3,7 @@
 package struct ConfigurationProblem: Error, Equatable, CustomStringConvertible, Sendable {
     /// The file and line, the variable or the option.
     package var place: String
-    /// A sentence.
+    /// The problem, as a sentence.
     package var message: String
 
     package init(_ place: String, _ message: String) {
@@ -21,7 +21,7 @@ package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Se
         self.problems = problems
     }
 
-    /// The first problem, and the number of others.
+    /// The first problem, and the number of other problems.
     package var description: String {
         guard let first = problems.first else { return "" }
         return problems.count == 1 ? "\(first)" : "\(first) (and \(problems.count - 1) more)"

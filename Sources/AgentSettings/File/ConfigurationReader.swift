@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPRules
 
-/// Finds the settings in the text of a configuration file, and all that is wrong with it.
+/// Finds the settings in the text of a configuration file, and all problems of the text.
 struct ConfigurationReader {
     /// The most problems of one file that are reported; the others are counted.
     private static let mostProblems = 50
@@ -19,11 +19,11 @@ struct ConfigurationReader {
         self.path = path
         let toml = TOMLReader(text)
         for (line, flaw) in toml.flaws.sorted(by: { $0.key < $1.key }) {
-            // Most often the quotes are missing.
+            // The usual mistake is a string without quotes, so the message says which type the setting takes.
             let key = SettingKey.named(flaw.key.joined(separator: "."))
             report(flaw.message + (key.map { " \($0.name) takes \(Self.form(of: $0))." } ?? ""), at: line)
         }
-        // Nobody corrects so many at once.
+        // Nobody corrects so many problems at once: then the values are not checked, too.
         guard problemCount <= Self.mostProblems else { return }
         for item in toml.items where toml.flaws[item.line] == nil && !toml.isInElement(item.key) {
             if item.key == [Self.keyTable], item.value == .array([.table]) { continue }
@@ -53,13 +53,13 @@ struct ConfigurationReader {
         }
     }
 
-    /// Whether a text can be the name of a query parameter, perhaps with a star at its end.
+    /// Whether a text can name query parameters: a name, or the beginning of names with a star at its end.
     private static func isParameter(_ text: String) -> Bool {
         text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !"&=#?".utf8.contains($0) }
             && !text.utf8.dropLast().contains(UInt8(ascii: "*")) && text != "*"
     }
 
-    /// What is wrong, in the order of the lines.
+    /// The problems, in the order of the lines.
     var problems: [ConfigurationProblem] {
         let problems = reported.sorted { $0.line < $1.line }.map {
             ConfigurationProblem("\(path):\($0.line)", $0.message)
@@ -94,7 +94,7 @@ struct ConfigurationReader {
         }
     }
 
-    /// What is wrong with a value that is not the setting's, or with its key or table.
+    /// The message about a value of the wrong type, or about an unknown key or table.
     private static func problem(with value: TOMLReader.Value, at path: [String], for setting: SettingKey?) -> String {
         let name = path.joined(separator: ".")
         if let setting, path.count == 2 { return "\(name) is \(value.word): it takes \(form(of: setting))." }
@@ -111,7 +111,7 @@ struct ConfigurationReader {
             + (SettingKey.nearest(to: name).map { ": did you mean \($0.name)?" } ?? ".")
     }
 
-    /// What a setting takes, in the terms of TOML.
+    /// The form that a setting takes, with its TOML type.
     private static func form(of key: SettingKey) -> String {
         switch key.kind {
         case .text: "a string, \(key.form)"
@@ -124,7 +124,7 @@ struct ConfigurationReader {
 extension TOMLReader.Value {
     fileprivate var isTable: Bool { self == .table || self == .inlineTable }
 
-    /// The parts of a value; `nil` if it is of another type.
+    /// The value as the strings that a setting is read from; `nil` if the setting takes another type.
     fileprivate func elements(as kind: SettingKey.Kind) -> [String]? {
         switch (kind, self) {
         case (.text, .string(let text)): [text]

@@ -4,7 +4,7 @@ import CacheFormat
 import Glibc
 package import HTTPRules
 
-/// The file with the credentials: `auth.toml`.
+/// The file `auth.toml`, which has the credentials.
 package struct CredentialsFile: Sendable {
     private static let keys = ["host", "port", "path", "lists", "public", "http"] + Credential.Proof.forms.joined()
 
@@ -12,10 +12,10 @@ package struct CredentialsFile: Sendable {
     package private(set) var credentials = Credentials()
     package private(set) var problems: [ConfigurationProblem] = []
 
-    /// Reads the file; a missing one has no credentials.
+    /// Reads the file; a missing file has no credentials.
     ///
-    /// Unless `isGuarded`, it must keep others out itself: the folder of systemd's credentials does it for its files. If
-    /// root only checks it (`isChecked`), it may belong to the agent's user.
+    /// Without `isGuarded`, the file's own mode must keep other users out; in the folder of systemd's credentials, the
+    /// folder does. With `isChecked`, root only checks the file, so it may belong to the agent's user.
     package init(path: String, isGuarded: Bool = false, isChecked: Bool = false) {
         do throws(ConfigurationProblem) {
             let text = try ConfigurationFile.text(of: path) {
@@ -28,7 +28,7 @@ package struct CredentialsFile: Sendable {
         }
     }
 
-    /// Reads text as if it were the file's.
+    /// Takes a text for the contents of the file at `path`.
     package init(path: String, text: String) {
         self.path = path
         let toml = TOMLReader(text)
@@ -65,7 +65,7 @@ package struct CredentialsFile: Sendable {
 }
 
 extension Credential {
-    /// Reads an element; `nil` if it has problems, which are then in it.
+    /// Reads an element of `[[credentials]]`; `nil` if it has problems, which are then recorded in `element`.
     fileprivate init?(_ element: inout TableElement) {
         var host: String?
         if let text = element.text("host") {
@@ -98,7 +98,7 @@ extension Credential {
             allowsHTTP: allowsHTTP, proof: proof)
     }
 
-    /// A host as URLs have it; `nil` if it is none.
+    /// A host in the form that URLs have; `nil` if the text is no host.
     private static func host(_ text: String) -> String? {
         let written = text.utf8.contains(UInt8(ascii: ":")) ? "[\(text)]" : text
         guard let target = try? FetchTarget("https://\(written)/"), target.port == 443,
@@ -113,9 +113,9 @@ extension Credential {
 }
 
 extension Credential.Proof {
-    /// The ways to prove who asks, each with its keys.
+    /// The kinds of credentials, each with its keys.
     fileprivate static let forms = [["user", "password"], ["bearer"], ["header", "value"], ["certificate", "key"]]
-    /// Fields that the agent or libcurl sets, or that would change what a request is.
+    /// Fields that the agent or libcurl sets, or that would change the meaning of a request.
     private static let reserved: Set<String> = [
         "accept", "accept-encoding", "connection", "content-length", "expect", "host", "if-match", "if-modified-since",
         "if-none-match", "if-range", "if-unmodified-since", "keep-alive", "proxy-authorization", "proxy-connection",
@@ -133,7 +133,7 @@ extension Credential.Proof {
         guard let first = texts[0], texts.allSatisfy({ $0 != nil }), let last = texts.last ?? nil else { return nil }
         switch used[0][0] {
         case "user":
-            // RFC 7617, section 2.
+            // A user name must not contain a colon (RFC 7617, section 2).
             guard !first.utf8.contains(UInt8(ascii: ":")), Self.isValue(first), Self.isValue(last) else {
                 element.report(
                     "“user” must not contain a colon, and neither may contain control characters.", at: "user")

@@ -5,7 +5,7 @@ extension TOMLReader {
     private static let escapes = Dictionary(
         uniqueKeysWithValues: zip("btnfr\"\\".utf8, "\u{8}\t\n\u{C}\r\"\\".utf8))
 
-    /// Reads a string of any kind; one that is a key ends on its line.
+    /// Reads a string of any kind; a string that is a key must end on its line.
     mutating func readString(isKey: Bool = false) throws(Failure) -> String {
         guard let quote = readByte() else { return "" }
         let isLong = !isKey && bytes[index...].starts(with: [quote, quote])
@@ -18,7 +18,7 @@ extension TOMLReader {
             if "\\" ~= byte, "\"" ~= quote {
                 text += readEscape(isLong: isLong)
             } else if byte == quote, !isLong || bytes[index...].starts(with: [quote, quote]) {
-                // Of up to five quotes, the last three end a long string.
+                // A long string ends with three quotes; up to two more before them belong to the string.
                 let rest = isLong ? bytes[index...].prefix(4).prefix { $0 == quote } : []
                 index += rest.count
                 return String(decoding: text + rest.dropFirst(2), as: UTF8.self)
@@ -29,7 +29,7 @@ extension TOMLReader {
         throw isLong ? Self.endless : .syntax("the quotes at the end of a string are missing")
     }
 
-    /// Reads what follows a backslash; if that is an error, the string goes on all the same.
+    /// Reads the rest of an escape sequence, after its backslash; an invalid one is recorded, and the string goes on.
     private mutating func readEscape(isLong: Bool) -> [UInt8] {
         let start = index
         skipSpace()
@@ -53,7 +53,7 @@ extension TOMLReader {
         return Array(String(scalar).utf8)
     }
 
-    /// The value of a text without quotes or brackets.
+    /// The value of an unquoted text.
     func scalar(_ text: String) throws(Failure) -> Value {
         let word = text.trimmed
         let shape = word.utf8.map { "0"..."9" ~= $0 ? UInt8(ascii: "0") : $0 }
@@ -71,7 +71,7 @@ extension TOMLReader {
         case "false": return .boolean(false)
         default: break
         }
-        // Those that only look like integers have none of these.
+        // A text without any of these characters is an invalid integer or no number.
         let isFloat =
             word.utf8.contains { ".eEn".utf8.contains($0) } && Double(word.replacing(bytes: "_", with: "")) != nil
         guard isFloat else { throw .syntax("the value is not a string in quotes, a 64-bit integer, true or false") }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Reads TOML 1.0 (<https://toml.io/en/v1.0.0>): the values of a text, each with its key and its line.
+/// Reads TOML 1.0 (<https://toml.io/en/v1.0.0>): the values in a text, each with its key and its line.
 ///
-/// A statement with an error is left out, and reading goes on behind it, so that all errors of a text are found. Types
-/// that no setting has are only recognized: a float or a date by its shape, and a table in an array by its syntax.
+/// A statement with an error is skipped, so that all errors of a text are found. Types that no setting takes are only
+/// recognized: a float or a date by its shape, and a table in an array by its syntax.
 package struct TOMLReader {
     package enum Value: Equatable, Sendable {
         case string(String), integer(Int), boolean(Bool), float, date, array([Value]), inlineTable
@@ -14,36 +14,36 @@ package struct TOMLReader {
 
     enum Failure: Error {
         case syntax(String)
-        /// A failure of the whole statement, whichever of its lines shows it.
+        /// A failure of the whole statement, reported at its first line.
         case statement(String)
     }
 
-    /// What a key is used for: a value, or a table that has a header, is in the header of another, or in a key with dots,
-    /// or an array of tables.
+    /// What a key stands for: a value, a table with its own header, a table that is only part of another header or of a
+    /// dotted key, or an array of tables.
     private enum Use { case value, table, outerTable, dottedTable, elements }
 
-    /// The most parts that a key may have, with those of its tables.
+    /// The most parts of a key, including those of its tables.
     private static let mostParts = 16
     private static let mostOpenArrays = 64
-    /// A part that no text has: keys with it are read only to find their errors.
+    /// Replaces a part that cannot be defined, and occurs in no text: keys with it are read only to find their errors.
     private static let hidden = "\0"
 
     /// The values in the order of the text.
     package private(set) var items: [(key: [String], value: Value, line: Int)] = []
-    /// The first error of each line that has one, as a sentence; with the key if what that takes may help.
+    /// The first error of each wrong line, as a sentence; with the key if the form of its setting may help.
     package private(set) var flaws: [Int: (message: String, key: [String])] = [:]
     var bytes: [UInt8] = []
     var index = 0
     private(set) var line = 1
     private var table: [String] = []
-    /// The last key of the statement, how many of its arrays are open, and whether it has an error.
+    /// The statement that is being read: its last key, the number of its open arrays, and whether it has an error.
     private var (key, openArrays, isWrong) = ([String](), 0, false)
     private var uses: [[String]: (use: Use, line: Int)] = [:]
     /// The number of elements of each array of tables.
     private var counts: [[String]: Int] = [:]
 
     package init(_ text: String) {
-        // Some editors begin a file with a mark of its encoding.
+        // Some editors begin a file with a byte order mark.
         copy(Array(text.utf8.dropFirst(text.starts(withBytes: "\u{FEFF}") ? 3 : 0)))
         while true {
             skipLines()
@@ -62,7 +62,7 @@ package struct TOMLReader {
         }
     }
 
-    /// Copies the text without the carriage returns at line ends, and finds bytes that are wrong wherever they are.
+    /// Copies the text without the carriage returns at line ends, and records bytes that are wrong in any place.
     private mutating func copy(_ text: [UInt8]) {
         var line = 1
         for (byte, following) in zip(text, text.dropFirst() + [0]) {
@@ -80,7 +80,7 @@ package struct TOMLReader {
 
     // MARK: Statements
 
-    /// Reads what follows the first bracket of `[table]` or `[[table]]`.
+    /// Reads the rest of a header after its first bracket: `[table]` or `[[table]]`.
     private mutating func readHeader() throws(Failure) {
         let isElement = skip("[")
         table = [Self.hidden]
@@ -104,16 +104,16 @@ package struct TOMLReader {
         }
     }
 
-    /// Appends a part of a header to a path; after an array of tables, also its last element.
+    /// Appends a part of a header to a path; if the part is an array of tables, also the index of its last element.
     private func enter(_ part: String, of path: inout [String]) {
         path.append(part)
         if let count = counts[path] { path.append(Self.element(count - 1)) }
     }
 
-    /// The part that stands for an element of an array of tables.
+    /// The path component for an element of an array of tables.
     private static func element(_ index: Int) -> String { "[\(index)]" }
 
-    /// The elements of the array of tables with this name, each with its line and its values.
+    /// The elements of an array of tables, each with its line and its items.
     package func elements(of name: String) -> [(line: Int, items: [(key: [String], value: Value, line: Int)])] {
         items.filter { $0.key == [name] && $0.value == .array([.table]) }.enumerated().map { index, header in
             let path = [name, Self.element(index)]
@@ -150,7 +150,7 @@ package struct TOMLReader {
         return parts
     }
 
-    /// Registers a key and the tables that it is in; hides one that cannot be there beside those before it.
+    /// Registers a key and its tables; hides a key that contradicts earlier ones.
     private mutating func define(_ key: inout [String], as use: Use, below count: Int = 0) throws(Failure) {
         guard key.count <= Self.mostParts else { throw .statement("The key has more than \(Self.mostParts) parts.") }
         for length in count + 1...key.count where !key.contains(Self.hidden) {
@@ -239,7 +239,7 @@ package struct TOMLReader {
         }
     }
 
-    /// Goes to the next line, or to the next statement if an array is open.
+    /// Skips the rest of a statement with an error: to the next line, or in an open array to the next statement.
     private mutating func recover(from start: Int) {
         var isFound = openArrays > 0 && line > start && isAtStatement
         while !isFound, next != nil {
@@ -249,7 +249,9 @@ package struct TOMLReader {
         }
     }
 
-    /// Whether the line goes on like a statement: if an array is open, its end is missing.
+    /// Whether the line begins like a statement.
+    ///
+    /// In an open array, that means that its closing bracket is missing.
     private var isAtStatement: Bool {
         let isTable = "[" ~= next
         let key = bytes[(index + (isTable ? 1 : 0))...].prefix { Self.isBare($0) || ". \t".utf8.contains($0) }
@@ -271,7 +273,7 @@ package struct TOMLReader {
         }
     }
 
-    /// Reads bytes that are no line ends.
+    /// Reads a word; `isPart` must be false for line ends, because they are not counted here.
     private mutating func readWord(while isPart: (UInt8) -> Bool) -> String {
         let word = bytes[index...].prefix(while: isPart)
         index = word.endIndex
@@ -291,7 +293,7 @@ package struct TOMLReader {
 
     private mutating func skipLine() { while !isAtLineEnd { index += 1 } }
 
-    /// Skips space, comments and line ends.
+    /// Skips blanks, comments and line ends.
     private mutating func skipLines() {
         repeat {
             skipSpace()
@@ -300,7 +302,7 @@ package struct TOMLReader {
     }
 }
 
-/// Whether a byte is an ASCII sign.
+/// Whether a byte is an ASCII character.
 func ~= (sign: Unicode.Scalar, byte: UInt8?) -> Bool { byte == UInt8(ascii: sign) }
 
 func ~= (signs: ClosedRange<Unicode.Scalar>, byte: UInt8) -> Bool { signs.contains(Unicode.Scalar(byte)) }

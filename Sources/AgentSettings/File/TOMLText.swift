@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 enum TOMLText {
-    /// A basic string (TOML 1.0, “String”).
+    /// A text as a basic string (TOML 1.0, “String”).
     static func quoted(_ text: String) -> String {
         var quoted = "\""
         for scalar in text.unicodeScalars {

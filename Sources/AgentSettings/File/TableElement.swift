@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Reads an element of an array of tables, such as `[[credentials]]`, and collects what is wrong with it.
+/// Reads an element of an array of tables, such as `[[credentials]]`, and collects its problems.
 ///
-/// Problems never contain a value: it may be a secret.
+/// No problem contains a value: it may be a secret.
 struct TableElement {
     let name: String
     let line: Int
     private let path: String
     private var values: [String: (value: TOMLReader.Value, line: Int)] = [:]
-    /// What is wrong, each with its line.
+    /// The element's problems, each with its line.
     private(set) var flaws: [(line: Int, message: String)] = []
 
     var problems: [ConfigurationProblem] { flaws.map { ConfigurationProblem("\(path):\($0.line)", $0.message) } }
 
-    /// Reads the items of an element; `keys` are all that it may have.
+    /// Reads the items of an element; `keys` are the keys that it may have.
     init(
         _ name: String, in path: String, at line: Int, _ items: [(key: [String], value: TOMLReader.Value, line: Int)],
         keys: [String]
@@ -42,7 +42,7 @@ struct TableElement {
 
     func has(_ key: String) -> Bool { values[key] != nil }
 
-    /// A text that is not empty.
+    /// The value of a key that must be a string, and not empty.
     mutating func text(_ key: String) -> String? {
         value(key, "a string that is not empty") {
             if case .string(let text) = $0, !text.isEmpty { text } else { nil }

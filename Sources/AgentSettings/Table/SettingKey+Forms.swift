@@ -23,7 +23,7 @@ extension SettingKey {
             { $0.description.replacing(" ", with: "") })
     }
 
-    /// A size that may have no value, written as an empty text.
+    /// A setting for a size that may be missing; an empty text means none.
     static func optionalBytes(
         _ name: String, _ path: any WritableKeyPath<Settings, ByteCount?> & Sendable, atLeast minimum: ByteCount,
         upTo limit: ByteCount = .mebibytes(1024), _ summary: String
@@ -78,7 +78,7 @@ extension SettingKey {
             }, show: { [format($0[keyPath: path])] })
     }
 
-    /// A setting that may have no value, written as an empty text.
+    /// A setting for a text that may be missing; an empty text means none.
     static func optional(
         _ name: String, _ form: String, _ label: String,
         _ path: any WritableKeyPath<Settings, String?> & Sendable, effect: Effect = .reload,
@@ -88,7 +88,7 @@ extension SettingKey {
             name, form, label, path, effect: effect, absence: absence, summary, { isValid($0) ? $0 : nil }, \.self)
     }
 
-    /// The same for a value of another type; `parse` returns `nil` for invalid text.
+    /// A setting of another type whose value may be missing; `parse` returns `nil` for invalid text.
     private static func optional<Value>(
         _ name: String, _ form: String, _ label: String, _ path: any WritableKeyPath<Settings, Value?> & Sendable,
         effect: Effect = .reload, absence: String = "none", _ summary: String,

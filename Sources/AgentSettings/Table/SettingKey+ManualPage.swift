@@ -2,7 +2,7 @@
 import CacheFormat
 
 extension SettingKey {
-    /// The tables of settings in the manual page syncagent.toml(5), in mdoc(7); the rest is in Packaging/man.
+    /// The tables of settings for the manual page syncagent.toml(5), in mdoc(7); Packaging/man has its other text.
     package static var manualTables: String {
         tables.map { table in
             """

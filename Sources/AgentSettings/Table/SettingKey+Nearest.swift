@@ -14,7 +14,7 @@ extension SettingKey {
     /// The setting whose variable has the nearest spelling; `nil` if none is near.
     package static func nearest(toVariable variable: String) -> SettingKey? {
         let whole = EditDistance.nearest(to: variable, in: all, by: \.variable)
-        // It may be a truncated name: FECH_MAX is nearer to FETCH_MAX_BYTES than to FETCH_PROXY.
+        // The variable may be a truncated name: FECH_MAX is nearer to FETCH_MAX_BYTES than to FETCH_PROXY.
         let prefix = "SYNCAGENT_"
         guard variable.starts(withBytes: prefix), variable.utf8.count <= 64 else { return whole }
         let stem = String(variable.dropFirst(prefix.count))
@@ -30,7 +30,8 @@ extension SettingKey {
 
     /// The setting that a wrong name most likely means.
     ///
-    /// The one with the same key in another table, else the one with the nearest spelling; `nil` if none is near.
+    /// A setting with the same key in another table comes first, then the one with the nearest spelling; `nil` if none
+    /// is near.
     package static func nearest(to name: String) -> SettingKey? {
         guard name.utf8.count <= 64 else { return nil }
         let key = (name.split(separator: ".").last ?? "").asciiLowercased

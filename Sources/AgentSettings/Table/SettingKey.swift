@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPRules
 
-/// A setting as people write it: name, form, default and meaning.
+/// A setting with its name, form, default and meaning.
 ///
 /// ``all`` is the single table of settings. The configuration file, the environment, `--set`, `syncagent config`, the
 /// manual page and the article Settings are derived from it.
@@ -12,7 +12,7 @@ package struct SettingKey: Sendable {
         case text
         case number
         case flag
-        /// An array of strings; separated by commas elsewhere.
+        /// An array of strings; in variables and options, a text with commas.
         case list
     }
 
@@ -21,19 +21,19 @@ package struct SettingKey: Sendable {
         case restart
     }
 
-    /// `fetch.maxBytes`.
+    /// The full name: `fetch.maxBytes`.
     package let name: String
     package let kind: Kind
     /// The accepted form, for errors: `a whole number from 1 to 1000`; for a list, the form of its elements.
     package let form: String
     /// The form in a few words, for tables: `number, 1 to 1000`.
     package let label: String
-    /// Shown when there is no value: `none`.
+    /// The word that tables show if there is no value: `none`.
     let absence: String
     package let effect: Effect
-    /// Markdown.
+    /// The meaning, in Markdown.
     package let summary: String
-    /// Sets the value from its parts (one, except for lists), and returns the invalid part if there is one.
+    /// Sets the value from its elements (one, except for lists); returns the first invalid element.
     let read: @Sendable ([String], inout Settings) -> String?
     let show: @Sendable (Settings) -> [String]
     /// Removes passwords from a value.
@@ -75,7 +75,7 @@ package struct SettingKey: Sendable {
     /// The value as text for a variable; empty if there is none.
     package func value(in settings: Settings) -> String { show(settings).joined(separator: ",") }
 
-    /// The same without passwords.
+    /// The value as text, without passwords.
     package func shownValue(in settings: Settings) -> String { redact(value(in: settings)) }
 
     /// The value as TOML.
@@ -92,7 +92,7 @@ package struct SettingKey: Sendable {
 
     package func copy(from source: Settings, to settings: inout Settings) {
         let parts = show(source)
-        // No value is written as an empty text.
+        // For a setting that may be missing, an empty text means no value.
         let flaw = read(kind == .list ? parts : [parts.first ?? ""], &settings)
         precondition(flaw == nil, "\(name) does not read what it shows")
     }

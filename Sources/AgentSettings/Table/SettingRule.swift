@@ -4,7 +4,7 @@
 struct SettingRule: Sendable {
     let first: String
     let second: String
-    /// The violation, worded between the two settings.
+    /// The verb phrase that joins the two settings in the message, such as “is less than”.
     let words: String
     let advice: String
     let isBroken: @Sendable (Settings) -> Bool
@@ -40,7 +40,9 @@ struct SettingRule: Sendable {
 }
 
 extension EffectiveSettings {
-    /// A problem for each broken rule with a setting that is not a default; if not `ofDefaults`, both must be set.
+    /// A problem for each violated rule.
+    ///
+    /// At least one of its two settings must have been set by the user; both, if not `ofDefaults`.
     package func contradictions(ofDefaults: Bool = true) -> [ConfigurationProblem] {
         SettingRule.all.compactMap { rule in
             guard rule.isBroken(settings), let first = SettingKey.named(rule.first),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Who may read the cache, as the mode of its folders.
+/// Who may read the cache; the raw value is the mode of its folders.
 package enum CacheMode: String, CaseIterable, Sendable {
     /// Everybody on the machine: folders 0755, files 0444.
     case everybody = "0755"

@@ -2,7 +2,7 @@
 
 /// How the agent divides its file descriptors (RLIMIT_NOFILE).
 ///
-/// With few descriptors it does less at once, so that one is always available to read a list or write an image.
+/// With few descriptors the agent does less at once, so that one is always free to read a list or write an image.
 package struct DescriptorBudget: Equatable, Sendable {
     package static let least = 64
 
@@ -15,31 +15,31 @@ package struct DescriptorBudget: Equatable, Sendable {
     package let webClients: Int
     package let folders: Int
     package let eventLoops: Int
-    /// How long an idle connection stays open.
+    /// The time for which an idle connection stays open.
     ///
-    /// Each holds a descriptor, and there may be one per origin.
+    /// Each idle connection holds a descriptor, and there may be one for each origin.
     package let idleTime: Duration
 
-    /// The agent's own: locks, folders, the database, the helpers and what it takes to start them.
+    /// The agent's own descriptors: locks, folders, the database, and the helpers with the files that start them.
     private static let own = 36
     /// An event loop has one descriptor each for sockets, wake-ups from other threads, and timers.
     private static let perEventLoop = 3
-    /// A client over TCP has a connection, and an image that it reads.
+    /// A client over TCP needs a connection, and the file of the image that it reads.
     private static let perWebClient = 2
-    /// A download has a connection, a file, and a socket or file for its name lookup.
+    /// A download needs a connection, a file, and a socket or file for its name lookup.
     private static let perDownload = 3
 
     /// Divides the descriptors; `nil` if there are fewer than ``least``.
     ///
-    /// `available` excludes those that were open before the agent began; `addresses` counts the TCP addresses to listen
-    /// on.
+    /// `available` excludes descriptors that were open before the agent started; `addresses` is the number of TCP
+    /// addresses to listen on.
     package init?(available: Int, concurrency: Int, processors: Int, addresses: Int) {
         guard available >= Self.least else { return nil }
         eventLoops = max(1, min(processors, available / 32))
         let rest = available - Self.own - eventLoops * Self.perEventLoop
         clients = min(256, rest / 4)
         folders = min(520, rest / 4)
-        // A browser needs at least two: one is a stream.
+        // A browser needs at least two connections: one stays open for the stream of events.
         webClients = rest < 64 ? 0 : min(64, rest / 32)
         let web = webClients == 0 ? 0 : addresses * (1 + webClients * Self.perWebClient)
         possibleDownloads = max(1, (rest - clients - folders - web) / Self.perDownload)

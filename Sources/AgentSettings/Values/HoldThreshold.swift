@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much of the cache one change may retire before its eviction is held, written as `50%` or `50% and 20 images`.
+/// The part of the cache that one change may retire before its eviction is held: `50%`, or `50% and 20 images`.
 package struct HoldThreshold: Hashable, Sendable {
     package var percent: Int
-    /// The number of images up to which nothing is held, whatever their share.
+    /// Up to this number of retired images, no eviction is held, whatever their share.
     package var images: Int
 
     package init(percent: Int, images: Int) {

@@ -8,12 +8,10 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     /// The port; 0 for any free one.
     package let port: Int
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can connect to the address.
     package let isLoopback: Bool
 
-    /// Parses an address with its port; `nil` for any other form.
-    ///
-    /// `localhost` is 127.0.0.1.
+    /// Parses an address with its port, where `localhost` means 127.0.0.1; `nil` for any other form.
     package init?(_ given: some StringProtocol) {
         let text = Substring(given)
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")),
@@ -47,7 +45,7 @@ package struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         ListenAddress(host: host, port: port, isLoopback: isLoopback)
     }
 
-    /// Whether the two conflict: they have a port and an address in common.
+    /// Whether the agent cannot listen on both: they have a port and an address in common.
     package func overlaps(_ other: ListenAddress) -> Bool {
         guard port != 0, port == other.port else { return false }
         let hosts: Set = [host, other.host]

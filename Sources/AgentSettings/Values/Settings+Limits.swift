@@ -11,10 +11,10 @@ extension ListLimits {
             identityKeys: settings.identityKeys, iconBase: settings.iconBaseURL.flatMap { IconBase($0) })
     }
 
-    /// Identifies the rules by which lists were read: these limits and this version.
+    /// Identifies the rules by which lists are read: these limits, with their keys, and the agent's version.
     package var rules: String {
         let parts = [Version.current, String(maxBytes.bytes), String(maxEntries), iconBase?.url ?? ""] + iconKeys
-        // An empty line, which is not a valid key, separates the two.
+        // Separates the two lists of keys: an empty line is not a valid key.
         return (parts + [""] + identityKeys).joined(separator: "\n")
     }
 }

@@ -5,7 +5,7 @@ package import HTTPRules
 
 /// All settings, with their defaults.
 ///
-/// `SettingKey` has the name and the form of each.
+/// ``SettingKey`` has the name and the form of each setting.
 package struct Settings: Equatable, Sendable {
     package struct Lists: Equatable, Sendable {
         /// The quiet time after which a change in the lists folder is handled (default 100 ms).
@@ -21,7 +21,7 @@ package struct Settings: Equatable, Sendable {
         package var maxBytes: ByteCount = .mebibytes(8)
         /// The most entries accepted in one list (default 50,000).
         package var maxEntries: Int = 50_000
-        /// How many bytes of images one list may have; icons without an image wait beyond that (default no limit).
+        /// The most bytes of one list's images; beyond that, icons without an image wait (default no limit).
         package var maxBytesPerList: ByteCount?
         /// The keys that may hold an entry's icon URL, in order of preference.
         package var iconKeys: [String] = ["icon", "icon_url", "iconURL", "iconUrl", "artwork"]
@@ -32,25 +32,25 @@ package struct Settings: Equatable, Sendable {
     }
 
     package struct Cache: Equatable, Sendable {
-        /// The grace period: how long files stay after the manifest that named them was superseded (default 10
-        /// minutes).
+        /// The grace period: how long files stay after their manifest was superseded (default 10 minutes).
         package var grace: Duration = .seconds(600)
         /// How long a lease retains a generation after it was superseded (default 24 h).
         package var leaseMax: Duration = .seconds(86_400)
         /// Who may read the cache, including the URLs as the lists spell them (default everybody).
         package var mode: CacheMode = .everybody
-        /// How much of the cache's file system stays free; a download starts only if it fits beside that (default 5 %
-        /// of the bytes, and of the inodes).
+        /// The part of the cache's file system that stays free.
+        ///
+        /// A download starts only if it leaves that much (default 5 % of the bytes, and of the inodes).
         package var minFree: SpaceReserve = .percent(5)
-        /// How many bytes of images there may be; icons without an image wait beyond that (default no limit).
+        /// The most bytes of all images; beyond that, icons without an image wait (default no limit).
         package var maxBytes: ByteCount?
     }
 
     package struct Eviction: Equatable, Sendable {
-        /// How much one change may retire before its eviction is held for confirmation (default half of all images, and
-        /// always 20).
+        /// The part of the images that one change may retire before its eviction is held for confirmation (default half
+        /// of all images; 20 images may always go).
         package var holdAbove = HoldThreshold(percent: 50, images: 20)
-        /// The age at which such a change counts as confirmed (default 24 h).
+        /// How long a held eviction waits for confirmation before it counts as confirmed (default 24 h).
         package var holdFor: Duration = .seconds(86_400)
     }
 
@@ -112,9 +112,9 @@ package struct Settings: Equatable, Sendable {
         }
 
         package enum Fit: String, CaseIterable, Sendable {
-            /// The rendition is a square; the picture is in its middle, and the rest is transparent.
+            /// A square: the picture is in its middle, and the margins are transparent.
             case contain
-            /// The rendition has the sides of the picture, the longer one of the size.
+            /// A rectangle of the picture's proportions, whose longer side is the size.
             case inside
         }
     }
@@ -125,21 +125,21 @@ package struct Settings: Equatable, Sendable {
     }
 
     package struct Refresh: Equatable, Sendable {
-        /// The shortest time between two requests for a copy, whatever freshness its server gives (default 1 h).
+        /// The shortest time between two requests for an image, whatever freshness its server gives (default 1 h).
         package var minimum: Duration = .seconds(3600)
         /// The freshness lifetime when the server gives neither a lifetime nor a validator, ±20 % (default 24 h).
         package var `default`: Duration = .seconds(86_400)
     }
 
     package struct Control: Equatable, Sendable {
-        /// The group whose members may change things, as the owner and root may (default none).
+        /// The group whose members may control the agent, as its user and root may (default none).
         package var group: String?
         /// Who may query the agent (default everyone on the machine).
         package var readers: Readers = .everyone
 
         package enum Readers: String, CaseIterable, Sendable {
             case everyone
-            /// The owner, root, and the members of ``Control/group``.
+            /// The agent's user, root, and the members of ``Control/group``.
             case group
         }
     }
@@ -150,13 +150,14 @@ package struct Settings: Equatable, Sendable {
     }
 
     package struct Serve: Equatable, Sendable {
-        /// The address where images are served by URL or digest, to anybody (default none).
+        /// The address where images are served by URL or digest, to any client (default none).
         package var listen: ListenAddress?
-        /// Whether the documents of lists are served there too.
+        /// Whether the documents of lists are also served at this address.
         package var lists = false
         /// The origins of web pages whose scripts may read lists; `*` is any (default none).
         package var origins: [String] = []
-        /// The absolute path of an image that stands for a missing one, if a request wants that (default none).
+        /// The absolute path of an image that is served for a missing one if the request asks for a placeholder
+        /// (default none).
         package var placeholder: String?
     }
 
@@ -183,9 +184,10 @@ package struct Settings: Equatable, Sendable {
     @Shared package var metrics = Metrics()
     @Shared package var upstream = Upstream()
     @Shared package var publish = Publish()
-    /// Which query parameters of URLs do not matter (default: all do).
+    /// The query parameters that do not distinguish images, by host (default none).
     @Shared package var keys = CacheKeys()
-    /// What private origins are shown (default none); they come from a file of their own, and no report shows them.
+    /// The credentials for private origins (default none); they come from a file of their own, and no report shows
+    /// them.
     @Shared package var credentials = Credentials()
 
     package init() {}

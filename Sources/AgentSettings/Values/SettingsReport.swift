@@ -6,16 +6,16 @@ package struct SettingsReport: Codable, Equatable, Sendable {
     package struct Setting: Codable, Equatable, Sendable {
         package var key: String
         package var variable: String
-        /// The value as written in a variable, without passwords; empty if there is none.
+        /// The value as written in a variable, without passwords; empty if the setting has no value.
         package var value: String
         package var `default`: String
-        /// `default`, `file`, `environment` or `option`.
+        /// The source of the value: `default`, `file`, `environment` or `option`.
         package var source: String
         /// The file and line, the variable or the option; `nil` for a default.
         package var place: String?
         /// Whether another value is configured that takes effect only after a restart.
         package var needsRestart: Bool
-        /// Whether a password was left out of the value; else `nil`.
+        /// `true` if a password was removed from the value, else `nil`.
         package var redacted: Bool?
 
         package init(

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// How much of a file system stays free: a share of it, or a size.
+/// The part of a file system that stays free: a percentage, or a size.
 package enum SpaceReserve: Hashable, Sendable {
     case percent(Int)
     case bytes(ByteCount)
 
-    /// The minimum that publications need even on a small file system: documents may use space that images may not.
+    /// The reserve for publications, even on a small file system: documents may use space that images may not.
     private static let least = (bytes: 64 << 10, inodes: 16)
 
     /// Parses a whole percentage up to 90 (`5%`), or a size (`500MiB`); `nil` for any other form.
@@ -21,7 +21,7 @@ package enum SpaceReserve: Hashable, Sendable {
         }
     }
 
-    /// How many of `total` bytes stay free; at least 64 KiB.
+    /// The number of bytes that stay free of `total` bytes; at least 64 KiB.
     package func bytes(of total: Int) -> Int {
         switch self {
         case .percent(let percent): max(Self.share(percent, of: total), Self.least.bytes)
@@ -29,7 +29,7 @@ package enum SpaceReserve: Hashable, Sendable {
         }
     }
 
-    /// How many of `total` inodes stay free: at least 16, and exactly 16 if the reserve is a size.
+    /// The number of inodes that stay free of `total` inodes: at least 16, and exactly 16 if the reserve is a size.
     package func inodes(of total: Int) -> Int {
         switch self {
         case .percent(let percent): max(Self.share(percent, of: total), Self.least.inodes)
