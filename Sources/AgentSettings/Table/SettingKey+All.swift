@@ -6,7 +6,7 @@ import HTTPRules
 extension SettingKey {
     /// All settings, in the order of the documentation.
     package static let all: [SettingKey] =
-        lists + cache + fetch + network + images + render + upstream + control
+        lists + cache + fetch + network + images + render + upstream + publish + control
 
     private static let lists: [SettingKey] = [
         .duration(

@@ -64,11 +64,5 @@ extension SettingKey {
             the same name in the lists folder counts instead.
             """,
             { ListPattern($0) }, { $0.description }),
-        .duration(
-            "publish.heartbeat", \.publish.heartbeat, atLeast: .seconds(1),
-            """
-            How long after a publication the next one follows although nothing changed, so that other machines can tell \
-            idle from dead.
-            """),
     ]
 }

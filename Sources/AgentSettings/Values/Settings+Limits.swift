@@ -4,6 +4,13 @@ import CacheFormat
 package import HTTPRules
 package import ImageChecks
 
+extension Settings.Fetch {
+    package var limits: RequestLimits {
+        RequestLimits(
+            connectTimeout: connectTimeout, idleTimeout: idleTimeout, totalTimeout: totalTimeout, table: "fetch")
+    }
+}
+
 extension ListLimits {
     package init(_ settings: Settings.Lists) {
         self.init(

@@ -169,6 +169,17 @@ package struct Settings: Equatable, Sendable {
         package var listen: ListenAddress?
     }
 
+    package typealias Upstream = UpstreamSettings
+
+    package struct Publish: Equatable, Sendable {
+        /// The longest time between publications, even if nothing has changed (default 12 h).
+        package var heartbeat: Duration = .seconds(12 * 3600)
+
+        package init(heartbeat: Duration = .seconds(12 * 3600)) {
+            self.heartbeat = heartbeat
+        }
+    }
+
     @Shared package var lists = Lists()
     @Shared package var cache = Cache()
     @Shared package var eviction = Eviction()

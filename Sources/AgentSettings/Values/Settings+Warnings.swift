@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import Fleet
-package import HTTPRules
+import Fleet
+import HTTPRules
 
 extension Settings {
     /// Configurations that are allowed but probably a mistake: sentences without a full stop.
@@ -27,23 +27,5 @@ extension Settings {
     package var exposure: String? {
         if cache.mode == .everybody { return "cache.mode = \"\(cache.mode.rawValue)\"" }
         return serve.listen != nil ? "serve.listen" : nil
-    }
-
-    package typealias Upstream = UpstreamSettings
-
-    package struct Publish: Equatable, Sendable {
-        /// The longest time between publications, even if nothing has changed (default 12 h).
-        package var heartbeat: Duration = .seconds(12 * 3600)
-
-        package init(heartbeat: Duration = .seconds(12 * 3600)) {
-            self.heartbeat = heartbeat
-        }
-    }
-}
-
-extension Settings.Fetch {
-    package var limits: RequestLimits {
-        RequestLimits(
-            connectTimeout: connectTimeout, idleTimeout: idleTimeout, totalTimeout: totalTimeout, table: "fetch")
     }
 }
