@@ -3,9 +3,9 @@ import AgentSettings
 package import CacheFormat
 package import Reports
 
-/// A snapshot from which an ``EvictionReport`` is made.
+/// The part of the plan's state from which an ``EvictionReport`` is made.
 ///
-/// Taking it is cheap, whatever its size. Making the report is not, so do that outside the agent's loop.
+/// Taking a snapshot is cheap, whatever its size. Making the report is not, so do that outside the agent's loop.
 package struct EvictionSnapshot: Sendable {
     var icons: [IconURL: AppListDocument.Image]
     /// The lists that name the icon, if a single one is reported.
@@ -21,7 +21,7 @@ package struct EvictionSnapshot: Sendable {
     var hold: EvictionBrake.Hold?
     var holdFor: Duration
     var isSettled: Bool
-    /// How many renditions are retired.
+    /// The number of retired renditions.
     var renditions = 0
     var clock: WallClock
     var now: Timestamp
@@ -79,8 +79,8 @@ package struct EvictionSnapshot: Sendable {
 extension Reconciler {
     /// Takes a snapshot for an eviction report on one icon, or on all retired ones.
     ///
-    /// It has no icons if the requested one has no image. O(*n*) in the number of superseded generations and retired
-    /// icons.
+    /// The snapshot has no icons if the requested one has no image. O(*n*) in the number of superseded generations and
+    /// retired icons.
     package func evictionSnapshot(of url: IconURL? = nil, now: Timestamp) -> EvictionSnapshot {
         let icon = url.flatMap { book.catalog.icons[$0] }
         let icons: [IconURL: ImageID]
@@ -104,7 +104,7 @@ extension Reconciler {
             clock: turn.wallClock, now: now)
     }
 
-    /// Whether everything that can be evicted now is gone.
+    /// Whether everything that can be evicted now has been removed.
     package func isEvictionSettled(at now: Timestamp) -> Bool {
         guard isStoreIdle else { return false }
         return !mayEvict || book.retention.isSettled(in: book.catalog, at: now)

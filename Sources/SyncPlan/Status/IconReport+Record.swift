@@ -33,12 +33,12 @@ extension IconReport {
         next = Self.next(for: icon, image?.sha256, wait: wait, queue, clock, now: now)
     }
 
-    /// What comes next; `wait` is the time until which the icon's origin gets no requests.
+    /// The next step of an icon, as a sentence; `wait` is the time until which its origin gets no requests.
     private static func next(
         for icon: IconRecord, _ image: Digest?, wait: Timestamp?, _ queue: (ready: Int, isPaused: Bool),
         _ clock: WallClock, now: Timestamp
     ) -> String {
-        /// The given time, or the end of the origin's wait if that is later.
+        /// `time`, or the end of the origin's wait if that is later.
         func at(_ time: Timestamp) -> String {
             let isLater = wait.map { $0 > time } ?? false
             let next = clock.time(of: isLater ? wait ?? time : time)

@@ -102,7 +102,7 @@ extension Reconciler {
 }
 
 extension Backoff {
-    /// Why a failure is retried when it is, as a clause.
+    /// The rule that sets the time of a failure's retry, as a clause.
     func reason(for failure: IconRecord.Failure) -> String {
         let failures = failure.attempts > 1 ? "\(grouped(failure.attempts)) failures in a row" : "one failure"
         if failure.code == .fetch(.networkLogin) {
@@ -124,7 +124,7 @@ extension Backoff {
             case .gone: "the server says that it is gone: 7 days"
             case .refused: "the URL is refused"
             }
-        // The server may have asked for a delay, but that is not stored.
+        // The server may have asked for a delay, but the delay is not stored with the failure.
         guard case .http = failure.code, failure.persistence.allowsWait else { return rule }
         let condition = failure.attempts > Self.shortWaits ? "if that is longer" : "if it did"
         return rule + "; or as long as the server asked, \(condition) (Retry-After)"
@@ -132,7 +132,7 @@ extension Backoff {
 }
 
 extension RefreshPolicy {
-    /// Why an image is refreshed at a given time, as a clause.
+    /// The rule that sets the time of an image's refresh, as a clause.
     func reason(for response: StoredResponse, askingAt time: Timestamp) -> String {
         let freshness = Freshness(of: response, longestGuess: longestGuess)
         let earliest = freshness.receivedAt + minimum

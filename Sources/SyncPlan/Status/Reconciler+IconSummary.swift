@@ -4,10 +4,12 @@ import HTTPRules
 package import Reports
 
 extension Reconciler {
-    /// Changes whenever ``mentions`` does.
+    /// A number that changes whenever ``mentions`` does.
     package var mentionsVersion: Int { book.catalog.version }
 
-    /// O(*n* log *n*) in the number of lists, and O(*n*) in that of retired icons: entries are not copied.
+    /// The entries that name each icon.
+    ///
+    /// O(*n*) in the number of retired icons, O(*n* log *n*) in that of lists: entries are not copied.
     package var mentions: IconMentions {
         IconMentions(
             version: book.catalog.version,
@@ -15,7 +17,7 @@ extension Reconciler {
             retired: Array(book.catalog.retired.keys))
     }
 
-    /// The rows of some icons, without names; unknown icons are left out.
+    /// The summaries of some icons, without the apps' names; unknown icons are left out.
     package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
         urls.compactMap { url in
             book.catalog.icons[url].map {
@@ -25,7 +27,8 @@ extension Reconciler {
         }
     }
 
-    /// The number of icons that one list or any list names, optionally in one state; retired ones count only for any.
+    /// The number of icons that a list names, or any list (`nil`), optionally in one state; only the latter counts
+    /// retired icons.
     package func count(ofIconsIn list: ListName?, _ state: IconSummary.State?) -> Int {
         let tally = list.map { book.catalog.tallies[$0] ?? IconTally() } ?? book.catalog.tally.all
         let retired = list == nil ? book.catalog.retired.count : 0

@@ -2,7 +2,8 @@
 package import CacheFormat
 
 extension Reconciler {
-    /// The icons of a list, or of any, whose last refresh failed; O(*n*) in the number of icons while one fails, else O(1).
+    /// The icons of a list, or of any list (`nil`), whose last refresh failed; O(*n*) in the number of icons while one
+    /// fails, else O(1).
     package func staleIcons(of list: ListName?) -> Set<IconURL> {
         guard book.catalog.tally.stale > 0 else { return [] }
         let icons = book.catalog.icons

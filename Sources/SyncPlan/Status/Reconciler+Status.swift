@@ -14,7 +14,7 @@ extension Reconciler {
 
     package var shownImages: Int { book.catalog.images.shown }
 
-    /// O(*n* log *n*) in the number of lists, O(*n*) in that of the apps of lists in which one shows its last image, and
+    /// O(*n* log *n*) in the number of lists, O(*n*) in that of apps if one of their list shows its last image, and
     /// O(*n*) in that of origins that failed recently.
     package var status: StatusReport {
         let (queue, clock) = (book.downloads.queue, turn.wallClock)
@@ -123,7 +123,7 @@ extension Reconciler {
     /// The waiting origins, with the number of queued icons without an image for each.
     private var heldOrigins: [StatusReport.Downloads.Origin] {
         guard book.downloads.queue.heldCount > 0 else { return [] }
-        // Only origins that failed have to wait.
+        // An origin that has not failed recently need not wait.
         return book.downloads.origins.compactMap { name, health in
             guard book.downloads.queue.isHeld(origin: name), let icons = book.catalog.tally.blank[name] else {
                 return nil
@@ -133,7 +133,7 @@ extension Reconciler {
         }.sorted { ($1.icons, $0.name) < ($0.icons, $1.name) }
     }
 
-    /// The examples are icons that are not muted, as far as there are some.
+    /// The failed icons by code; the example is an icon that is not muted, if there is one.
     private func rows(of failures: [FetchFailure.Code: IconGroup]) -> [StatusReport.Failure] {
         failures.compactMap { code, failed in
             func isMuted(_ url: IconURL) -> Bool { mutes.include(url, in: book.catalog.icons[url]?.lists ?? []) }
@@ -150,7 +150,7 @@ extension Reconciler {
         }.sorted { ($1.icons, $0.code) < ($0.icons, $1.code) }
     }
 
-    /// A list that names an icon; the pins only if there is no other one.
+    /// A list that names an icon; the list of pins only if no other does.
     private func list(naming url: IconURL) -> ListName? {
         let lists = book.catalog.icons[url]?.lists ?? []
         return lists.first { $0 != Self.pinList } ?? lists.first

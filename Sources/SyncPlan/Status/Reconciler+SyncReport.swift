@@ -5,9 +5,9 @@ import Fleet
 package import Reports
 
 extension Reconciler {
-    /// The progress of the named lists, or of all; an icon of several named lists counts once for each.
+    /// The progress of the named lists, or of all lists; an icon in several of them counts once for each.
     ///
-    /// O(*n*) in the number of lists, and in the number of origins of their queued icons.
+    /// O(*n*) in the number of lists, and in the number of origins from which their icons are queued.
     package func syncReport(of names: [ListName]) -> SyncReport {
         var report = SyncReport(missing: names.filter { book.catalog.lists[$0] == nil })
         let lists = names.isEmpty ? Array(book.catalog.lists.keys) : Set(names).filter { book.catalog.lists[$0] != nil }
@@ -22,9 +22,10 @@ extension Reconciler {
             ? book.publishing.inFlight == nil && !book.publishing.window.isManifestChanged
                 && lists.allSatisfy(isUpToDate)
             : names.allSatisfy(isUpToDate)
-        // A missing list may come back in a moment; otherwise it counts as removed.
+        // A list whose file has just disappeared may come back in a moment; after that it counts as removed.
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
-        // A failure for other lists does not affect published ones, unless it is unknown what is on disk.
+        // A publication of other lists that failed leaves these published, unless it is unknown which files are on
+        // disk.
         let isCertain = isPublished && cache.isKnown && !book.publishing.isInDoubt
         let failure = names.isEmpty || !isCertain ? book.publishing.failure : nil
         report.error = folder.unavailable ?? failure ?? deferred
@@ -56,7 +57,7 @@ extension Reconciler {
         return (tallies.reduce(IconCounts()) { $0 + $1.icons }, tallies.contains(where: isUnderWay))
     }
 
-    /// The icons of some lists, to be downloaded before others; empty without lists.
+    /// The icons of some lists, which are then downloaded before others; empty without lists.
     package func urls(of names: [ListName]) -> [IconURL] {
         Set(names).flatMap { book.catalog.lists[$0]?.entries.icons ?? [] }
     }
