@@ -3,29 +3,32 @@ import AppLists
 import CacheFormat
 import HTTPRules
 
-/// Tells downloads that get further with each cut from those that always end at the same place.
+/// Tells downloads that get further with each cut from downloads that always end at the same byte.
 ///
-/// The first go on soon, however often they are cut. The others are as lasting as a file that is truncated on its server.
+/// A download that gets further is resumed soon, however often it is cut. One that does not fails as lastingly as a
+/// file that is truncated on its server.
 struct CutDownloads: Sendable {
-    /// How many responses with the whole image must end at the same byte, and for how long: a server that restarts may
-    /// end a few at the size of its buffer.
+    /// How many responses with the whole image must end at the same byte, and for how long, to count as lasting: a
+    /// server that restarts may end a few at the size of its buffer.
     ///
-    /// Lost parts count as lost no more often than that either.
+    /// Within the same time, at most one whole response takes the place of a larger part.
     static let fewest = 3
     static let patience: Duration = .seconds(300)
-    /// After how many requests for the rest without progress the whole image is requested.
+    /// The number of requests for the rest without progress after which the whole image is requested.
     static let mostFruitless = 3
 
     private struct Place {
-        /// Where responses with the whole image end.
+        /// The byte at which responses with the whole image end.
         var end: Int
-        /// Since when, and how many in a row.
+        /// When the first of these responses came, and how many there were in a row.
         var since: Timestamp
         var count = 0
-        /// The most bytes that were kept.
+        /// The most bytes of the image that any part had.
         var best = 0
-        /// The bytes of the present part at its last progress: fewer than ever if an earlier part was lost, as when the
-        /// image changed on the server.
+        /// The bytes that the present part had at its last progress.
+        ///
+        /// They are fewer than ``best`` if an earlier part was lost, for example because the image changed on the
+        /// server.
         var part = 0
         /// When a whole response last took the place of a larger part.
         var renewed: Timestamp?
@@ -35,11 +38,11 @@ struct CutDownloads: Sendable {
 
     private var places: [IconURL: Place] = [:]
 
-    /// Whether the next attempt may request the rest, and not the whole image.
+    /// Whether the next attempt may request the rest, instead of the whole image.
     func mayResume(_ url: IconURL) -> Bool { places[url].map { $0.fruitless < Self.mostFruitless } ?? true }
 
     mutating func forget(_ url: IconURL) {
-        // Nearly always.
+        // Most machines never have a cut download.
         if places.isEmpty { return }
         places[url] = nil
     }
@@ -47,11 +50,12 @@ struct CutDownloads: Sendable {
     /// Records how a request to the origin ended.
     ///
     /// - Parameters:
-    ///   - outcome: How it ended.
+    ///   - outcome: The outcome of the request.
     ///   - url: The icon.
     ///   - last: The code of the icon's failure before.
     ///   - now: The time.
-    /// - Returns: The outcome; a failure knows whether it is progress, and one that lasts is ``FetchFailure/cutShort(at:)``.
+    /// - Returns: The outcome. A failure is marked as progress or not; a lasting one becomes
+    ///   ``FetchFailure/cutShort(at:)``.
     mutating func record(
         _ outcome: FetchOutcome, of url: IconURL, after last: FetchFailure.Code?, at now: Timestamp
     ) -> FetchOutcome {
@@ -69,7 +73,7 @@ struct CutDownloads: Sendable {
         _ failure: FetchFailure, _ cut: FetchFailure.Cut, of url: IconURL, after last: FetchFailure.Code?,
         at now: Timestamp
     ) -> FetchFailure {
-        // After a restart, only the code is known.
+        // After a restart, only the code of the last failure is known.
         let wasShort = last == .fetch(.cutShort)
         var cut = cut
         var place = places[url] ?? Place(end: cut.end, since: now)
@@ -86,17 +90,18 @@ struct CutDownloads: Sendable {
             place.count += 1
             place.fruitless = 0
             let isShort = wasShort || place.count >= Self.fewest && now - place.since >= Self.patience
-            // Otherwise an image that changes again and again would be requested every second for good.
+            // Replaced more often, an image that changes again and again would count as progress each time, and be
+            // requested every second forever.
             if cut.end < place.part, isShort || place.renewed.map({ now - $0 >= Self.patience }) ?? true {
                 (place.part, place.renewed) = (cut.end, now)
             }
             if isShort {
-                // The next attempt requests the rest, the one after that the whole image.
+                // The next attempt requests the rest, and the one after that the whole image.
                 place.fruitless = Self.mostFruitless - 1
                 return .cutShort(at: cut)
             }
         } else if cut.isKept, cut.end >= place.part + least {
-            // Not further than a part that was lost, so it is no evidence against a place where all responses end.
+            // This part is no longer than one that was lost, so it does not show that whole responses get further.
             cut.isProgress = true
             (place.part, place.fruitless) = (cut.end, 0)
         } else if failure.mayBeCut {

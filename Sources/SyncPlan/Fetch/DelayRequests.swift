@@ -4,8 +4,8 @@ import CacheFormat
 
 /// The URLs for which an origin recently asked for a delay (`Retry-After`).
 ///
-/// A delay is about its URL: behind one origin there can be many owners, and one of them must not delay the others. Three
-/// different URLs within a minute mean the origin.
+/// A delay applies to its URL: an origin can serve many owners, and one of them must not delay the others. Delays for
+/// three different URLs within a minute apply to the origin.
 struct DelayRequests: Sendable {
     private struct Entry: Sendable {
         var url: IconURL
@@ -18,9 +18,11 @@ struct DelayRequests: Sendable {
 
     private var entries: [Entry] = []
 
-    /// Records a delay for a URL, and returns the one that holds for the whole origin: the shortest of the last three.
+    /// Records a delay for a URL.
     ///
-    /// `nil` while there are fewer URLs.
+    /// Returns the delay of the whole origin: the shortest of the last three.
+    ///
+    /// `nil` while fewer than three URLs have one.
     mutating func record(_ delay: Duration, for url: IconURL, at now: Timestamp) -> Duration? {
         entries.removeAll { $0.url == url || !Self.isRecent($0.time, at: now) }
         entries.append(Entry(url: url, delay: delay, time: now))

@@ -28,10 +28,10 @@ package struct DiskSpace: Equatable, Sendable {
 
     /// The assumed size of an image before the server announces it, in bytes.
     ///
-    /// If not even that much is free, requesting thousands of icons one by one would be futile.
+    /// If even this much is not free, requesting thousands of icons one by one would be futile.
     package static let usual = 64 << 10
 
-    /// Why there is no room for a file of `count` bytes (`nil`: unknown) above the reserve; `nil` if there is.
+    /// The shortage if a file of `count` bytes (`nil`: unknown) does not fit above the reserve; `nil` if it does.
     package func shortage(for count: Int?, above reserve: SpaceReserve) -> Shortage? {
         let isOutOfInodes = inodes.map { $0.free <= reserve.inodes(of: $0.total) } ?? false
         let room = isOutOfInodes ? -1 : bytes.free - reserve.bytes(of: bytes.total)
@@ -56,13 +56,13 @@ package struct DiskSpace: Equatable, Sendable {
     /// How many bytes of list documents may be written.
     ///
     /// Documents may use half of the reserve, but not all of it: urgent publications, such as the removal of a list,
-    /// need the rest. A few KiB are always tried.
+    /// need the other half. A few KiB are always allowed.
     package func roomForDocuments(above reserve: SpaceReserve) -> Int {
         let kept = reserve.bytes(of: bytes.total)
         return max(bytes.free - kept, min(bytes.free - kept / 2, Self.usual), 4 << 10)
     }
 
-    /// Why there is no room for list documents of `count` bytes; `nil` if there is.
+    /// The shortage if list documents of `count` bytes do not fit; `nil` if they do.
     package func shortage(forDocuments count: Int, above reserve: SpaceReserve) -> Shortage? {
         guard count > roomForDocuments(above: reserve) else { return nil }
         return Shortage(

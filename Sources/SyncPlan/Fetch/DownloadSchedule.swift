@@ -4,29 +4,31 @@ import CacheFormat
 import HTTPRules
 import HeapModule
 
-/// When each icon is requested: due times, the queue, and the state of the origins.
+/// Decides when each icon is requested: has due times, the queue, and the state of the origins.
 struct DownloadSchedule: Sendable {
     private struct DueTime<Key: Hashable & Sendable>: Comparable, Sendable {
         var time: Timestamp
-        /// An icon, or an origin.
+        /// The icon or origin that is due.
         var key: Key
         static func < (a: DueTime, b: DueTime) -> Bool { a.time < b.time }
     }
 
     @Shared private var settings: Settings.Fetch
-    /// Whether nothing is retried, so that a single run ends however many servers fail.
+    /// Whether nothing is retried, so that a run with `--once` ends however many servers fail.
     let triesOnce: Bool
     private(set) var queue: FetchQueue
     private var dueTimes = Heap<DueTime<IconID>>()
     /// The origins that failed recently.
     private(set) var origins: [String: OriginHealth] = [:]
-    /// The delays that origins asked for in the last minute, without an icon, or a failure of one URL such as a 404, since.
+    /// The delays that origins asked for in the last minute.
+    ///
+    /// An image, or a failure of one URL such as a 404, ends them.
     private var delays: [String: DelayRequests] = [:]
-    /// The number of origins at which all recent delays are forgotten.
+    /// The number of origins at which all recent delays are forgotten, to limit memory.
     private static let delayLimit = 1024
     /// When waiting origins may be requested again.
     private var originTimes = Heap<DueTime<String>>()
-    /// The number of origins at which forgettable ones are removed.
+    /// The number of origins at which those are removed whose failures no longer count.
     private var originLimit = 1024
     /// The URLs that were in flight when a publication failed.
     private var invalidated: Set<IconURL> = []
@@ -46,7 +48,7 @@ struct DownloadSchedule: Sendable {
         queue = FetchQueue(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
     }
 
-    /// Applies changed settings; downloads in flight keep theirs.
+    /// Applies changed settings; downloads in flight keep the old ones.
     mutating func configure(_ settings: Settings) {
         _settings = settings.$fetch
         queue.configure(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
@@ -87,9 +89,9 @@ struct DownloadSchedule: Sendable {
 
     func isInvalid(_ url: IconURL) -> Bool { invalidated.contains(url) }
 
-    /// Ends a download: frees its slot, and updates its origin unless a copy was requested, or nothing.
+    /// Ends a download: frees its slot, and updates its origin if a request was sent.
     ///
-    /// `last` is the code of the icon's failure before. Returns whether the download was invalidated.
+    /// `last` is the code of the icon's previous failure. Returns whether the download was invalidated.
     mutating func finish(
         _ ended: EndedDownload, after last: FetchFailure.Code? = nil, ofOrigin isOrigin: Bool, isRequest: Bool = true,
         in turn: inout Turn
@@ -108,14 +110,14 @@ struct DownloadSchedule: Sendable {
         return !invalidated.isEmpty && invalidated.remove(url) != nil
     }
 
-    /// Returns the icons that got the login page of a network before it was suspected, or that can be retried because it
-    /// is not any more, and forgets them.
+    /// Removes and returns the icons to be decided again: they got a network's login page before it was suspected, or
+    /// can be retried because the suspicion has ended.
     mutating func drainLoginIcons() -> [IconURL] {
         defer { loginIcons = [] }
         return loginIcons
     }
 
-    /// The time to the next attempt of an icon that got the login page of a network.
+    /// The delay until the next attempt of an icon that got the login page of a network.
     mutating func loginDelay(of url: IconURL, from origin: String, in turn: inout Turn) -> Duration {
         networkLogin.delay(of: url, from: origin, at: turn.now, using: &turn.generator)
     }
@@ -123,8 +125,9 @@ struct DownloadSchedule: Sendable {
     /// Forgets an icon that does not wait for a network's login any more.
     mutating func leaveLogin(_ url: IconURL) { networkLogin.leave(url) }
 
-    /// Returns the icons that are requested in place of those that left, and when: no sooner than those would have been,
-    /// so that no more are requested if each of them fails in another way.
+    /// Returns the icons requested in place of login probes that left, each with its time.
+    ///
+    /// It is no sooner than a probe's, so that there are no more requests if each of them fails in another way.
     mutating func replaceLoginProbes(in turn: inout Turn) -> [(url: IconURL, time: Timestamp)] {
         networkLogin.replaceProbes(at: turn.now).map {
             ($0, turn.now + NetworkLogin.interval.jittered(using: &turn.generator))
@@ -135,12 +138,12 @@ struct DownloadSchedule: Sendable {
 
     /// Schedules an icon's next check.
     ///
-    /// The icon knows when it is due: an entry that says another time is outdated, and its number may be another icon's.
+    /// An entry is outdated if its icon is due at another time, or if the icon's number was given to another icon.
     mutating func schedule(_ icon: IconID, at time: Timestamp) {
         dueTimes.insert(DueTime(time: time, key: icon))
     }
 
-    /// Whether most due times are outdated if `count` icons are scheduled.
+    /// Whether most entries are outdated, if `count` icons are scheduled.
     func isMostlyOutdated(amongst count: Int) -> Bool { dueTimes.count > 2 * count + 32 }
 
     mutating func removeOutdated(in icons: IconTable) {
@@ -157,7 +160,7 @@ struct DownloadSchedule: Sendable {
         return (due.key, due.time)
     }
 
-    /// The entries that are still valid, one per URL or origin.
+    /// The entries that are still valid, one for each URL or origin.
     private static func swept<Key>(
         _ heap: Heap<DueTime<Key>>, where holds: (DueTime<Key>) -> Bool
     ) -> Heap<DueTime<Key>> {
@@ -177,7 +180,7 @@ struct DownloadSchedule: Sendable {
             recordAnswer(of: origin, in: &turn)
         case .failed(let failure):
             guard failure.blame != .agent else { return }
-            // The origin that answered: behind a redirect, it is another one.
+            // The origin that answered; after a redirect it is not the requested one.
             let answering = failure.origin ?? origin
             let delay = delay(ofOrigin: answering, after: failure, of: url, at: turn.now)
             if failure.blame == .origin || delay != nil {
@@ -189,10 +192,12 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// How long a whole origin waits because of what it asked for; `nil` if the delay is about the URL alone.
+    /// The delay of a whole origin after a response that asks for one (`Retry-After`); `nil` if only the URL is
+    /// delayed.
     ///
-    /// 429 is about the client. The delays that other statuses ask for add up to one of the origin, which is no longer
-    /// than ``Settings/Fetch/retryMax``: those who share the origin with a busy neighbour are not held up for longer.
+    /// A response 429 is about the client, so it delays the origin. With any other status, the origin is delayed only
+    /// if several URLs ask for it, and no longer than ``Settings/Fetch/retryMax``: a busy owner must not hold up the
+    /// others at the origin for longer.
     private mutating func delay(
         ofOrigin origin: String, after failure: FetchFailure, of url: IconURL, at now: Timestamp
     ) -> Duration? {
@@ -219,7 +224,7 @@ struct DownloadSchedule: Sendable {
 
     /// Counts a failure against the requested origin, even if it redirected to another one that failed.
     ///
-    /// The requested origin's slots are the ones in use. A delay of the other origin applies to its own URLs.
+    /// The slots in use are those of the requested origin. A delay of the other origin applies to its own URLs.
     private mutating func record(
         _ failure: FetchFailure, delay: Duration?, ofOrigin origin: String, in turn: inout Turn
     ) {
@@ -276,7 +281,7 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// Restores the stored state of origins, as far as it is plausible.
+    /// Restores the stored failures of origins, as far as they are plausible.
     mutating func restore(_ memos: [OriginMemo], in turn: inout Turn) {
         let now = turn.now
         let latest = now + max(Backoff.longestWait, settings.retryMax)
@@ -287,7 +292,7 @@ struct DownloadSchedule: Sendable {
                 continue
             }
             health.failures = min(health.failures, 1000)
-            // A later time was set by another clock.
+            // A later time was computed with a wrong clock.
             if health.waitsUntil > latest { health.waitsUntil = now }
             apply(health, to: memo.origin, at: now)
         }
@@ -296,7 +301,7 @@ struct DownloadSchedule: Sendable {
 }
 
 extension FetchOutcome {
-    /// Whether it is a failure with this code.
+    /// Whether the outcome is a failure with this code.
     fileprivate func isFailure(_ code: FetchFailure.Code?) -> Bool {
         if case .failed(let failure) = self { failure.code == code } else { false }
     }

@@ -2,9 +2,9 @@
 import HeapModule
 
 extension FetchQueue {
-    /// The turn of a list at an origin, or of an origin.
+    /// The right to start the next download: of a list at an origin, or of an origin.
     struct Turn: Comparable {
-        /// 1 if its origin has the fair share of the slots already: all others go first.
+        /// 1 if the origin has its fair share of the slots already; then the turns of all others come first.
         var excess = 0
         var time: Int
         var priority: Priority
@@ -16,10 +16,12 @@ extension FetchQueue {
         }
     }
 
-    /// The turns of several owners in order, one for each.
+    /// The turns of several owners, at most one for each, in order.
     struct Turns {
         private var current: [Int: Turn] = [:]
-        /// Contains outdated turns too, until one of them comes first or they are the majority.
+        /// The turns in order.
+        ///
+        /// Outdated ones are removed when they come first, or when they are the majority.
         private var heap: Heap<Turn> = []
 
         var first: Turn? { heap.min }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Whose turn it is. URLs, lists and origins know each other by number.
+/// Decides whose turn it is. Places (of URLs), lists and origins refer to each other by number.
 extension FetchQueue {
     /// A URL that is queued or in flight.
     struct Place: Keyed {
@@ -10,7 +10,7 @@ extension FetchQueue {
         var list: Int
         var priority: Priority
         var isActive = false
-        /// Its neighbours among the queued URLs of the same origin, list and priority, which form a ring.
+        /// The neighbours in a ring of all queued URLs of the same origin, list and priority.
         var previous = 0
         var next = 0
     }
@@ -24,35 +24,36 @@ extension FetchQueue {
         var active = 0
         /// The first place of each ring.
         var rings: [Int: Int] = [:]
-        /// The turns of its lists.
+        /// The turns of the lists that have URLs queued at this origin.
         var turns = Turns()
 
         var standing: Standing { isTrusted ? .trusted : active == 0 && restriction == nil ? .untried : .doubtful }
     }
 
-    /// A list, and its virtual time: what its downloads cost that have or had a turn.
+    /// A list with its virtual time: the cost of all its downloads that have or had a turn.
     ///
-    /// No URL waits for the turns of lower priority that its list has elsewhere, so there is a time for each priority.
+    /// There is a time for each priority, so that a URL does not wait for turns of lower priority that its list has at
+    /// other origins.
     struct List: Keyed {
-        /// How far a new list may be served ahead of the others: sixteen downloads.
+        /// How far a new list may be ahead of the others, in virtual time: sixteen downloads.
         static let credit = 64
-        /// The cost of a turn, by priority: a list has a larger share for icons that somebody waits for.
+        /// The cost of a turn, by priority: for icons that somebody waits for, a list gets a larger share.
         private static let costs = [1, 4, 4, 4]
 
         let key: ListName
         var times: SIMD4<Int>
-        /// How many of its URLs are queued or in flight.
+        /// The number of the list's URLs that are queued or in flight.
         var work = 0
 
         mutating func raise(to time: Int) { times = pointwiseMax(times, SIMD4(repeating: time)) }
 
-        /// Charges a turn to the times of this priority and the lower ones, or (-1) gives it back.
+        /// Charges a turn to the times of its priority and of the lower ones; with sign −1, refunds it.
         mutating func charge(_ priority: Priority, _ sign: Int = 1) {
             let cost = sign * Self.costs[priority.rawValue]
             for index in priority.rawValue..<times.scalarCount { times[index] += cost }
         }
 
-        /// Charges a turn that is used to the higher priorities, too.
+        /// Charges a turn that is used also to the times of the higher priorities.
         mutating func chargeRest(_ priority: Priority) {
             for index in 0..<priority.rawValue { times[index] += Self.costs[priority.rawValue] }
         }
@@ -81,7 +82,7 @@ extension FetchQueue {
 
     private func ring(_ list: Int, _ priority: Priority) -> Int { list << 2 | priority.rawValue }
 
-    /// Queues a place behind the others of its ring; the caller renews the turn of its list.
+    /// Queues a place behind the others in its ring; the caller renews the turn of its list.
     mutating func link(_ number: Int) {
         let (origin, ring) = (places[number].origin, ring(places[number].list, places[number].priority))
         let next = origins[origin].rings[ring] ?? number
@@ -108,9 +109,9 @@ extension FetchQueue {
 
     mutating func renewTurn(of place: Place) { renewTurn(of: place.list, at: place.origin) }
 
-    /// Gives a list the turn for its best URL at an origin, and the origin that of its first list.
+    /// Gives a list the turn for its first URL at an origin, and the origin that of its first list.
     ///
-    /// A turn that was for another priority is given back. An origin that has to wait gives none: it would not be used.
+    /// Refunds a turn for another priority. At an origin that has to wait, a list gets no turn: it could not use it.
     private mutating func renewTurn(of list: Int, at origin: Int) {
         let last = origins[origin].turns[list]
         let rings = origins[origin].restriction == 0 ? [:] : origins[origin].rings
@@ -129,7 +130,7 @@ extension FetchQueue {
         renewTurn(of: origin)
     }
 
-    /// Renews the turns of all lists at an origin, which has to wait from now on, or need not wait any more.
+    /// Renews the turns of all lists at an origin that has begun or ended a wait.
     mutating func renewTurns(at origin: Int) {
         for list in Set(origins[origin].rings.keys.map { $0 >> 2 }).sorted() { renewTurn(of: list, at: origin) }
     }

@@ -3,22 +3,23 @@ package import CacheFormat
 
 /// Decides which URL is downloaded next.
 ///
-/// One download per URL, a limit in all and per origin, a fair share for each list and a fair turn for each origin.
+/// Each URL is downloaded once at a time; the total and each origin are limited; lists get fair shares, origins fair
+/// turns.
 ///
-/// Lists share the slots by start-time fair queueing. A list has a virtual time, and one turn at each origin for all that
-/// it has queued there, whose time is that of the list when it got the turn. The earliest turn at an origin with a free
-/// slot is next. A new list starts ``List/credit`` ahead of the others, so a small one does not wait for a large one; then
-/// it is their equal. Priorities order what a list has queued at an origin.
+/// Lists share the slots by start-time fair queueing. A list has a virtual time, and one turn at each origin where it
+/// has queued URLs; the turn's time is that of the list when it got the turn. The earliest turn at an origin with a
+/// free slot is next. A new list starts ``List/credit`` ahead of the others, so a small one does not wait for a large
+/// one; after that it is treated like the others. Priorities order the URLs that a list has queued at an origin.
 ///
-/// The limit per origin is one on connections: an origin that multiplexes requests may have as many as HTTP/2 streams,
-/// while it has work; while others wait, no origin starts downloads beyond half of all slots. All untrusted origins
-/// together hold at most half of the slots, so others go on however many of them hang. Half of these slots are left to
-/// origins that were never asked, so that hanging ones do not keep them from their first answer.
+/// The limit per origin is on connections: an origin that multiplexes requests may have as many downloads as HTTP/2 has
+/// streams. While other origins wait, none starts downloads beyond half of all slots. All untrusted origins together
+/// hold at most half of the slots, so the others continue however many of them hang. Half of these slots are left to
+/// origins that were never asked, so that hanging ones do not delay their first answer.
 ///
 /// Every operation takes amortised logarithmic time.
 package struct FetchQueue: Sendable {
     package enum Priority: Int, CaseIterable, Sendable {
-        /// Somebody waits for the icon.
+        /// A user or a command waits for the icon.
         case awaited
         case new
         /// The icon is on disk and may be stale.
@@ -27,11 +28,11 @@ package struct FetchQueue: Sendable {
     }
 
     enum Standing: Int, CaseIterable {
-        /// It has answered, and was not restricted since.
+        /// The origin has answered, and has not been restricted since.
         case trusted
-        /// It was never asked, or that is forgotten.
+        /// The origin was never asked, or its answers are forgotten.
         case untried
-        /// It has failed, or its first response is pending.
+        /// The origin has failed, or its first response is pending.
         case doubtful
     }
 
@@ -50,20 +51,22 @@ package struct FetchQueue: Sendable {
     var origins = KeyedTable<Origin>()
     /// The turns of origins with a free slot, by standing.
     var turns = Array(repeating: Turns(), count: Standing.allCases.count)
-    /// The latest time of a turn that was used.
+    /// The latest time of a turn that was used by a download.
     var virtualTime = 0
-    /// The time of a new list's first turn; lists that come one after the other at a start are equals.
+    /// The time of a new list's first turn.
+    ///
+    /// At a start lists are added one after the other, and all are treated alike.
     var earliest: Int { max(0, virtualTime - List.credit) }
-    /// The number of lists at which forgettable ones are removed.
+    /// The number of lists at which idle ones are removed.
     private var listLimit = 32
     var lastNumber = 0
 
     var activeUntrusted = 0
     package internal(set) var activeCount = 0
-    /// How many queued URLs belong to an origin that has to wait.
+    /// The number of queued URLs whose origin has to wait.
     package internal(set) var heldCount = 0
 
-    /// `perOrigin` limits origins that need a connection per download, `untrusted` all untrusted origins together.
+    /// `perOrigin` limits origins that need a connection for each download, `untrusted` all untrusted origins together.
     ///
     /// The default of `untrusted` is half of `concurrency`.
     package init(concurrency: Int, perOrigin: Int, untrusted: Int? = nil) {
@@ -79,7 +82,7 @@ package struct FetchQueue: Sendable {
         for origin in origins.places { renewTurn(of: origin) }
     }
 
-    /// How many URLs wait only for their turn.
+    /// The number of URLs that wait only for their turn.
     package var readyCount: Int { places.count - activeCount - heldCount }
     package var isEmpty: Bool { places.count == 0 }
     /// Whether a trusted origin has queued or running downloads.
@@ -105,7 +108,7 @@ package struct FetchQueue: Sendable {
         renewTurn(of: places[place])
     }
 
-    /// Moves a queued URL ahead of the others of its list, because somebody waits for it.
+    /// Moves a queued URL ahead of the others of its list, because a user or a command waits for it.
     package mutating func raise(_ url: IconURL) {
         guard let place = queuedPlace(of: url), places[place].priority != .awaited else { return }
         unlink(place)
@@ -157,7 +160,7 @@ package struct FetchQueue: Sendable {
         places.index(of: url).flatMap { places[$0].isActive ? nil : $0 }
     }
 
-    /// Forgets a place, and its list and origin with their last one.
+    /// Forgets a place; with the last one, also its list and its origin.
     private mutating func forget(_ place: Int) {
         let origin = places[place].origin
         leave(places[place].list)
@@ -166,7 +169,7 @@ package struct FetchQueue: Sendable {
             if origins[origin].isTrusted { trustedOrigins -= 1 }
             origins.remove(at: origin)
         }
-        // Nothing is left but restrictions: an empty queue takes no memory.
+        // An empty queue keeps only the restrictions, so that it takes no memory.
         guard isEmpty else { return }
         let restrictions = restrictions
         self = FetchQueue(concurrency: concurrency, perOrigin: perOrigin, untrusted: untrusted)
@@ -181,10 +184,10 @@ package struct FetchQueue: Sendable {
         return number
     }
 
-    /// Counts one URL less of a list.
+    /// Subtracts one URL from a list.
     ///
-    /// One without any is known until a new one would be its equal: else a list that comes back again and again would always
-    /// go first.
+    /// A list without URLs is forgotten only when a new list would have no advantage over it: otherwise a list that
+    /// comes back again and again would always be served first.
     private mutating func leave(_ list: Int) {
         lists[list].work -= 1
         guard lists[list].work == 0, lists.count > listLimit else { return }
@@ -196,9 +199,9 @@ package struct FetchQueue: Sendable {
 
     // MARK: Origins
 
-    /// Limits the downloads from an origin, which is no longer trusted; 0 makes it wait.
+    /// Limits the downloads from an origin, which is no longer trusted; with 0 slots it has to wait.
     ///
-    /// Downloads in flight go on.
+    /// Downloads in flight continue.
     package mutating func restrict(_ origin: String, to slots: Int) { set(slots, isTrusted: false, of: origin) }
 
     /// Lifts an origin's restriction because its time is over; the origin stays untrusted.
@@ -209,7 +212,7 @@ package struct FetchQueue: Sendable {
 
     private mutating func set(_ restriction: Int?, isTrusted: Bool, of name: String) {
         let origin = origins.index(of: name)
-        // Nearly always: a trusted origin has no restriction.
+        // The usual case: a trusted origin has no restriction.
         if isTrusted, let origin, origins[origin].isTrusted { return }
         restrictions[name] = restriction
         guard let origin else { return }
@@ -233,7 +236,7 @@ package struct FetchQueue: Sendable {
         renewTurn(of: origin)
     }
 
-    /// The most downloads from an origin at once, in all and while others wait.
+    /// The most downloads from an origin at once: in all, and while other origins wait.
     func slots(of origin: Int) -> (all: Int, fair: Int) {
         let limit = origins[origin].isMultiplexed ? max(perOrigin, Self.streams) : perOrigin
         let all = min(origins[origin].restriction ?? limit, limit)

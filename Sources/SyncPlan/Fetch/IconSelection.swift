@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The icons that a user wants to be requested now.
+/// The icons that a user wants requested now.
 package struct IconSelection: Equatable, Sendable {
     package var urls: [IconURL]
     package var lists: [ListName]
@@ -14,7 +14,7 @@ package struct IconSelection: Equatable, Sendable {
     }
 }
 
-/// The icons of a selection, as collected in the agent's loop; others iterate over them.
+/// The icons of a selection, which the agent's loop collects and other tasks iterate over.
 package struct SelectedIcons: Sendable {
     var urls: [IconURL]
     /// Those of lists.
@@ -22,7 +22,7 @@ package struct SelectedIcons: Sendable {
     /// The selected items that do not exist; `icons` is not counted yet.
     package var report: SelectionReport
 
-    /// The distinct icons, in parts of at most `size`, which are requested one after the other; O(*n*).
+    /// The distinct icons, in parts of at most `size` that are requested one after the other; O(*n*).
     package func parts(of size: Int) -> [[IconURL]] {
         precondition(size > 0, "a part has icons")
         var seen: Set<IconURL> = []

@@ -2,7 +2,7 @@
 import HTTPRules
 
 extension NetworkLogin.Answer {
-    /// What an outcome says of a network's login.
+    /// Classifies the outcome of a download: a possible login page, a genuine answer, or neither.
     init(_ outcome: FetchOutcome) {
         switch outcome {
         case .image, .notModified: self = .genuine
@@ -23,7 +23,7 @@ extension NetworkLogin.Answer {
         if let origin = failure.page?.origin { signs.insert(.redirect(origin: origin)) }
         if let address = failure.page?.address { signs.insert(.address(address)) }
         if failure.code == .http(511) { signs.insert(.status) }
-        // Some login hosts refuse what is no browser.
+        // Some login hosts refuse programs that are not browsers.
         if let origin = failure.origin, failure.blame == .resource { signs.insert(.redirect(origin: origin)) }
         return signs
     }

@@ -3,38 +3,38 @@ import AppLists
 import CacheFormat
 import HTTPRules
 
-/// Whether the login page of a network answers in place of servers: a captive portal.
+/// Detects that the login page of a network (a captive portal) answers in place of servers.
 ///
-/// It does if within a minute all servers that answer, of two owners at least, give the same page or redirect to the same
-/// other origin, and none of them gives anything else. A single owner is not enough: during maintenance, servers answer
-/// alike for all of their icons.
+/// It is suspected if within a minute all servers that answer, of two owners at least, give the same page or redirect
+/// to the same other origin, and none of them gives anything else. A single owner is not enough: during maintenance,
+/// servers answer alike for all of their icons.
 ///
-/// Icons that always lead to a page, such as that of a single sign-on, are often requested alone: the others are fresh.
-/// So an answer is no evidence if
+/// Icons that always lead to a page, such as that of a single sign-on, are often requested alone, while the others are
+/// fresh. So an answer is no evidence if
 /// - the icon failed in the same way before;
-/// - it has nothing in common with the others but signs that came beside an answer of a server, or raised a suspicion,
-///   in the last 24 hours, unless one of their icons got something else since: then there was a login;
-/// - all of these servers have never answered, and others have: a login page comes in place of servers that worked.
+/// - it shares with the others only signs that, in the last 24 hours, came together with a server's genuine answer or
+///   raised a suspicion; they count again if one of their icons has got another answer since: then there was a login;
+/// - none of these servers has ever answered, and others have: a login page replaces servers that worked.
 struct NetworkLogin: Sendable {
-    /// In which time the pages come, and how far from them any other answer.
+    /// The time within which the pages must come, and for which no other answer may come before or after.
     static let window: Duration = .seconds(60)
-    /// The time between attempts.
+    /// The time between attempts to notice the login.
     static let interval: Duration = .seconds(60)
-    /// How long icons are retried at that interval: servers may have the same page for another reason.
+    /// How long icons are retried at ``interval``: servers may have the same page for another reason.
     static let duration: Duration = .seconds(3600)
-    /// How long signs do not count again.
+    /// How long a discounted sign does not count as evidence.
     static let memory: Duration = .seconds(86_400)
-    /// The most signs that do not count; more would replace the oldest.
+    /// The most discounted signs; a new one then replaces the oldest.
     private static let signLimit = 64
-    /// The most icons that are known of a sign that does not count.
+    /// The most icons recorded for a discounted sign.
     private static let iconLimit = 64
     /// The number of working origins at which all of them are forgotten.
     private static let originLimit = 4096
-    /// The most icons that are requested at ``interval``, one of an origin: the login may be a mistake, and there are
-    /// many machines.
+    /// The most icons that are requested at ``interval``, at most one of each origin: the suspicion may be wrong, and
+    /// many machines may have it.
     static let probeLimit = 4
 
-    /// What the pages of one network have in common.
+    /// A feature that the pages of one network have in common.
     enum Sign: Hashable, Sendable {
         case page(Digest)
         case redirect(origin: String)
@@ -45,11 +45,11 @@ struct NetworkLogin: Sendable {
     }
 
     enum Answer: Hashable, Sendable {
-        /// What may be a login page.
+        /// A page that may be a network's login.
         case page(Set<Sign>)
-        /// Anything else that a server sends.
+        /// Any other answer of a server.
         case genuine
-        /// No answer, or one that tells nothing.
+        /// No answer, or an answer that is no evidence.
         case none
     }
 
@@ -69,35 +69,37 @@ struct NetworkLogin: Sendable {
         let signs: Set<Sign>
         /// The icons that are requested at ``interval``, by origin.
         var probes: [String: IconURL] = [:]
-        /// The other icons, with their origins.
+        /// The other icons that got the login page, with their origins.
         var waiting: [IconURL: String] = [:]
-        /// Whether a probe has left its place, which no other has yet.
+        /// Whether a probe was removed and not yet replaced.
         var lacksProbe = false
     }
 
-    /// A sign that does not count.
+    /// A sign that is no evidence of a login.
     private struct Discount {
         let sign: Sign
         var until: Timestamp
-        /// The icons that got it.
+        /// The icons whose answers had the sign.
         var icons: Set<IconURL>
     }
 
     private var lastGenuine = Timestamp.distantPast
     /// When two pages last had nothing in common.
     private var lastDifference = Timestamp.distantPast
-    /// The origins that answered.
+    /// The origins that have given a genuine answer.
     private var working: Set<String> = []
     private var pages: Pages?
-    /// It ends with an answer of a server; after ``duration`` it has no more effect.
+    /// The present suspicion.
+    ///
+    /// A genuine answer ends it; after ``duration`` it has no effect any more.
     private var suspicion: Suspicion?
-    /// The signs that do not count; the oldest first.
+    /// The signs that are no evidence; the oldest first.
     private var discounted: [Discount] = []
 
-    /// Whether failures are those of a network's login.
+    /// Whether failures are taken for a network's login.
     func isSuspected(at now: Timestamp) -> Bool { suspicion.map { now < $0.since + Self.duration } ?? false }
 
-    /// Whether an answer is the login page that is suspected.
+    /// Whether an answer is the suspected login page.
     func isLogin(_ answer: Answer, at now: Timestamp) -> Bool {
         guard isSuspected(at: now), let suspicion, case .page(let signs) = answer else { return false }
         return !suspicion.signs.isDisjoint(with: signs)
@@ -105,11 +107,11 @@ struct NetworkLogin: Sendable {
 
     /// Records an answer of an origin.
     ///
-    /// `isRepeated` is whether the icon failed in the same way before.
+    /// `isRepeated` tells whether the icon failed in the same way before.
     ///
-    /// - Returns: The icons whose pages came before the one that raised the suspicion, or those that can be retried
-    ///   because it ended.
-    /// - Complexity: O(1), but for the answers that raise or end a suspicion.
+    /// - Returns: If the answer raises a suspicion, the icons that got the page before; if it ends one, the icons that
+    ///   can be retried.
+    /// - Complexity: O(1), except for an answer that raises or ends a suspicion.
     mutating func record(
         _ answer: Answer, of icon: IconURL, from origin: String, isRepeated: Bool = false, at now: Timestamp
     ) -> [IconURL] {
@@ -137,7 +139,8 @@ struct NetworkLogin: Sendable {
             if now < pages.last + Self.window { discount(pages.signs, of: pages.icons, at: now) }
             self.pages = nil
         }
-        // Icons that always lead to a page would get it still: the next login may come at any time.
+        // Signs of icons that now get genuine answers count again: the next login may come at any time. An icon that
+        // always leads to a page would still get it.
         discounted.removeAll { $0.icons.contains(icon) }
         guard !working.contains(origin) else { return }
         if working.count >= Self.originLimit { working = [] }
@@ -161,7 +164,7 @@ struct NetworkLogin: Sendable {
         }
         guard !isRepeated, lastDifference + Self.window <= now else { return [] }
         let new = signs.filter { !isDiscounted($0, at: now) }
-        // Out of `self`, so that its sets are not copied.
+        // Moved out of `self`, so that its sets are not copied.
         var pages = self.pages ?? Pages(signs: new, begin: now, last: now)
         self.pages = nil
         if !pages.signs.isDisjoint(with: new) {
@@ -180,7 +183,7 @@ struct NetworkLogin: Sendable {
         return []
     }
 
-    /// Ends the suspicion, and returns the icons that it held back.
+    /// Ends the suspicion, and returns the icons that waited for its end.
     private mutating func end() -> [IconURL] {
         guard let ended = suspicion else { return [] }
         suspicion = nil
@@ -209,10 +212,10 @@ struct NetworkLogin: Sendable {
 
     // MARK: Attempts
 
-    /// The time to the next attempt of an icon that got the login page.
+    /// The delay until the next attempt of an icon that got the login page.
     ///
-    /// Few are requested at ``interval``; the others wait until a server answers, or until the suspicion has no more
-    /// effect.
+    /// A few icons are requested at ``interval``; the others wait until a server answers, or until the suspicion has no
+    /// effect any more.
     mutating func delay(
         of icon: IconURL, from origin: String, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> Duration {
@@ -229,13 +232,13 @@ struct NetworkLogin: Sendable {
         return Self.interval.jittered(using: &generator)
     }
 
-    /// Whether icons may wait for a login, or be requested to notice it.
+    /// Whether icons may wait for a login, or be probes for it.
     var mayHoldIcons: Bool { suspicion != nil }
 
     /// Whether an icon is retried as soon as a server answers.
     func isWaiting(_ icon: IconURL) -> Bool { suspicion?.waiting[icon] != nil }
 
-    /// Forgets an icon that does not wait for a login any more: it failed in another way, or nobody wants it.
+    /// Forgets an icon that no longer waits for a login: it failed in another way, or no list names it.
     ///
     /// - Complexity: O(1).
     mutating func leave(_ icon: IconURL) {
@@ -246,13 +249,13 @@ struct NetworkLogin: Sendable {
         suspicion?.lacksProbe = true
     }
 
-    /// Gives the places of probes that have left to waiting icons, and returns those: without probes, nobody would
+    /// Replaces probes that were removed by waiting icons, and returns the new ones: without probes, nothing would
     /// notice the login.
     ///
     /// - Complexity: O(*n*) in the number of waiting icons if a probe has left, else O(1).
     mutating func replaceProbes(at now: Timestamp) -> [IconURL] {
         guard suspicion?.lacksProbe == true, var current = suspicion else { return [] }
-        // Out of `self`, so that its sets are not copied.
+        // Moved out of `self`, so that its sets are not copied.
         suspicion = nil
         defer { suspicion = current }
         current.lacksProbe = false
@@ -270,9 +273,9 @@ struct NetworkLogin: Sendable {
 
     // MARK: Owners
 
-    /// Who probably owns an origin: the last two labels of its name.
+    /// The probable owner of an origin: the last two labels of its host name.
     ///
-    /// Servers without a name are told apart by their ports.
+    /// Servers without a name are distinguished by port.
     static func owner(of origin: String) -> String {
         guard let place = origin.utf8.split(separator: UInt8(ascii: "/")).last else { return origin }
         let host = place[..<(place.lastIndex(of: UInt8(ascii: ":")) ?? place.endIndex)]

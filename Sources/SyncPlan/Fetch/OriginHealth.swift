@@ -2,18 +2,18 @@
 package import CacheFormat
 package import HTTPRules
 
-/// The recent failures of an origin: how many requests it may have, and from when on.
+/// The recent failures of an origin, which limit its requests: how many, and from when on.
 ///
 /// A circuit breaker. After `threshold` failures in a row the origin is broken: it is probed by one request at a time,
-/// with a backoff that grows with every failed probe, and its other requests wait without an attempt of their own.
-/// Until then it has no more requests in flight than it has failures left.
+/// with a backoff that grows with each failed probe, and its other requests wait without an attempt of their own.
+/// Before that, it has no more requests in flight than failures left to `threshold`.
 package struct OriginHealth: Codable, Hashable, Sendable {
     package static let threshold = 5
-    /// How long a failure counts after the wait is over.
+    /// How long a failure counts after the origin's wait is over.
     private static let memory: Duration = .seconds(86_400)
 
     package var failures: Int
-    /// When it may be requested again; in the past if it need not wait.
+    /// When the origin may be requested again; in the past if it need not wait.
     package var waitsUntil: Timestamp
 
     package init(failures: Int = 0, waitsUntil: Timestamp = .distantPast) {
@@ -27,7 +27,7 @@ package struct OriginHealth: Codable, Hashable, Sendable {
 
     package func isForgettable(at now: Timestamp) -> Bool { waitsUntil + Self.memory <= now }
 
-    /// How many requests the origin may have in flight; `limit` if it is sound.
+    /// The number of requests that the origin may have in flight; `limit` if it has not failed.
     package func slots(of limit: Int, at now: Timestamp) -> Int {
         if isWaiting(at: now) { return 0 }
         return failures == 0 ? limit : max(1, min(limit, Self.threshold - failures))
@@ -38,11 +38,13 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     ) {
         if isForgettable(at: now) { failures = 0 }
         let isWaiting = isWaiting(at: now)
-        // Of requests in flight together, late failures tell nothing new.
+        // Requests that were in flight together fail together: one that fails after the breaker has opened is not
+        // counted.
         if !isWaiting || !isBroken { failures += 1 }
         var delay: Duration?
         if failure.wait != nil || !isWaiting && (isBroken || failure.persistence == .throttled) {
-            // During a wait, only a longer one that the server asks for is news. The hours after 403 are its URL's.
+            // During a wait, only a longer delay that the server asks for counts. The hours after a 403 apply to its
+            // URL alone.
             delay = backoff.delay(
                 after: .passing, requested: failure.wait, attempt: isWaiting ? 1 : failures, using: &generator)
         }
@@ -51,7 +53,7 @@ package struct OriginHealth: Codable, Hashable, Sendable {
 
     /// Records a response.
     ///
-    /// A requested delay still holds: a response that was on its way does not end the wait.
+    /// A delay that the origin asked for continues: the response may have been sent before.
     package mutating func recordAnswer() {
         failures = 0
     }

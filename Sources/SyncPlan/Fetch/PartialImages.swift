@@ -18,12 +18,12 @@ struct PartialImages: Sendable {
         urls.contains(url) && !((failure?.attempts ?? 0) + 1).isMultiple(of: 8)
     }
 
-    /// Records what a download may have left behind.
+    /// Records the partial file that a download may have left behind.
     ///
     /// - Parameters:
     ///   - outcome: How the download ended.
     ///   - url: The icon.
-    ///   - isRequest: Whether a request was sent; if not, what an earlier one left behind is still there.
+    ///   - isRequest: Whether a request was sent; if not, a partial file of an earlier one is still there.
     ///   - isUseful: Whether the icon is wanted and the bytes can be trusted.
     /// - Returns: Whether the partial file is useless and must be removed.
     mutating func record(_ outcome: FetchOutcome, of url: IconURL, isRequest: Bool = true, isUseful: Bool) -> Bool {

@@ -3,9 +3,9 @@ package import CacheFormat
 
 /// A pause of new downloads.
 package struct Pause: Codable, Equatable, Sendable {
-    /// Who or what paused them, as in `metered`; empty for a pause without a reason.
+    /// The pause's cause, such as `metered`; empty for a pause without a reason.
     package var reason: String
-    /// When it ends by itself; `nil` if it does not.
+    /// When the pause ends by itself; `nil` if it does not.
     package var until: Timestamp?
     /// When a pause that ends by itself began; `nil` if an agent of an older version stored it.
     package internal(set) var since: Timestamp?
@@ -15,7 +15,7 @@ package struct Pause: Codable, Equatable, Sendable {
     }
 }
 
-/// The pauses of new downloads, one for each reason: downloads go on once all are over.
+/// The pauses of new downloads, one for each reason: downloads continue once all pauses are over.
 typealias Pauses = LapsingTable<Pause>
 
 extension Pause: Lapsing {

@@ -3,17 +3,18 @@ package import AgentSettings
 package import CacheFormat
 package import HTTPRules
 
-/// Whether there is room for downloads, what waits for room, and when to check again.
+/// Decides whether there is room for downloads, and when to check again; knows the images and documents that wait for
+/// room.
 ///
-/// If an image of usual size does not fit, the gate closes and no download starts. A larger image waits alone. While
-/// anything waits, the file system is checked every few seconds, which costs one call. Quotas do not show there, so a
-/// trial file of the size that did not fit is written before downloads resume.
+/// If an image of usual size does not fit, the gate closes and no download starts. A larger image that does not fit
+/// waits alone. While anything waits, the file system is checked every few seconds, which costs one call. That call
+/// does not show quotas, so a trial file of the missing size is written before downloads resume.
 package struct SpaceGate: Sendable {
     /// The interval between checks, and the longest delay before the first one if admitted images repeatedly did not
     /// fit.
     private static let pace: (usual: Duration, longest: Duration) = (.seconds(5), .seconds(60))
 
-    /// Why there was no room the last time; `nil` if nothing waits.
+    /// The last shortage; `nil` if nothing waits.
     private var shortage: Shortage?
     /// The bytes needed by each URL whose image did not fit.
     package private(set) var needs: [IconURL: Int] = [:]
@@ -22,7 +23,7 @@ package struct SpaceGate: Sendable {
     private var documentShortage: Shortage?
     /// The total size of a publication that did not fit: a part of it that fits alone would be downloaded in vain.
     private var lost: (bytes: Int, until: Timestamp)?
-    /// How often the gate closed since images were last published.
+    /// How often the gate has closed since images were last published.
     private var closings = 0
     package private(set) var nextLook: Timestamp?
     private var isLooking = false
@@ -32,7 +33,7 @@ package struct SpaceGate: Sendable {
     /// Whether an image of usual size fits, so that downloads may start.
     package var isOpen: Bool { !(shortage?.isGeneral ?? false) }
 
-    /// Why something waits for room; `nil` if nothing does.
+    /// The reason why images or documents wait for room; `nil` if none do.
     package var reason: String? { waitsFor?.reason }
 
     var waitsFor: Shortage? { shortage ?? documentShortage }
@@ -80,7 +81,7 @@ package struct SpaceGate: Sendable {
 
     // MARK: Checks
 
-    /// Makes the next check due now, because files were removed.
+    /// Makes a check due now, because files were removed.
     package mutating func prioritize(at now: Timestamp) {
         if nextLook != nil { nextLook = now }
     }
@@ -93,9 +94,9 @@ package struct SpaceGate: Sendable {
         return max(lostBytes(at: now), needs.values.min() ?? documents.values.min() ?? DiskSpace.usual)
     }
 
-    /// Ends a check, and returns the URLs whose images now fit, all together.
+    /// Ends a check with the free space, or the reason why the trial file could not be written (`found`).
     ///
-    /// `found` is the free space, or why the trial file could not be written; `reserve` stays free.
+    /// Returns the URLs whose images now fit together above `reserve`.
     package mutating func apply(
         _ found: Result<DiskSpace, Shortage>, above reserve: SpaceReserve, at now: Timestamp
     ) -> [IconURL] {
@@ -154,7 +155,7 @@ package struct SpaceGate: Sendable {
         return Set(documents.keys)
     }
 
-    /// The size that must fit before anything is downloaded, so that it is not lost again.
+    /// The size of images that were lost for lack of room: it must be free before any image is downloaded again.
     private func lostBytes(at now: Timestamp) -> Int {
         guard let lost, lost.until > now else { return 0 }
         return lost.bytes
