@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// The `by-url/` names that do not lead to their icons' own images, or may not.
+/// The `by-url/` names that do not link to their icons' own images, or may not.
 ///
-/// A name should lead to the image shown for its icon. Those of most icons lead to their own images, and are not here.
+/// A name should link to the image shown for its icon. For most icons that is their own image; their names are not
+/// here.
 struct NameTable: Sendable {
     struct Name {
         /// The image to which it leads, if known.
         var image: ImageID?
         /// Whether it may not lead where it should.
         var isOpen = true
-        /// Whether that file was found damaged.
+        /// Whether the file that the name links to was found damaged.
         var isDamaged = false
         /// The image to which the publication in flight sets it.
         var next: ImageID?
@@ -64,7 +65,7 @@ struct NameTable: Sendable {
     /// Records that another cache folder is at the path.
     mutating func reset(in images: inout ImageTable) { for icon in names.keys { set(icon, Name(), in: &images) } }
 
-    /// Begins a publication; returns the names that it sets apart from those of its staged images.
+    /// Begins a publication; returns the links to set besides those of its staged images.
     ///
     /// Others come together with the documents that show them: a name that no document refers to would never be removed.
     mutating func begin(with contents: PublicationContents, in catalog: inout Catalog) -> [Publication.Link] {

@@ -8,18 +8,18 @@ package struct Publication: Sendable {
     package var published: Timestamp
     /// Staged images to move into `icons/`.
     package var moves: [StagedImage] = []
-    /// Staged images that are in `icons/` already, or get there by a move.
+    /// Staged images whose file in `icons/` exists already, or comes from another move.
     ///
     /// They are removed, unless the file in `icons/` turns out to be damaged.
     package var discards: [StagedImage] = []
-    /// Images on disk that its documents newly name; if one is missing, the publication fails.
+    /// Images on disk that the new documents are the first to name; if one is missing, the publication fails.
     package var checks: Set<AppListDocument.Image> = []
     package var documents: [AppListDocument] = []
-    /// Those of ``moves`` and ``discards`` that are renditions.
+    /// The ``moves`` and ``discards`` of renditions.
     package var renditions: [StagedImage] = []
-    /// Whether it may use reserved space, because the newest manifest names missing files.
+    /// Whether the publication may use reserved space, because the newest manifest names missing files.
     package var ignoresRoom = false
-    /// Whether it may have icons from behind credentials, which must not be exported.
+    /// Whether the documents may have icons from behind credentials, which must not be exported.
     package var isPrivate = false
     package var kept: [ListName: Manifest.List] = [:]
     /// The `by-url/` names to set, each with the paths of the new image and of the one before.
@@ -32,25 +32,25 @@ package struct Publication: Sendable {
         self.published = published
     }
 
-    /// The approximate size on disk, in bytes; as expensive as writing its documents.
+    /// The approximate size on disk, in bytes; computing it costs as much as writing the documents.
     package var bytes: Int {
         moves.reduce(0) { $0 + $1.image.bytes } + documents.reduce(0) { $0 + $1.text.count }
     }
 }
 
 package enum PublicationResult: Sendable {
-    /// It is in force and durable, unless `doubt` says why it may not be durable.
+    /// The generation is in force and durable; `doubt` is the reason if it may not be durable.
     case published(Manifest, written: WrittenBytes, doubt: String? = nil)
-    /// Nothing was done: the documents need more than the free `room` in bytes.
+    /// Nothing was written: the documents need more than `room`, the free bytes.
     case noRoom(Shortage, room: Int, documents: [ListName: Int])
-    /// Nothing of it is left on disk; the previous generation stays in force.
+    /// Nothing of the generation is left on disk; the previous one stays in force.
     case failed(reason: String, isOutOfSpace: Bool = false)
 }
 
 package struct WrittenBytes: Equatable, Sendable {
     package var documents: [ListName: Int] = [:]
     package var manifest = 0
-    /// Damaged images that were replaced by a download; other names may still link to the old files.
+    /// Damaged images that were replaced by a download; other links may still lead to the old files.
     package var replaced: Set<Digest> = []
 
     package init() {}

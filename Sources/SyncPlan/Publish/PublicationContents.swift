@@ -5,7 +5,7 @@ import HTTPRules
 
 /// The contents of one publication: the due lists, and the images that can be published with only these lists.
 struct PublicationContents {
-    /// The least time for which a list waits for others that share a new image with it.
+    /// The least time for which a list waits for other lists that share a new image with it.
     private static let holdTime: Duration = .seconds(5)
 
     /// The changed lists that are due, and those that share a new image with them and may be published.
@@ -54,7 +54,7 @@ struct PublicationContents {
 
     /// The icons of these lists that have a staged image; may contain duplicates.
     ///
-    /// - Complexity: O(*n*) in the number of staged images, or in that of the lists' entries if less.
+    /// - Complexity: O(*n*) in the number of staged images, or in that of the lists' entries if they are fewer.
     private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconID] {
         let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
         guard plan.staged.count > entries else {
@@ -67,7 +67,7 @@ struct PublicationContents {
 
     /// The lists not in `names` whose newest document has an image for an icon; may contain duplicates.
     ///
-    /// Called for many icons, and there may be many rewritten lists: `rewritten` must already exclude `names`.
+    /// Called for many icons, and there may be many rewritten lists: the caller passes `rewritten` without `names`.
     private static func lists(
         showing id: IconID, beside names: Set<ListName>, _ rewritten: Set<ListName>, _ catalog: Catalog,
         _ ledger: RetirementLedger
@@ -79,7 +79,7 @@ struct PublicationContents {
         }
     }
 
-    /// When lists that share images with others are due again, together with those.
+    /// The lists that wait for others which share an image with them, each with the time when both are due.
     func changesToHold(
         _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
         during traffic: PublicationWindow.Traffic
@@ -87,10 +87,10 @@ struct PublicationContents {
         let rewritten = plan.rewritten.subtracting(lists)
         return held.flatMap { id -> [(list: ListName, time: Timestamp)] in
             let others = Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
-            // If one of them waits for room, they are published together once there is room.
+            // If one of the other lists waits for room, all of them are published together once there is room.
             guard plan.window.deferred.isDisjoint(with: others) else { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
-            // Not at once: room may be long in coming.
+            // Not before ``holdTime``: it may be long until there is room.
             let retry = max(due ?? now, now + Self.holdTime)
             return catalog.icons[id].icon.lists.filter(lists.contains).map { ($0, retry) }
         }
@@ -131,7 +131,7 @@ struct PublicationContents {
 
     /// The images on disk that documents newly name, apart from staged ones.
     ///
-    /// Between two complete inspections it is unknown whether they still exist.
+    /// Between two complete inspections it is unknown whether such images still exist.
     private func newlyNamed(
         in documents: [AppListDocument], besides staged: Set<ImageID>, _ renditions: Set<Digest>, _ catalog: Catalog,
         _ ledger: RetirementLedger

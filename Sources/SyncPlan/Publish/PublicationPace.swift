@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// A rate limiter: the cost of publications as time that must pass until it is paid.
+/// A rate limiter: converts the cost of publications into time that must pass until the cost is paid.
 struct PublicationPace: Sendable {
     /// The allowed rate of document bytes per second.
     private static let growth = 1 << 20
 
     private(set) var paid = Timestamp.distantPast
-    /// When everything but the last charge is paid: from then on, one publication may be early.
+    /// When all charges but the last are paid: from then on, one publication may be early.
     private(set) var loan = Timestamp.distantPast
 
-    /// Charges time to pass from `now` on; up to `savings` may have been paid in advance.
+    /// Charges a cost from `now` on; time before `now` pays for up to `savings` of it.
     mutating func charge(_ cost: Duration, at now: Timestamp, saving savings: Duration = .zero) {
         loan = max(paid, now + (.zero - savings))
         paid = loan + cost

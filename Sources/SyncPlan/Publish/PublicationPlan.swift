@@ -4,7 +4,7 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-/// What is published, in flight, and to be published next.
+/// The state of publications: what is published, in flight, and to be published next.
 struct PublicationPlan: Sendable {
     struct InFlight: Sendable {
         var publication: Publication
@@ -25,7 +25,7 @@ struct PublicationPlan: Sendable {
     private var lastBeat: Timestamp
     private var clockOffset: Duration = .zero
     private(set) var manifest: Manifest?
-    /// The highest generation number used; 0 if none was.
+    /// The highest generation number used; 0 if there was no generation.
     private(set) var newest: Int
     private(set) var window = PublicationWindow()
     /// Lists whose published version is outdated and may name URLs that they no longer name.
@@ -35,7 +35,7 @@ struct PublicationPlan: Sendable {
     /// The icons whose staged images wait; they keep these until they are published or unstaged.
     private(set) var staged: Set<IconID> = []
     private(set) var inFlight: InFlight?
-    /// Why the last publication failed or may not be durable; `nil` if it is durable.
+    /// The reason why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var failure: String?
     /// Whether a power failure may lose the newest manifest; until it is durable, nothing that older ones name is
     /// evicted.
@@ -47,7 +47,7 @@ struct PublicationPlan: Sendable {
         outdated: Set<ListName> = [], at now: Timestamp
     ) {
         self.settings = settings
-        // Readers refuse a manifest from the future.
+        // Readers refuse a manifest with a time in the future, so a new one is due at once.
         lastBeat = manifest.map { $0.published > now + SourceMemo.tolerance ? .distantPast : $0.published } ?? now
         self.manifest = manifest
         self.newest = newest
@@ -69,10 +69,10 @@ struct PublicationPlan: Sendable {
 
     mutating func markChanged(at now: Timestamp) { window.markChanged(at: now) }
 
-    /// Records that a list changed; its published document is outdated until the next publication.
+    /// Records that a list changed: its published document is outdated until the next publication.
     mutating func prioritize(_ list: ListName) { rewritten.insert(list) }
 
-    /// Removes the pending changes of a list that is gone; returns whether its document was waiting for room.
+    /// Removes the pending changes of a list that was removed; returns whether its document was waiting for room.
     mutating func forget(_ list: ListName) -> Bool {
         let wasDeferred = window.deferred.contains(list)
         window.forget(list)
@@ -105,7 +105,7 @@ struct PublicationPlan: Sendable {
         inFlight == nil && !isInDoubt && window.hasNoChangedList && window.deferred.isEmpty
     }
 
-    /// Whether the newest manifest has a list's current state, or cannot have it before there is room.
+    /// Whether the newest manifest has a list's current state, or the list waits for room.
     func isUpToDate(_ list: ListName, in catalog: Catalog) -> Bool {
         if window.deferred.contains(list) { return true }
         guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
@@ -116,7 +116,7 @@ struct PublicationPlan: Sendable {
 
     /// Records missing or damaged images, which no manifest may name until they are back.
     ///
-    /// `lists` name icons with one of them. Returns the lists to publish regardless of cost.
+    /// `lists` are the lists that name icons with such an image. Returns the lists to publish regardless of cost.
     mutating func recordDamage(
         of images: Set<ImageID>, shownBy lists: Set<ListName>, in catalog: Catalog, _ ledger: RetirementLedger,
         at now: Timestamp
@@ -130,16 +130,17 @@ struct PublicationPlan: Sendable {
                 markChanged(list, at: now)
                 lists.insert(list)
             }
-            // If the publication in flight fails, the published document still names them.
+            // If the publication in flight fails, the published document still names the missing images.
             if inFlight?.lists.contains(list) == true { inFlight?.mended.insert(list) }
         }
-        // Once per list, however many of its images were lost.
+        // A list is published once, however many of its images were lost.
         for list in lists.sorted() { window.prioritize(list) }
         damaged.formUnion(lists)
         return lists
     }
 
-    /// Rewrites a list's document next, regardless of cost, because the manifest in the folder is wrong about it.
+    /// Makes a list's document the next to be written, regardless of cost, because the manifest in the folder has
+    /// another version of it.
     mutating func renew(_ list: ListName, at now: Timestamp) {
         window.prioritize(list)
         damaged.insert(list)
@@ -156,7 +157,7 @@ struct PublicationPlan: Sendable {
 
     // MARK: Room and time
 
-    /// The time for the next manifest: that of the wall clock, but never before the last manifest's.
+    /// The time for the next manifest, by the wall clock, but never before the last manifest's.
     ///
     /// Readers refuse manifests older than the one they have, and those too far ahead.
     private func publicationTime(at now: Timestamp) -> Timestamp {
@@ -167,7 +168,7 @@ struct PublicationPlan: Sendable {
 
     /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
     ///
-    /// Followers would refuse a manifest with a wrong time, or treat it as stale, so a new one follows.
+    /// Upstream followers would refuse a manifest with a wrong time, or treat it as stale, so a new one is published.
     mutating func setClock(_ offset: Duration, at now: Timestamp) {
         let jump = offset - clockOffset
         clockOffset = offset
@@ -187,7 +188,7 @@ struct PublicationPlan: Sendable {
 
     // MARK: A publication
 
-    /// Begins to publish what is due; `nil` if nothing can be published now.
+    /// Begins a publication of the changes that are due; `nil` if nothing can be published now.
     mutating func begin(
         _ catalog: inout Catalog, _ ledger: RetirementLedger, _ renditions: Renditions,
         during traffic: PublicationWindow.Traffic, at now: Timestamp
@@ -202,10 +203,10 @@ struct PublicationPlan: Sendable {
         }
         newest += 1
         let mended = damaged.intersection(lists)
-        // Damage found from now on is for the next publication.
+        // Damage that is found from now on is for the next publication.
         damaged.subtract(mended)
         var publication = contents.publication(newest, catalog, ledger, renditions)
-        // Moved out: with two owners they would be copied.
+        // Moved out of `self`: with two owners the table would be copied.
         var names = NameTable()
         swap(&names, &catalog.names)
         publication.links += names.begin(with: contents, in: &catalog)

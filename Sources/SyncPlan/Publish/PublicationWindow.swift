@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// The pending changes, and when to publish them: at once if nothing else is running, else in groups.
+/// The pending changes, and when to publish them: at once while no other downloads run, otherwise in groups.
 ///
 /// A publication costs about the same for one image as for a thousand. So while downloads run, changes are gathered for
 /// a moment, and publishing takes at most a tenth of the time. The space of superseded documents is limited too: they
 /// stay for the grace period, and all lists together write no more than 1 MiB per second in the long run.
 ///
-/// The cost of a document is charged to its list: a large list that changes all the time is written now and then, and
+/// The cost of a document is charged to its list: a large list that changes all the time is written seldom, and others
+/// do not wait for it.
 /// others do not wait for it.
 ///
 /// If all remaining downloads may hang, or there are none, gathering is pointless: one publication may then come early,
+/// and the next one is delayed by as much.
 /// and the next one waits longer in return.
 package struct PublicationWindow: Sendable {
     package enum Traffic: Int, CaseIterable, Sendable {
@@ -19,7 +21,7 @@ package struct PublicationWindow: Sendable {
         /// All downloads are from origins that are not known to answer.
         case doubtful
         case flowing
-        /// The agent is shutting down: this is the last chance to publish.
+        /// The agent is shutting down: later changes will not be published.
         case ending
     }
 
@@ -27,7 +29,7 @@ package struct PublicationWindow: Sendable {
     private static let gathering: Duration = .milliseconds(50)
     /// The time between publications, as a multiple of the last one's cost.
     private static let pace = 10
-    /// The document size that costs as much time as the rest of a publication, in bytes.
+    /// The document size that costs as much time as all other work of a publication, in bytes.
     private static let footing = 64 << 10
     /// For how long unused bytes are saved.
     private static let savings: Duration = .seconds(2)
@@ -40,11 +42,11 @@ package struct PublicationWindow: Sendable {
     private var changes: [ListName: Timestamp] = [:]
     /// Since when the manifest itself is outdated, damaged or missing.
     private var manifestChange: Timestamp?
-    /// When the first changed list is due, by traffic; the list may be published or gone by now.
+    /// When the first changed list is due, by traffic; may be too early if that list was published or removed.
     private var firstDue: [Timestamp?] = Array(repeating: nil, count: Traffic.allCases.count)
     /// The recent cost of each list's documents.
     private var paces: [ListName: PublicationPace] = [:]
-    /// The time cost of publications, without that of long documents.
+    /// The cost of publications in time, apart from that of long documents.
     private var time = PublicationPace()
     /// The cost of the bytes of manifests.
     private var manifests = PublicationPace()
@@ -87,7 +89,7 @@ package struct PublicationWindow: Sendable {
 
     // MARK: Timing
 
-    /// When to publish, if nothing more happens; `nil` if there is nothing to publish, or no room for it.
+    /// When to publish if nothing else happens; `nil` if there is nothing to publish, or no room for it.
     package func due(during traffic: Traffic) -> Timestamp? {
         let first = [manifestChange.map { $0 + Self.gathering(during: traffic) }, firstDue[traffic.rawValue]]
         guard let first = first.compactMap(\.self).min() else { return nil }
@@ -129,7 +131,7 @@ package struct PublicationWindow: Sendable {
 
     private mutating func trackDue(of list: ListName, since: Timestamp, during traffic: Traffic) {
         guard !deferred.contains(list) else { return }
-        // At shutdown nothing waits to be gathered.
+        // During a shutdown there is nothing left to gather.
         let start = traffic == .ending ? .distantPast : since + Self.gathering(during: traffic)
         let due = max(start, nextDue(of: list, during: traffic))
         firstDue[traffic.rawValue] = min(firstDue[traffic.rawValue] ?? due, due)
@@ -151,9 +153,10 @@ package struct PublicationWindow: Sendable {
         findFirstDue()
     }
 
-    /// Handles a successful publication; `manifestBytes` is what was written besides the documents, by list.
+    /// Handles a successful publication; `documents` has the bytes written for each list, `manifestBytes` those of the
+    /// manifest.
     ///
-    /// Only a durable one resets the failure count.
+    /// Only a durable publication resets the failure count.
     package mutating func finish(
         at now: Timestamp, cost: Duration, documents: [ListName: Int], manifestBytes: Int = 0, isDurable: Bool = true
     ) {
@@ -164,7 +167,7 @@ package struct PublicationWindow: Sendable {
         time.charge(cost * Self.pace / max(1, Double(bytes) / Double(Self.footing)), at: begun)
         manifests.charge(bytes: manifestBytes, at: now, saving: Self.savings)
         paces = paces.filter { $0.value.paid + Self.savings > now }
-        // The allowed rate is shared by the lists that have exceeded their savings.
+        // The lists that have used up their savings share the allowed rate.
         let written = documents.filter { $0.value > 0 }
         let busy = paces.count { $0.value.paid > now && written[$0.key] == nil } + written.count
         for (list, count) in written {
@@ -176,7 +179,7 @@ package struct PublicationWindow: Sendable {
         findFirstDue()
     }
 
-    /// Handles a failed publication: its changes are pending again.
+    /// Handles a failed publication: the changes of its lists are pending again.
     package mutating func fail(_ lists: some Sequence<ListName>, at now: Timestamp) {
         failures += 1
         notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
