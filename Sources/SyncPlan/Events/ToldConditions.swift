@@ -4,7 +4,7 @@ import Fleet
 import HTTPRules
 import Reports
 
-/// The lasting conditions as last reported, so that events report only changes.
+/// The lasting conditions that events reported last: only changes are reported.
 struct ToldConditions: Equatable, Sendable {
     enum Eviction: Equatable, Sendable {
         case active, suspended
@@ -25,7 +25,7 @@ extension Reconciler {
             if lastingDoubt != nil {
                 .suspended
             } else if evictionDoubt != nil {
-                // New lists are being read: report nothing until they are.
+                // While new lists are being read, eviction is suspended for a moment; that is not reported.
                 told.eviction
             } else if let hold = book.retention.brake.heldNow {
                 .held(hold.since)
@@ -38,7 +38,7 @@ extension Reconciler {
             sources: book.sources.knownStates(at: turn.now))
     }
 
-    /// Why nothing is rendered, or why renditions have no names, as a clause; `nil` if nothing is wrong.
+    /// The reason why nothing is rendered or renditions have no names, as a clause; `nil` if nothing is wrong.
     var renderingTrouble: String? { book.renditions.trouble ?? book.renditionNames.trouble }
 
     mutating func emitConditions() {
