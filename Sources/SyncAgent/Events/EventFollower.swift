@@ -6,7 +6,7 @@ import SystemPackage
 
 /// An event or a gap, as readers get it.
 package struct EventLine: Equatable, Sendable {
-    /// The number to resume after.
+    /// The number to resume after: that of the event, or the last one of the gap.
     package var id: Int
     /// One JSON object, without a newline.
     package var text: String
@@ -14,24 +14,24 @@ package struct EventLine: Equatable, Sendable {
 }
 
 package enum EventStart: Equatable, Sendable {
-    /// After the event with this number; at the oldest one if it is 0.
+    /// Begin after the event with this number; at the oldest event if it is 0.
     case after(Int)
-    /// With this many of the newest lines.
+    /// Begin with this many of the newest lines.
     case last(Int)
-    /// With the next event.
+    /// Begin with the next event.
     case now
 }
 
 /// A reader of the journal: a position in its files, which costs nothing while it waits.
 package struct EventFollower: Sendable {
-    /// How much is read at once, in bytes; every line is shorter.
+    /// How many bytes are read at once; every line is shorter.
     private static let chunkBytes = 1 << 16
 
     private let journal: EventJournal
     private var next: Int
     /// The segment, and the offset of the next line in it.
     private var place: (serial: Int, offset: Int)?
-    /// Why events before the next one are missing, if they are.
+    /// The reason why events before the next one are missing, if they are.
     private var cause: EventGap.Cause?
     /// Whether the first event may have any number, with no gap reported before it.
     private var isBeginning = false
@@ -57,8 +57,8 @@ package struct EventFollower: Sendable {
 
     /// Returns the available lines, and waits until there are some.
     ///
-    /// It waits for the first line without a limit if `patience` is `nil`. It returns no lines if the time is over, and
-    /// `nil` if the journal has ended or the task was cancelled.
+    /// Without a limit (`patience` is `nil`), it waits as long as it takes for the first line. Returns no lines if the
+    /// time is over, and `nil` if the journal has ended or the task was cancelled.
     package mutating func lines(limit: Int = .max, atMost patience: Duration?) async -> [EventLine]? {
         while true {
             let seen = journal.feed.newest
@@ -103,13 +103,13 @@ package struct EventFollower: Sendable {
                 continue
             }
             if bytes.isEmpty {
-                // Another program cut the file: the rest is lost.
+                // Another program truncated the file: its other lines are lost.
                 place = (segment.serial, segment.bytes)
                 cause = .damaged
                 continue
             }
             let (lines, used) = parse(bytes, limit: limit)
-            // A whole chunk without a newline is not the agent's, since every line is shorter: skip it.
+            // The agent wrote no chunk without a newline, because every line is shorter: skip it.
             place = (segment.serial, offset + (used > 0 || !lines.isEmpty ? used : bytes.count))
             if !lines.isEmpty { return lines }
         }
@@ -129,7 +129,7 @@ package struct EventFollower: Sendable {
                 for (id, offset) in Self.events(in: bytes).reversed() where id < following {
                     left -= id + 1 < following ? 2 : 1
                     guard left >= 0 || !isBeginning else { return }
-                    // Numbers missing before the first returned event are not reported.
+                    // Missing numbers before the first returned event are not reported.
                     (next, following, isBeginning) = (id, id, true)
                     place = (segment.serial, start + offset)
                     if left <= 0 { return }
@@ -147,7 +147,7 @@ package struct EventFollower: Sendable {
         return events
     }
 
-    /// Finds the segment and the offset of the next line; `nil` if there is no segment.
+    /// Finds the segment with the next line, and the line's offset; `nil` if there is no segment.
     private mutating func findPlace() -> (EventRing.Segment, Int)? {
         let segments = journal.ring.withLock(\.segments)
         guard let oldest = segments.first else { return nil }
@@ -216,7 +216,7 @@ package struct EventFollower: Sendable {
 extension EventJournal {
     package func follower(from start: EventStart) -> EventFollower { EventFollower(self, from: start) }
 
-    /// Whether the journal changed or ended since a change was seen, before the time is over.
+    /// Whether the journal changed or ended after the change `seen`, before the time is over.
     func hasChange(after seen: Int, atMost limit: Duration) async -> Bool {
         let isChanged = Mutex(false)
         await wait(atMost: limit) { [feed] in
@@ -231,7 +231,7 @@ package struct EventPage: Sendable {
     package static let longest = 1000
 
     package var lines: [EventLine]
-    /// The number to request the following events with.
+    /// The number with which a client requests the following events.
     package var next: Int
 
     package static func read(from start: EventStart, limit: Int, of journal: EventJournal) async -> EventPage {

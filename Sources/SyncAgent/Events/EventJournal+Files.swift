@@ -4,9 +4,9 @@ import Reports
 import Synchronization
 import SystemPackage
 
-// Files, as the writing thread uses them.
+// The journal's files, which only the writing thread uses.
 extension EventJournal {
-    /// Opens the newest file, or starts a new one if it is full or was tampered with.
+    /// Opens the newest file, or starts a new one if that is full or was changed by another program.
     func open(_ output: inout Output) throws {
         let newest = ring.withLock(\.segments.last)
         if let newest, let file = output.file {
@@ -62,12 +62,12 @@ extension EventJournal {
         try begin(after: nil, because: .removed, &output)
     }
 
-    /// What other programs did to a file of the journal.
+    /// The state of a journal file that other programs may have changed.
     private enum FileState {
         case whole
-        /// Its size differs from what was written to it.
+        /// The file's size differs from the bytes written to it.
         case cut
-        /// It was removed or replaced: readers would not find new lines.
+        /// The file was removed or replaced: readers would not find new lines in it.
         case gone
     }
 
@@ -91,7 +91,7 @@ extension EventJournal {
         if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
         let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
         let path = EventRing.path(ofSlot: slot, in: folder)
-        // Unregister the file before it is deleted.
+        // Readers must not be led to a file that is about to be deleted.
         ring.withLock { $0.segments.removeAll { $0.slot == slot } }
         guard unlink(path.string) == 0 || errno == ENOENT else {
             throw FileError("replace", path.string, Errno(rawValue: errno))
@@ -101,7 +101,7 @@ extension EventJournal {
         let header = output.mark ?? EventMark(first: output.first, boot: boot)
         do {
             try file.writeAll(header.line.utf8)
-            // The only file: if it were lost in a power failure, its numbers would be used again.
+            // The journal's only file is flushed: if a power failure removed it, its numbers would be used again.
             if newest == nil { try flush(file) }
         } catch {
             try? file.close()

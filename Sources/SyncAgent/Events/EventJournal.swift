@@ -9,21 +9,21 @@ package import SystemPackage
 
 /// The event journal: the newest few megabytes of events, in files of the state folder that survive a restart.
 ///
-/// A thread of its own writes events, and readers see an event only once it is written. Readers use no memory here:
-/// each is a position in the files. Numbers only grow; the numbers of missing events are skipped, and readers get a
-/// gap (``EventGap``). If the files cannot be written, the agent goes on without them.
+/// A thread of its own writes events, and readers see an event only once it is written. A reader needs no memory here:
+/// it is a position in the files. Numbers only grow; the numbers of missing events are skipped, and readers get a gap
+/// (``EventGap``) for them. If the files cannot be written, the agent continues without them.
 package final class EventJournal: Sendable {
     package static let files = EventRing.names + [EventNumbers.file]
-    /// The size at which the next file is started, in bytes.
+    /// The size in bytes at which the next file is started.
     package static let segmentBytes = 2 << 20
-    /// How many events may wait to be written before icon events are dropped.
+    /// The number of queued events above which events of icons are dropped.
     package static let mostPending = 100_000
     private static let batchBytes = 1 << 16
-    /// The interval between retries of a failed write, if no event comes.
+    /// The interval between retries of a failed write, while no new event comes.
     package static let retryInterval = Duration.seconds(30)
 
     private struct Pending {
-        /// Events, each batch with the number of events dropped before it.
+        /// Batches of events, each with the number of events dropped before it.
         var batches: [(time: Timestamp, events: [AgentEvent], dropped: Int)] = []
         var count = 0
         var dropped = 0
@@ -31,7 +31,7 @@ package final class EventJournal: Sendable {
     }
 
     struct Output {
-        /// The newest file; `nil` if it must be opened.
+        /// The newest file; `nil` if it is not open.
         var file: FileDescriptor?
         var next: Int
         /// The number of the first event in the next write.
@@ -92,12 +92,12 @@ package final class EventJournal: Sendable {
         feed.end()
     }
 
-    /// The largest file that is accepted as a segment, in bytes.
+    /// The size in bytes of the largest file that is accepted as a segment.
     private static let limit = 4 * segmentBytes
 
     package var isEmpty: Bool { ring.withLock { $0.segments.isEmpty } }
 
-    /// Why events cannot be written, as a clause; `nil` if they can.
+    /// The reason why events cannot be written, as a clause; `nil` if they can.
     package var failure: String? { trouble.withLock(\.self) }
 
     /// The number of the newest event; 0 if there never was one.
@@ -107,12 +107,13 @@ package final class EventJournal: Sendable {
 
     /// Queues events for writing.
     ///
-    /// If too many wait, icon events are dropped; if twice as many wait, for example because a disk hangs, all are.
+    /// Above a limit of queued events, events of icons are dropped; above twice that, for example because a disk hangs,
+    /// all events are.
     package func append(_ events: [AgentEvent], at time: Timestamp) {
         guard !events.isEmpty else { return }
         let isFirst = pending.withLock { pending in
             var kept = events
-            // A single large turn of the plan may exceed the limit: it is written whole.
+            // A single large turn of the plan may exceed the limit: all its events are written.
             if pending.count > 0, pending.count + events.count > mostPending {
                 kept = pending.count < 2 * mostPending ? events.filter { !$0.kind.isOfIcon } : []
             }
@@ -172,7 +173,7 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Skips the numbers of dropped events, and writes a mark that tells readers at once.
+    /// Skips the numbers of dropped events, and writes a mark that tells readers at once that these are missing.
     private func skip(_ dropped: Int, _ text: inout [UInt8], _ output: inout Output) {
         guard dropped > 0 else { return }
         output.next += dropped
@@ -208,9 +209,9 @@ package final class EventJournal: Sendable {
         }
     }
 
-    /// Tries the write again at intervals, until it succeeds; a mark takes the place of the dropped events.
+    /// Retries the write at intervals, until it succeeds; a mark replaces the dropped events.
     ///
-    /// Otherwise an agent without new events would report the failure forever.
+    /// Without retries, an agent without new events would report the failure forever.
     private func tryLater() {
         writing.asyncAfter(deadline: .now() + .milliseconds(Int(retryInterval / .milliseconds(1)))) { [weak self] in
             guard let self else { return }
@@ -231,9 +232,9 @@ package final class EventJournal: Sendable {
         do {
             try file.writeAll(bytes)
         } catch {
-            // A partial line would merge with the next one.
+            // A partial line would merge with the next one, so it is cut off.
             let end = ring.withLock { $0.segments.last?.bytes ?? 0 }
-            // If it cannot be cut now, it is when the file is reopened.
+            // If it cannot be cut off now, that happens when the file is opened again.
             if ftruncate(file.rawValue, off_t(end)) != 0 { close(&output) }
             throw error
         }
@@ -247,7 +248,7 @@ package final class EventJournal: Sendable {
         guard !output.isClosed else { return }
         output.isClosed = true
         if let file = output.file, !output.isFailing {
-            // Flush before the mark, so that the mark is true even after a power failure.
+            // The events are flushed before the mark of their end, so that it is true even after a power failure.
             if fdatasync(file.rawValue) == 0 { try? append(EventMark.end + [UInt8(ascii: "\n")], &output) }
             fdatasync(file.rawValue)
         }

@@ -3,7 +3,7 @@ import CacheFormat
 import FoundationEssentials
 import Reports
 
-/// A journal line that is not an event; each file and each run of the agent begins with one.
+/// A line of the journal that is not an event; each file and each run of the agent begins with a mark.
 struct EventMark: Codable, Equatable {
     static let currentFormat = 1
 
@@ -11,12 +11,12 @@ struct EventMark: Codable, Equatable {
     var first: Int
     /// The kernel's boot ID; `nil` if it is unknown.
     var boot: String?
-    /// Why events before this mark may be missing; `nil` if none are.
+    /// The reason why events before this mark may be missing; `nil` if none are.
     var after: EventGap.Cause?
 
     static let beginning = Array("{ \"format\": ".utf8)
 
-    /// The line that closes the journal: nothing is missing before it.
+    /// The line that closes the journal: no event before it is missing.
     static let end = Array("{ \"end\": true }".utf8)
 
     var line: String {

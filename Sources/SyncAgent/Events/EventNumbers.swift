@@ -7,7 +7,8 @@ import SystemPackage
 
 /// Reserved event numbers, in a file beside the journal, so that no number is used twice even if the journal is lost.
 ///
-/// The reservation is durable before any of its numbers is used. It covers up to a million numbers, so it is seldom
+/// The reservation is durable before any of its numbers is used. It covers up to a million numbers, so it is written
+/// seldom.
 /// written.
 struct EventNumbers: Codable, Equatable {
     static let file = "events-numbers.json"

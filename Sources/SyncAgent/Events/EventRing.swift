@@ -8,17 +8,17 @@ import SystemPackage
 struct EventRing: Sendable {
     /// A file of the journal.
     struct Segment: Equatable, Sendable {
-        /// The index of its name in `names`.
+        /// The index of the file's name in `names`.
         var slot: Int
-        /// Unique within this journal, also among removed segments.
+        /// A number that is unique within this journal, also among removed segments.
         var serial: Int
-        /// The number of its first event, or of the first one to come.
+        /// The number of the segment's first event, or of the next event while it is empty.
         var first: Int
-        /// How many bytes readers may read.
+        /// The number of bytes that readers may read.
         var bytes: Int
     }
 
-    /// Oldest first.
+    /// The segments, the oldest first.
     var segments: [Segment] = []
     /// The number of the newest event; 0 if there never was one.
     var newest = 0
@@ -28,7 +28,7 @@ struct EventRing: Sendable {
 
     static func path(ofSlot slot: Int, in folder: FilePath) -> FilePath { folder.appending(names[slot]) }
 
-    /// The first number to use when it is uncertain which ones were used: the start of the next million.
+    /// The first number to use when it is uncertain which numbers were used: the start of the next million.
     static func jump(after id: Int) -> Int { (id / 1_000_000 + 1) * 1_000_000 + 1 }
 
     /// The highest valid number: a line with a higher one was not written by an agent.
@@ -38,9 +38,9 @@ struct EventRing: Sendable {
 extension EventRing {
     struct Found {
         var ring = EventRing()
-        /// Whether the agent closed the journal, so that nothing is missing.
+        /// Whether the agent closed the journal; if so, no events are missing at its end.
         var isClosed = true
-        /// Whether it has contents that no agent wrote, or the newest file is missing.
+        /// Whether the journal has contents that no agent wrote, or the newest file is missing.
         var isDamaged = false
         var numbers: EventNumbers?
         /// The boot ID with which the newest event was written.
@@ -97,7 +97,8 @@ extension FileDescriptor {
 }
 
 extension EventRing.Found {
-    /// Finds the newest event and the end of the last valid line; anything behind was cut off when the agent ended.
+    /// Finds the newest event and the end of the last valid line; bytes behind it are a line that an agent was killed
+    /// in.
     fileprivate mutating func readNewest(_ newest: EventRing.Segment, in folder: FilePath, limit: Int) {
         var segment = newest
         (isClosed, ring.newest, segment.bytes) = (false, newest.first - 1, 0)
@@ -116,7 +117,7 @@ extension EventRing.Found {
         ring.segments.append(segment)
     }
 
-    /// The mark that starts the next run.
+    /// The mark with which the next run begins.
     func mark(boot: String?) -> EventMark {
         let newest = ring.newest
         // Lost events may have used any of the reserved numbers.
@@ -124,7 +125,7 @@ extension EventRing.Found {
         if isDamaged { return EventMark(first: unused, boot: boot, after: .damaged) }
         if isClosed { return EventMark(first: newest + 1, boot: boot) }
         if let boot, boot == self.boot {
-            // The skipped number stands for events that may not have been written.
+            // The skipped number stands for the events that may not have been written.
             return EventMark(first: newest + 2, boot: boot, after: .agentKilled)
         }
         return EventMark(first: unused, boot: boot, after: .machineStopped)
