@@ -11,7 +11,7 @@ extension FolderIdentity {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         var fileSystem = statfs()
-        // If it fails, the identifier stays 0.
+        // If the call fails, the file system's identifier stays 0.
         fstatfs(descriptor, &fileSystem)
         var handle = open_file_handle()
         let bytes =

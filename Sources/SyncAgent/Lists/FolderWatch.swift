@@ -9,17 +9,18 @@ import Synchronization
 package final class FolderWatch: Sendable {
     package struct State: Sendable {
         fileprivate var trouble: WatchTrouble?
-        /// Why the folder's file system does not report all changes.
+        /// The reason why the folder's file system does not report all changes.
         fileprivate var blindness: WatchTrouble?
-        /// Why the agent could not read lists at the last look; it is not a fault of the lists.
+        /// The reason why the agent could not read lists in the last scan, such as a lack of memory; not a fault of the
+        /// lists.
         fileprivate var shortage: String?
         package fileprivate(set) var overflows = 0
-        /// The folder at the path at the last look; inner `nil` if there was none, outer `nil` if there was no look since
-        /// the watcher started.
+        /// The folder at the path in the last scan; inner `nil` if there was none, outer `nil` if there was no scan
+        /// since the watcher started.
         fileprivate var folder: FolderIdentity??
 
         package var mode: StatusReport.Watch.Mode { (trouble ?? blindness) == nil ? .inotify : .polling }
-        /// Why lists are not read, or why inotify is not used, or not alone.
+        /// The reason why lists are not read, or why polling replaces or supplements inotify.
         package var reason: String? { shortage ?? (trouble ?? blindness)?.reason }
     }
 
@@ -37,13 +38,13 @@ package final class FolderWatch: Sendable {
 
     /// Records a signal of the watcher.
     ///
-    /// - Returns: Whether the folder should be rescanned. A watch that fails repeatedly is no reason to: polling covers
-    ///   that at its own pace.
+    /// - Returns: Whether the folder should be scanned. A watch that fails again and again is no reason for a scan:
+    ///   polling finds the changes at its own pace.
     func record(_ signal: WatchSignal) -> Bool {
         if signal.isLast { metrics.recordWatcherFailure() }
         switch signal {
         case .ready:
-            // The new watch may be on another folder than the next look finds.
+            // The new watch may be on another folder than the next scan finds.
             current.withLock { ($0.trouble, $0.folder) = (nil, nil) }
         case .changed: break
         case .overflow:
@@ -83,7 +84,7 @@ package final class FolderWatch: Sendable {
 
     /// Changes the state, and logs it if the reason for polling changed.
     ///
-    /// - Returns: Whether it changed.
+    /// - Returns: Whether the state changed.
     @discardableResult
     private func change(_ change: (inout State) -> Void) -> Bool {
         let reason = current.withLock { state in

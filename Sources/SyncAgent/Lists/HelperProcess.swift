@@ -6,7 +6,7 @@ import SystemPackage
 
 /// A process of a helper program, connected to the agent only by its three standard descriptors.
 ///
-/// Calls that wait block their thread. The process is killed and reaped with the last reference to it.
+/// Methods that wait block their thread. The process is killed and reaped with the last reference to this object.
 final class HelperProcess: Sendable {
     enum Exit: Equatable, Sendable {
         case code(Int32)
@@ -14,13 +14,13 @@ final class HelperProcess: Sendable {
     }
 
     enum Event: Equatable, Sendable {
-        /// It wrote to standard output.
+        /// The process wrote to standard output.
         case output([UInt8])
-        /// It wrote to standard error.
+        /// The process wrote to standard error.
         case message([UInt8])
-        /// It closed standard output, and may still run.
+        /// The process closed standard output; it may still run.
         case outputEnded
-        /// It exited, and all its output was delivered.
+        /// The process exited, and all its output was delivered.
         case ended
         /// The deadline has passed.
         case late
@@ -29,7 +29,7 @@ final class HelperProcess: Sendable {
     private struct State {
         var isOutputOpen = true
         var isErrorOpen: Bool
-        /// The input that is not sent yet, before end of file; `nil` if there is none.
+        /// The input that was not sent yet, followed by end of file; `nil` if there is none.
         var rest: ArraySlice<UInt8>?
         /// The error that prevented sending the input.
         var unsent: Errno?
@@ -37,7 +37,7 @@ final class HelperProcess: Sendable {
     }
 
     private let number: pid_t
-    /// Readable when the process has exited (pidfd_open(2)).
+    /// The process's descriptor (pidfd_open(2)), which is readable once the process has exited.
     private let process: OwnedDescriptor
     private let input: OwnedDescriptor
     private let output: OwnedDescriptor
@@ -46,9 +46,9 @@ final class HelperProcess: Sendable {
 
     /// Starts a program.
     ///
-    /// Its standard input reaches end of file when the agent ends, however that happens: the helper then exits. Without
-    /// `hasMessages`, its standard error is discarded. `environment` is its whole environment, as `NAME=value`; the
-    /// default disables Swift backtraces, which take seconds.
+    /// The program's standard input reaches end of file when the agent ends, even if it is killed, so the helper exits
+    /// then. Without `hasMessages`, its standard error is discarded. `environment` is its whole environment, as
+    /// `NAME=value`; the default disables Swift backtraces, which take seconds.
     ///
     /// - Throws: The system error.
     init(
@@ -67,7 +67,7 @@ final class HelperProcess: Sendable {
             files.discard(STDERR_FILENO)
         }
         number = try files.spawn(program.string, [program.string] + arguments, environment)
-        // The helper's ends close here, so that its output can reach end of file.
+        // The helper's ends of the pipes close here, so that its output can reach end of file.
         withExtendedLifetime((input.theirs, output.theirs, error?.theirs)) {}
         let process = open_process(number)
         guard process >= 0 else {
@@ -94,7 +94,7 @@ final class HelperProcess: Sendable {
     static let environment: [String] = {
         var environment = ["SWIFT_BACKTRACE=enable=no", "LIBDISPATCH_LOG=NO"]
         #if SANITIZED
-            // The leak check would start a process.
+            // AddressSanitizer's leak check would start a process.
             environment.append("ASAN_OPTIONS=detect_leaks=0")
         #endif
         return environment
@@ -129,27 +129,28 @@ final class HelperProcess: Sendable {
                 return .ended
             }
             if files[3].revents != 0 { sendMore() }
-            // It may have written between the poll of its output and its exit.
+            // The process may have written between the poll of its output and its exit.
             hasEnded = hasEnded || files[2].revents != 0
         }
     }
 
-    /// Sends bytes to its standard input; drops them if it has exited or its buffer is full.
+    /// Sends bytes to the process's standard input; drops them if it has exited or the pipe is full.
     func send(_ text: StaticString) {
         _ = Glibc.send(
             input.raw, text.utf8Start, text.utf8CodeUnitCount, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
     }
 
-    /// Sends bytes to its standard input, followed by end of file.
+    /// Sends bytes to the process's standard input, followed by end of file.
     ///
-    /// They are sent while ``next(by:)`` waits, as fast as the process reads.
+    /// The bytes are sent while ``next(by:)`` waits, as fast as the process reads.
     func send(_ bytes: [UInt8]) {
         state.withLock { $0.rest = bytes[...] }
     }
 
-    /// The error that truncated its input, for which it was killed; `nil` if there was none, or it closed its input.
+    /// The error that truncated the input, for which the process was killed; `nil` if there was none, or the process
+    /// closed its input.
     ///
-    /// It is killed because truncated input could pass for complete input.
+    /// The process is killed because truncated input could pass for complete input.
     var unsent: Errno? { state.withLock(\.unsent) }
 
     private func sendMore() {
@@ -164,7 +165,7 @@ final class HelperProcess: Sendable {
             }
             switch errno {
             case EAGAIN, EINTR: break
-            // It closed its input.
+            // The process closed its input.
             case EPIPE, ECONNRESET: state.rest = nil
             default:
                 (state.rest, state.unsent) = (nil, Errno(rawValue: errno))
@@ -173,13 +174,13 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Whether it has exited.
+    /// Whether the process has exited.
     var hasEnded: Bool {
         var file = pollfd(fd: process.raw, events: Int16(POLLIN), revents: 0)
         return poll(&file, 1, 0) != 0
     }
 
-    /// Kills it if it is still running; may be called while another thread waits for it.
+    /// Kills the process if it is still running; may be called while another thread waits for it.
     func kill() {
         _ = signal_process(process.raw, SIGKILL)
     }
@@ -203,13 +204,13 @@ final class HelperProcess: Sendable {
     private static func reap(_ process: pid_t) -> Exit {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0 {
-            // SIGCHLD is ignored in this process (waitpid(2)): no exit status is left.
+            // SIGCHLD is ignored in this process (waitpid(2)), so the system kept no exit status.
             guard errno == EINTR else { return .signal(SIGKILL) }
         }
         return status & 0x7f == 0 ? .code(status >> 8 & 0xff) : .signal(status & 0x7f)
     }
 
-    /// The milliseconds until then, rounded up, and limited to 24 hours.
+    /// The milliseconds until a time, rounded up, and at most 24 hours.
     private static func milliseconds(until time: ContinuousClock.Instant) -> Int32 {
         let rest = max(.zero, ContinuousClock.now.duration(to: time))
         return Int32(min(86_400_000, (rest / .milliseconds(1)).rounded(.up)))

@@ -4,7 +4,7 @@ package import AppLists
 import CacheFormat
 package import SystemPackage
 
-/// Parses a property list at any path and returns the agent's verdict, without any other effect.
+/// Parses a property list at any path and returns the agent's verdict; changes nothing.
 package struct ListCheck: Sendable {
     private let parser: ParseHelper
     private let maxBytes: ByteCount
@@ -14,7 +14,7 @@ package struct ListCheck: Sendable {
         maxBytes = settings.maxBytes
     }
 
-    /// The verdict on what a descriptor has from its offset on, such as standard input.
+    /// The verdict on the bytes of a descriptor from its present offset on, such as standard input.
     package func verdict(onInput input: FileDescriptor) async -> ListVerdict {
         do throws(ListRejection) {
             return await parser.parse(try ListFile.bytes(atMost: maxBytes) { try input.read(into: $1) })

@@ -7,7 +7,7 @@ package import SystemPackage
 
 /// An open property list; the opener closes it.
 package struct ListFile: Sendable {
-    /// The contents of a file and their digest: the hashed bytes are parsed, even if the file changes meanwhile.
+    /// The contents of a file and the digest of exactly these bytes, even if the file changes meanwhile.
     package struct Contents: Equatable, Sendable {
         package let bytes: [UInt8]
         package let sha256: Digest
@@ -43,7 +43,7 @@ package struct ListFile: Sendable {
 
     package func close() { try? descriptor.close() }
 
-    /// Whether its fingerprint is as when it was opened; if not, what was read since may mix two versions.
+    /// Whether the fingerprint is as when the file was opened; if not, the bytes read since may mix two versions.
     package var isUnchanged: Bool {
         get throws(ListRejection) { try FileFingerprint(Self.status(of: descriptor)) == fingerprint }
     }
@@ -58,7 +58,7 @@ package struct ListFile: Sendable {
 
     /// Calls a function that reads from an offset into a buffer, until it reads nothing.
     ///
-    /// - Throws: ``ListRejection`` if reading fails, or there is more than the limit.
+    /// - Throws: ``ListRejection`` if reading fails, or the file has more bytes than the limit.
     static func bytes(
         atMost limit: ByteCount, read: (Int64, UnsafeMutableRawBufferPointer) throws -> Int
     ) throws(ListRejection) -> [UInt8] {

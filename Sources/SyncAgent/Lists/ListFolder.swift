@@ -10,7 +10,7 @@ package actor ListFolder {
     /// A listing of the folder at one moment.
     package struct Listing: Equatable, Sendable {
         package var folder: ListedFolder
-        /// Why some changes in it are not reported.
+        /// The reason why some changes in the folder are not reported.
         package var trouble: WatchTrouble?
         /// The app lists, each with its fingerprint; `nil` if its file cannot be inspected.
         package var files: [ListName: FileFingerprint?]
@@ -21,7 +21,7 @@ package actor ListFolder {
     package nonisolated let path: FilePath
     /// The folder of the lists taken over from upstreams.
     private let adopted: FilePath?
-    /// The files of the lists of the last listing that are in ``adopted``.
+    /// The files of lists that are in ``adopted``, from the last listing.
     private var adoptedFiles: [ListName: FilePath] = [:]
     private let thread = FileThread("lists")
 
@@ -70,7 +70,8 @@ package actor ListFolder {
                     listing.folder.others.insert(name)
                 }
             } else if errno != ENOENT || fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 {
-                // A list is gone only if its name is; a file that cannot be inspected may be back in a moment.
+                // A list is removed only if its name is gone; a file that cannot be inspected may be readable in a
+                // moment.
                 listing.files[name] = .some(nil)
             }
         }
@@ -82,7 +83,7 @@ package actor ListFolder {
             adoptedFiles[name] = file.path
             listing.folder.adopted.insert(name)
         }
-        // A file can have the very name that another one's escaped name is.
+        // The escaped form of a name may be the name of another file, which then counts.
         listing.illegible.subtract(listing.files.keys)
         return listing
     }

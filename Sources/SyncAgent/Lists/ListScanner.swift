@@ -4,7 +4,7 @@ package import CacheFormat
 package import SyncPlan
 package import SystemPackage
 
-/// Lists the folder, and reads the lists that changed since the last look.
+/// Scans the lists folder, and reads the lists that changed since the last scan.
 package struct ListScanner: Sendable {
     /// The number of lists parsed at once.
     private static let parsers = 2
@@ -20,47 +20,49 @@ package struct ListScanner: Sendable {
     private var maxBytes: ByteCount
     /// The known contents of files that were not read yet.
     private var unread: [ListName: KnownList]
-    /// The lists published by an earlier run, and those read since.
+    /// The names of lists published by an earlier run, and of lists read since.
     private var old: Set<ListName>
     /// The minimum time for which new lists are read before they are reported.
     private let round: Duration
-    /// The files that were read, in the version that was read.
+    /// The last version of each list's file that was read.
     private var known: [ListName: Version] = [:]
-    /// The contents of files that were being written, and since when they are the same: a program may set their times
-    /// without end.
+    /// The contents of files that were being written, and since when they have not changed: a program may set a file's
+    /// times again and again.
     private var restless: [ListName: (contents: Digest, since: ContinuousClock.Instant)] = [:]
     /// The files that parse slowly and are not read yet.
     private var slow: Set<ListName> = []
-    /// Whether the last look deferred slow files because of new ones; this look must not: new ones may never end.
+    /// Whether the last scan deferred slow files in favour of new ones; this scan must not: there may be new ones
+    /// forever.
     private var hasPutOff = false
 
     private struct Version {
-        /// `nil` if it was changing while it was read: the next look reads it again.
+        /// The fingerprint; `nil` if the file was changing while it was read, so that the next scan reads it again.
         var fingerprint: FileFingerprint?
-        /// The digest of its contents; `nil` if it could not be read.
+        /// The digest of the contents; `nil` if they could not be read.
         var sha256: Digest?
     }
 
     package struct Look: Sendable {
         package var scan: ListScan
-        /// The files that were being written, to be looked at again.
+        /// The files that were being written; they must be scanned again.
         package var unsettled: Set<ListName> = []
-        /// The files that parse slowly, to be read at later looks.
+        /// The files that parse slowly, to be read in later scans.
         package var slow: Set<ListName> = []
-        /// The new files left for the next look, which need not wait.
+        /// The new files left for the next scan, which should follow at once.
         package var rest: Set<ListName> = []
-        /// Why the agent lacked the resources to read some files, which must be retried; `nil` if all were read.
+        /// The reason why the agent lacked the resources to read some files, which must be retried; `nil` if all were
+        /// read.
         package var shortage: String?
-        /// Why some changes in the folder are not reported.
+        /// The reason why some changes in the folder are not reported.
         package var trouble: WatchTrouble?
-        /// The time to list the folder.
+        /// The time that listing the folder took.
         package var cost = Duration.zero
     }
 
     /// Creates a scanner of the lists folder, and of the lists taken over from upstreams in `adopted`.
     ///
-    /// `known` and `old` are what an earlier run read and published; files with known contents are not parsed again. New
-    /// lists are read for at least `round`, 100 ms by default, before they are reported.
+    /// `known` are lists that an earlier run read, and are not parsed again if the contents are the same; `old` are
+    /// lists that it published. New lists are read for at least `round`, 100 ms by default, before they are reported.
     package init(
         folder: FilePath, adopted: FilePath? = nil, parser: ParseHelper, maxBytes: ByteCount,
         known: [ListName: KnownList] = [:],
@@ -74,7 +76,7 @@ package struct ListScanner: Sendable {
         unread = known
     }
 
-    /// Applies other limits, and makes the next look read every list again.
+    /// Applies other limits, and makes the next scan read every list again.
     mutating func read(with parser: ParseHelper, maxBytes: ByteCount) {
         (self.parser, self.maxBytes) = (parser, maxBytes)
         old.formUnion(known.keys)
@@ -83,16 +85,16 @@ package struct ListScanner: Sendable {
 
     /// Scans the folder once.
     ///
-    /// After its task is cancelled, it starts no further list; the caller must discard its result.
+    /// After its task is cancelled, a scan reads no further list; the caller must discard its result.
     ///
     /// - Parameters:
-    ///   - isHasty: Whether to defer files that parse slowly to later looks, each of which reads as many as are parsed
-    ///     at once: however many there are, other lists wait for only one of them.
-    ///   - inRounds: Whether to leave some of many new files to the next look, so that the icons of the first need not
-    ///     wait for the last. Changed files are never split: what a change retires is decided as a whole.
+    ///   - isHasty: Whether to defer files that parse slowly to later scans. Each of these reads as many as are parsed
+    ///     at once, so other lists wait for one slow file at most.
+    ///   - inRounds: Whether to leave some of many new files to the next scan, so that the icons of the first files
+    ///     need not wait for the last. Changed files are never left: icons retired by a change are decided on together.
     ///   - isThorough: Whether to read files with an unchanged fingerprint, too: a write through a shared mapping
     ///     changes no timestamp until the system writes it back (mmap(2)).
-    /// - Returns: What to report, and the files to look at again.
+    /// - Returns: The scan to report, and the files to be scanned again.
     package mutating func look(
         isHasty: Bool = false, inRounds: Bool = false, isThorough: Bool = false
     ) async -> Look {
@@ -139,7 +141,8 @@ package struct ListScanner: Sendable {
                 known[name]?.fingerprint = fingerprint
                 continue
             }
-            // What triggered this read may show at this look only: if it fails now, read the file again.
+            // The change that triggered this read may show in this scan only: if the read fails, the next scan must
+            // read the file again.
             known[name] = nil
             switch result {
             case .same: break
@@ -147,7 +150,7 @@ package struct ListScanner: Sendable {
                 readings[name] = reading
                 unread[name] = nil
                 slow.remove(name)
-                // A verdict that is not about the file, such as a missing parser, is retried.
+                // A verdict on something else than the file, such as a missing parser, is retried.
                 if reading.verdict.isOfTheFile {
                     known[name] = (fingerprint ?? listing.files[name] ?? nil)
                         .map { Version(fingerprint: isStable ? $0 : nil, sha256: reading.source?.sha256) }
@@ -182,13 +185,14 @@ package struct ListScanner: Sendable {
 
     private enum Result {
         case read(ListReading, FileFingerprint?, isStable: Bool)
-        /// It has the contents that were read before; its fingerprint, unless it changed during the read, or just before.
+        /// The file has the contents read before; with its fingerprint, unless the file changed during the read or just
+        /// before.
         case same(FileFingerprint?)
-        /// It changed during the read, or just before, and had these contents.
+        /// The file changed during the read or just before, and had contents with this digest.
         case unsettled(Digest)
         /// Parsing timed out.
         case slow
-        /// The agent lacked the resources to read it.
+        /// The agent lacked the resources to read the file.
         case unread(String)
     }
 
@@ -217,7 +221,7 @@ package struct ListScanner: Sendable {
                 return .same(try await folder.close(file) && isOld ? file.fingerprint : nil)
             }
             let restless = restless[name]
-            // It is growing.
+            // The file is being written.
             if !isOld, let restless, restless.contents != contents.sha256 {
                 _ = try await folder.close(file)
                 return .unsettled(contents.sha256)

@@ -9,15 +9,16 @@ package import SystemPackage
 
 /// Scans the lists folder when the watcher reports a change, periodically, and on request.
 ///
-/// Events are hints, the listing is the truth: whatever was reported, the folder is listed again.
+/// A report of the watcher is only a hint: the folder is scanned whatever was reported.
 package final class ListService: Sendable {
     private enum Trigger: Sendable {
         case watch(WatchSignal)
-        /// A scan was requested, thorough or to see what changed; its end reaches the milestone, if any.
+        /// Somebody asked for a scan: of all contents, or only of changed files. The milestone, if any, is reached at
+        /// its end.
         case asked(isThorough: Bool, Milestone?)
-        /// The settings changed; whether every list must be read again.
+        /// The settings changed; `readsAll` if every list must be read again.
         case configured(readsAll: Bool)
-        /// Reaches the milestone to show that scans are not stuck.
+        /// Reaches the milestone, which shows that scans are not stuck.
         case probe(Milestone)
         case alarm
     }
@@ -26,17 +27,17 @@ package final class ListService: Sendable {
     private let adopted: FilePath?
     private let watchProgram: FilePath
     private let parseProgram: FilePath
-    /// The settings for reading lists, and a parser that follows them.
+    /// The settings for reading lists, and a parser with their limits.
     private let rules: Mutex<(settings: Settings.Lists, parser: ParseHelper)>
     private let known: Handover<[ListName: KnownList]>
-    /// The lists published by an earlier run.
+    /// The names of lists published by an earlier run.
     private let old: Set<ListName>
     private let clock: AgentClock
     private let metrics: AgentMetrics
-    /// The scanner of the last ``lookOnce(_:)``, which knows the files that it read.
+    /// The scanner of the last ``lookOnce(_:)``, which knows the files that were read.
     private let lastScanner = Mutex<ListScanner?>(nil)
     private let folderWatch: FolderWatch
-    /// The end of the first complete scan; an unavailable folder counts.
+    /// Reached at the end of the first complete scan, even if the folder was unavailable.
     package let firstLook = Milestone()
     private let triggers: AsyncStream<Trigger>
     private let trigger: AsyncStream<Trigger>.Continuation
@@ -68,11 +69,11 @@ package final class ListService: Sendable {
         rules.withLock { ($0.settings.settle, $0.settings.settleMax, $0.settings.rescan, $0.settings.rescanContent) }
     }
 
-    /// Applies new settings, and scans the folder with them.
+    /// Applies new settings, and triggers a scan with them.
     package func configure(_ settings: Settings.Lists) {
         let readsAll = rules.withLock { rules in
             let isOther = ListLimits(settings).rules != ListLimits(rules.settings).rules
-            // A parser that was started ahead has the limits that it was started with.
+            // A parser that was started ahead keeps the limits that it was started with, so it is replaced.
             if isOther {
                 rules.parser = ParseHelper(executable: parseProgram, limits: ListLimits(settings), metrics: metrics)
             }
@@ -83,16 +84,17 @@ package final class ListService: Sendable {
         trigger.yield(.configured(readsAll: readsAll))
     }
 
-    /// Requests a full scan.
+    /// Triggers a thorough scan.
     package func lookAgain() { trigger.yield(.asked(isThorough: true, nil)) }
 
-    /// Requests a listing; only changed files are read.
+    /// Triggers a scan that reads only changed files.
     package func listAgain() { trigger.yield(.asked(isThorough: false, nil)) }
 
-    /// Scans the folder, and returns when everything in it was read and reported, or when the task is cancelled; the
-    /// scan then goes on.
+    /// Scans the folder.
     ///
-    /// A file still being written after `lists.settleMax` is reported as such.
+    /// Returns when everything in it was read and reported; or when the task is cancelled, while the scan continues.
+    ///
+    /// A file still being written after `lists.settleMax` is reported as unfinished.
     package func look() async {
         let done = Milestone()
         if case .terminated = trigger.yield(.asked(isThorough: true, done)) { return }
@@ -108,7 +110,7 @@ package final class ListService: Sendable {
     package func run(_ report: @escaping @Sendable (ListScan) -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { [self] in
-                // A busy machine may need a moment to answer.
+                // The watcher of a busy machine may need a moment to answer.
                 try await WatchHelper(
                     executable: watchProgram, folder: folder, askingEvery: max(self.settings.rescan, .seconds(1)),
                     bell: folderWatch.bell
@@ -123,9 +125,9 @@ package final class ListService: Sendable {
 
     /// Scans the folder until no file in it is being written.
     ///
-    /// A file still being written after `lists.rescan` is reported as such. Later calls do not read unchanged files
-    /// again. `report` receives some new lists as they are read, everything else at the end, and nothing after the task
-    /// is cancelled.
+    /// A file still being written after `lists.rescan` is reported as unfinished. Later calls do not read unchanged
+    /// files again. `report` receives some new lists as they are read, all other results at the end, and nothing after
+    /// the task is cancelled.
     package func lookOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var readings: [ListName: ListReading] = [:]
@@ -169,7 +171,7 @@ package final class ListService: Sendable {
             switch trigger {
             case .watch(let signal):
                 schedule.record(signal, isChange: folderWatch.record(signal), at: clock.now)
-                // The quiet time suffices to start a parser.
+                // A parser starts within the quiet time that follows a change.
                 if signal == .changed { await parser.prepare() }
             case .asked(let isThorough, let milestone):
                 schedule.request(isThorough: isThorough, at: clock.now)
@@ -184,7 +186,7 @@ package final class ListService: Sendable {
             case .probe(let milestone): milestone.reach()
             case .alarm: alarm.rang()
             }
-            // The stream ends next.
+            // The task was cancelled, so the stream of triggers ends next.
             guard !Task.isCancelled else { continue }
             let start = clock.now
             if let isThorough = schedule.begin(at: start) {
@@ -198,10 +200,10 @@ package final class ListService: Sendable {
                     look.scan, cost: look.cost, hasSlow: !look.slow.isEmpty, isWatched: watch.reason == nil,
                     at: clock.now)
                 if !look.rest.isEmpty {
-                    // Triggers that arrived meanwhile come first.
+                    // The next scan is queued behind triggers that arrived meanwhile.
                     listAgain()
                 } else if isComplete || look.shortage != nil {
-                    // After a shortage, callers of look() go on waiting.
+                    // After a shortage, callers of look() continue to wait.
                     while isComplete, let milestone = waiting.popLast() { milestone.reach() }
                     firstLook.reach()
                 }

@@ -8,10 +8,10 @@ package import SystemPackage
 
 /// Parses property lists in `syncagent-parse`, one short-lived process per file, because the parser can crash.
 package struct ParseHelper: Sendable {
-    /// `syncagent-parse`, installed beside the agent's program.
+    /// The path of `syncagent-parse`, installed beside the agent's program.
     private let executable: FilePath
     private let limits: ListLimits
-    /// How long one file may take, including the start of a process.
+    /// The time limit for one file, including the start of a process.
     private let timeout: Duration
     private let metrics: AgentMetrics?
     /// The process that was started ahead of a file.
@@ -26,8 +26,8 @@ package struct ParseHelper: Sendable {
 
     /// Starts a process ahead of the next file: starting one takes longer than parsing a small list.
     ///
-    /// It knows no list, and waits for the next file; ``dismiss()`` ends it if none comes. If the start fails, the next
-    /// parse reports that.
+    /// The process knows no list, and waits for the next file; ``dismiss()`` ends it if no file comes. If it cannot be
+    /// started, the next parse reports that.
     package func prepare() async {
         guard ahead.process.withLock({ $0 == nil }), Shortage.ofDescriptors() == nil else { return }
         let process = await onOwnThread("parser") { try? HelperProcess(executable, arguments) }
@@ -41,11 +41,11 @@ package struct ParseHelper: Sendable {
 
     /// Parses the contents of a file.
     ///
-    /// When this returns, the process has ended: by itself, or killed on timeout or cancellation. A verdict of
-    /// ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` or ``ListRejection/parserUnavailable(_:)`` is
-    /// not about the file. The caller reads it, since reading from a network file system can block forever.
+    /// When this returns, the process has ended: by itself, or killed on timeout or cancellation. The verdicts
+    /// ``ListRejection/cancelled``, ``ListRejection/outOfResources(_:)`` and ``ListRejection/parserUnavailable(_:)``
+    /// are not about the file. The caller reads the file, since reading from a network file system can block forever.
     package func parse(_ bytes: [UInt8], within limit: Duration? = nil) async -> ListVerdict {
-        // A parser that was started ahead already has its descriptors.
+        // A process that was started ahead already holds its descriptors.
         let held = ahead.process.withLock { $0 == nil ? 0 : HelperProcess.descriptors }
         if let shortage = Shortage.ofDescriptors(besides: held) { return .failure(.outOfResources(shortage.reason)) }
         let timeout = min(limit ?? self.timeout, self.timeout)
@@ -124,7 +124,7 @@ package struct ParseHelper: Sendable {
     private final class Ahead: Sendable {
         let process = Mutex<HelperProcess?>(nil)
 
-        /// Gives the process to one caller only.
+        /// Returns the process, to one caller only.
         func dequeue() -> HelperProcess? { process.withLock { $0.take() } }
     }
 }

@@ -5,18 +5,18 @@ package import SystemPackage
 
 /// Watches the lists folder in `syncagent-watch`.
 ///
-/// That is a separate process because its library can abort and has another licence.
+/// The watcher is a separate process because its library can abort and has another licence.
 package struct WatchHelper: Sendable {
-    /// `syncagent-watch`, installed beside the agent's program.
+    /// The path of `syncagent-watch`, installed beside the agent's program.
     private let executable: FilePath
     /// The folder to watch, which need not exist yet.
     private let folder: FilePath
     /// How often the helper is asked whether it still watches the folder at the path.
     ///
-    /// If it has not said anything by the next question, it hangs and is replaced. A new interval applies from the next
-    /// answer on.
+    /// A helper that has sent nothing by the next question hangs and is replaced. A new interval applies after the next
+    /// answer.
     private let interval: @Sendable () -> Duration
-    /// Triggers further questions.
+    /// Triggers a question before the interval is over.
     private let bell: WatchBell
 
     package init(
@@ -75,11 +75,11 @@ package struct WatchHelper: Sendable {
     }
 }
 
-/// The pause before a helper is restarted: none the first time, then 100 ms, doubling up to 2 s.
+/// The pause before a helper is restarted: none at first, then 100 ms, doubling up to 2 s.
 struct RestartPause {
     private var upcoming = Duration.zero
 
-    /// The pause after a helper that ran this long; after 5 s or more, the sequence starts again.
+    /// The pause after a helper that ran for `time`; after 5 s or more, the sequence starts again.
     mutating func next(afterRunningFor time: Duration) -> Duration {
         let pause = time < .seconds(5) ? upcoming : .zero
         upcoming = min(max(pause * 2, .milliseconds(100)), .seconds(2))

@@ -5,21 +5,21 @@ import SystemPackage
 
 /// One `syncagent-watch` process: reads its signals, and checks that it responds.
 ///
-/// Only this actor's thread waits for it.
+/// Only this actor's thread waits for the process.
 actor WatcherProcess {
     /// The question sent to the helper.
     static let question: StaticString = "?"
-    /// Its answer.
+    /// The helper's answer.
     private static let answer = "alive"
-    /// The limit on the length of a line, in bytes; the helper's are far shorter.
+    /// The most bytes of a line; the helper's lines are far shorter.
     private static let longestLine = 128
-    /// The limit on what is kept of its standard error, in bytes.
+    /// The most bytes of the helper's standard error that are kept.
     private static let longestMessage = 16 << 10
     /// How long the helper may take to exit after its last signal.
     private static let endTimeout: Duration = .milliseconds(100)
 
     private let thread = FileThread("watcher")
-    /// How often the helper is asked; it hangs if it has not said anything by the next question.
+    /// The interval between questions; a helper that has sent nothing by the next question hangs.
     private let interval: @Sendable () -> Duration
     /// Kills the process on cancellation.
     private let killer: HelperKiller
@@ -27,7 +27,7 @@ actor WatcherProcess {
     private var nextQuestion = ContinuousClock.now
     /// Whether a question is unanswered.
     private var isAsked = false
-    /// Output that is not a complete line yet.
+    /// Output of the helper that is not a complete line yet.
     private var text: [UInt8] = []
     private var message: [UInt8] = []
 
@@ -45,7 +45,7 @@ actor WatcherProcess {
         return process
     }
 
-    /// Waits for the next signal; there is none after the last.
+    /// Waits for the next signal; must not be called after the last one.
     func next() -> WatchSignal {
         guard let process else { return .died("not started") }
         while true {
