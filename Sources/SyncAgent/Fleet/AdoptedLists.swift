@@ -11,23 +11,23 @@ package import SystemPackage
 
 /// The app lists that the agent takes over from its upstreams, as property lists in the state folder.
 ///
-/// Each upstream has a folder, named by its place in `upstream.urls` and its URL. The lists folder is read together with
-/// them: among lists with the same name, the one in the lists folder wins, then that of the first upstream. Lists on
-/// disk stay in force while an upstream is down, also after a restart.
+/// Each upstream has a folder, named by its place in `upstream.urls` and its URL. These folders are read together with
+/// the lists folder: among lists with the same name, the one in the lists folder wins, then that of the first upstream.
+/// Lists on disk stay in force while an upstream is down, also after a restart.
 package final class AdoptedLists: Sendable {
     private static let folder = "upstream"
-    /// The beginning of the name of a list that its manifest does not name yet: no app list is hidden.
+    /// The prefix of a list's file until its manifest is accepted: the names of app lists are not hidden.
     private static let stagedMark = "."
     private static let temporary = ".new"
 
-    /// What polls must agree with, and what they wrote; it is locked while files are written.
+    /// The settings that polls must have begun with, and the lists that they wrote; locked while files are written.
     private struct State {
         var upstream = UpstreamSettings()
         var identityKey = ""
-        /// The documents of the lists that are in force, by folder.
+        /// The digest of the document of each list in force, by the upstream's folder.
         var written: [String: [ListName: Digest]] = [:]
 
-        /// Whether a poll began under the settings in force.
+        /// Whether a poll began with the present settings.
         func accepts(_ other: UpstreamSettings) -> Bool {
             (upstream.urls, upstream.lists) == (other.urls, other.lists) && upstream.publicKeys == other.publicKeys
         }
@@ -43,7 +43,7 @@ package final class AdoptedLists: Sendable {
 
     package static func root(inState folder: FilePath) -> FilePath { folder.appending(Self.folder) }
 
-    /// Renames the folders of the upstreams to their places, and removes the lists that are not taken over any more.
+    /// Renames the folders of upstreams whose places changed, and removes lists that are no longer taken over.
     func configure(_ settings: Settings) {
         state.withLock { state in
             let key = settings.lists.identityKeys.first ?? "id"
@@ -71,7 +71,7 @@ package final class AdoptedLists: Sendable {
         }
     }
 
-    /// Whether a list is on disk as it is in this document, in force or staged.
+    /// Whether a list is on disk in the version of this document, in force or staged.
     func has(_ name: ListName, _ document: Digest, of upstream: UpstreamURL, in settings: UpstreamSettings) -> Bool {
         let folder = Self.name(of: upstream, in: settings)
         let path = root.appending(folder)
@@ -92,7 +92,7 @@ package final class AdoptedLists: Sendable {
         }
     }
 
-    /// Writes a list that its manifest may name; ``publish(_:of:in:)`` puts it in force.
+    /// Stages a list of a manifest that is not accepted yet; ``publish(_:of:in:)`` puts it in force.
     func stage(
         _ document: AppListDocument, _ digest: Digest, of upstream: UpstreamURL, in settings: UpstreamSettings
     ) throws(FileError) {
@@ -114,9 +114,9 @@ package final class AdoptedLists: Sendable {
         }
     }
 
-    /// Puts the lists of a manifest in force, and removes those that it does not name.
+    /// Puts the lists of a manifest in force, and removes the upstream's other lists.
     ///
-    /// - Returns: Whether any changed.
+    /// - Returns: Whether any list changed.
     /// - Throws: ``FileError`` if a list cannot be put in force: the manifest must be read again.
     func publish(
         _ lists: [ListName: Digest], of upstream: UpstreamURL, in settings: UpstreamSettings
@@ -135,7 +135,8 @@ package final class AdoptedLists: Sendable {
                 sources[list] = file
                 guard access(staged.string, F_OK) == 0 else { continue }
                 known[list] = digest
-                // After a start, most are there already; the time of a file is part of a list's document.
+                // After a start, most lists are in force already, and are left alone: the time of a file is part of its
+                // list's document.
                 if (try? FileBytes.read(staged)) != (try? FileBytes.read(file)) {
                     (sources[list], hasChanged) = (staged, true)
                 }
@@ -202,7 +203,7 @@ package final class AdoptedLists: Sendable {
         return Array((text + "</array></plist>\n").utf8)
     }
 
-    /// The text in XML, without what XML cannot have.
+    /// The text escaped for XML, without the characters that XML does not allow.
     private static func escaped(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -223,7 +224,7 @@ package final class AdoptedLists: Sendable {
             path, .writeOnly, options: [.create, .truncate, .closeOnExec, .noFollow], permissions: [.ownerReadWrite])
         try file.closeAfter {
             try file.writeAll(bytes)
-            // A list that a power loss emptied would retire its icons.
+            // Without the flush, a power failure could leave an empty list, which would retire its icons.
             guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
         }
     }
@@ -232,27 +233,30 @@ package final class AdoptedLists: Sendable {
         name(of: upstream, at: settings.urls.firstIndex(of: upstream) ?? 0, in: settings)
     }
 
-    /// What was taken over without a signature does not count once signatures are required.
+    /// The name of an upstream's folder.
+    ///
+    /// Lists taken over without signatures are in another folder than signed ones, so that they do not count once
+    /// signatures are required.
     private static func name(of upstream: UpstreamURL, at place: Int, in settings: UpstreamSettings) -> String {
         let source = upstream.description + (settings.publicKeys.isEmpty ? "" : " signed")
         return "\(place)-\(Digest.of(source).description.prefix(bytes: 16))"
     }
 
-    /// The part of a folder's name that stands for the URL.
+    /// The part of a folder's name that was computed from the URL.
     private static func key(of name: String) -> String { name.split(atByte: "-").last.map { "\($0)" } ?? "" }
 
     private static func names(in folder: FilePath) -> [String] { (try? listed(folder)) ?? [] }
 
     // MARK: Reading
 
-    /// The file of a list that is taken over; `nil` if it is not, or this user may not see it.
+    /// The file of a list that was taken over; `nil` if there is none, or this user may not see it.
     package static func file(of list: ListName, inState folder: FilePath) -> FilePath? {
         (try? files(in: root(inState: folder)))?[list]?.path
     }
 
-    /// The lists that are taken over, each with the file that counts, in the order of the upstreams.
+    /// The lists that were taken over, each with the file of the first upstream that has it.
     ///
-    /// - Throws: A ``FileError`` if they cannot be listed to the end: none may count as removed then.
+    /// - Throws: A ``FileError`` if they cannot be listed completely: then none may count as removed.
     static func files(in root: FilePath) throws(FileError) -> [ListName: (
         path: FilePath, fingerprint: FileFingerprint?
     )] {

@@ -5,24 +5,24 @@ import Fleet
 /// Copies one generation of a cache to a place that other agents can use as an upstream.
 ///
 /// The order keeps the target a valid upstream at every instant: icons and lists first, then the signature, then the
-/// manifest, and deletions last. An interrupted export can be repeated at any time and does what is left to do.
+/// manifest, and deletions last. An interrupted export can be repeated at any time, and then does the missing steps.
 package struct Export: Sendable {
     package struct Report: Equatable, Sendable {
         package var generation = 0
         package var isUnchanged = false
-        /// How many icons and lists were copied, and their total size in bytes.
+        /// The number of icons and lists that were copied, and their total size in bytes.
         package var icons = 0
         package var lists = 0
         package var bytes = 0
-        /// Whether a signature was written; `false` also if it was there already.
+        /// Whether a signature was written; `false` also if it was at the target already.
         package var isSigned = false
         package var removed = 0
-        /// How many unnamed files stay for now.
+        /// The number of files that the manifest does not name and that stay for now.
         package var unnamed = 0
     }
 
     private let source: ExportSource
-    /// A signature of its manifest; `nil` to export without one.
+    /// A signature of the cache's manifest; `nil` to export without one.
     private let signature: [UInt8]?
     /// How long a file stays after the last export that named it.
     private let keep: Duration
@@ -35,7 +35,7 @@ package struct Export: Sendable {
 
     /// Exports the generation; on return, the target has all files that the manifest names.
     ///
-    /// - Throws: ``ExportError``, or what the target throws.
+    /// - Throws: ``ExportError``, or an error of the target.
     package func run(to target: some ExportTarget, at now: Timestamp) async throws -> Report {
         var report = Report(generation: source.manifest.generation)
         guard !source.manifest.isPrivate else { throw ExportError.privateIcons }
@@ -64,7 +64,7 @@ package struct Export: Sendable {
             }
         }
 
-        // Any of these may not be durable yet, after an export that was interrupted or could not flush.
+        // The names of these files may not be durable yet, after an export that was interrupted or could not flush.
         let named = source.files.map(\.path) + (signature == nil ? [] : [signaturePath])
         try await target.settle(named + (contents.sizes[CacheLayout.manifest] == nil ? [] : [CacheLayout.manifest]))
         // Another export may have replaced the manifest meanwhile.

@@ -5,12 +5,12 @@ import HTTPRules
 package import SystemPackage
 
 package enum ExportError: Error, Equatable, Sendable {
-    /// The folder is not empty, and is not an earlier export.
+    /// The target folder is not empty, and is not an earlier export.
     case foreign(FilePath)
     case insideCache(FilePath, cache: FilePath)
-    /// An entry at the target is not a regular file, and is left alone; the kind is in words.
+    /// An entry at the target is not a regular file, and is left alone; `isA` says what it is, in words.
     case wrongKind(target: String, path: String, isA: String)
-    /// A file of the cache is missing or damaged; the reason is a clause.
+    /// A file of the cache is missing or damaged; `reason` is a clause.
     case damagedSource(path: String, reason: String)
     case newer(target: String, generation: Int, published: Timestamp, than: Int, of: Timestamp)
     /// The target has another manifest of the same generation and time.
@@ -21,7 +21,7 @@ package enum ExportError: Error, Equatable, Sendable {
     case unsigned(target: String)
     /// A copied file is missing, or has another size.
     case incomplete(target: String, path: String)
-    /// Another process exports to the target; its ID, if known.
+    /// Another process exports to the target; `by` is its process ID, if known.
     case busy(target: String, by: Int?)
 }
 

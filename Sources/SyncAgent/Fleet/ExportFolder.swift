@@ -7,14 +7,14 @@ package import SystemPackage
 
 /// A local folder as an export target.
 ///
-/// Files are copied, never linked: a link would share later damage to the file in the cache. A copy that was compared
-/// with its digest does not.
+/// Files are copied, never linked: a link would share later damage to the file in the cache. A copy whose digest was
+/// checked does not.
 package final class ExportFolder: ExportTarget {
     let folder: CacheFolder
     private let barrier: Barrier
     private let lock: FolderLock
 
-    /// How many files are flushed together; a repeated export resumes after complete batches.
+    /// The number of files that are flushed together; a repeated export resumes after complete batches.
     private static let batch = 256
     private static let openMode = FilePermissions(rawValue: 0o755)
 
@@ -30,7 +30,7 @@ package final class ExportFolder: ExportTarget {
         // The root of a file system may have `lost+found`.
         let names = Set(try folder.names(in: ".").map(\.name)).subtracting(["lost+found"])
         guard names.isEmpty || names.contains(ExportLayout.own) else { throw ExportError.foreign(path) }
-        // Private: only the next export needs its contents.
+        // The folder is private: only the next export needs its contents.
         try folder.makeFolder(ExportLayout.own, mode: .ownerReadWriteExecute)
         do {
             lock = try folder.inFolder(of: ExportLayout.record) { own, _ in
@@ -60,7 +60,7 @@ package final class ExportFolder: ExportTarget {
         do {
             return try folder.names(in: name).map(\.name)
         } catch {
-            // An entry of another kind is reported when it is written to.
+            // An entry of another kind is reported when a file is written in its place.
             guard error.saysMissing else { throw error }
             return []
         }
@@ -108,7 +108,7 @@ package final class ExportFolder: ExportTarget {
 
     /// Writes files under temporary names, flushes them together, then renames them.
     ///
-    /// On failure the temporary files are removed: they may be what fills the disk.
+    /// On failure the temporary files are removed: they may have filled the disk.
     private func write(_ paths: [String], after older: stat? = nil, bytes: (Int) throws -> [UInt8]) throws {
         let temporary = paths.map(ExportLayout.temporary)
         do {
@@ -172,13 +172,13 @@ extension ExportFolder {
         }
         guard fsync(parent.rawValue) == 0 else {
             let error = FileError("fsync", path.removingLastComponent().string, Errno(rawValue: errno))
-            // So that the next export creates it again and flushes the parent.
+            // Without the folder, the next export creates it again and flushes the parent.
             rmdir(path.string)
             throw error
         }
     }
 
-    /// Whether an open folder is `other` or inside it, regardless of links.
+    /// Whether an open folder is `other` or a folder inside it, whatever links lead there.
     private static func isInside(_ descriptor: FileDescriptor, _ other: FilePath) throws(FileError) -> Bool {
         var (outer, here) = (stat(), stat())
         guard stat(other.string, &outer) == 0 else { return false }

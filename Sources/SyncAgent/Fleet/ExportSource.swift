@@ -14,7 +14,7 @@ package struct ExportSource: Sendable {
 
     /// Reads the newest generation and takes a lease on it.
     ///
-    /// - Throws: ``IconCacheError`` if it cannot be read.
+    /// - Throws: ``IconCacheError`` if the generation cannot be read.
     package init(_ cache: IconCache) throws(IconCacheError) {
         self.cache = cache
         snapshot = try cache.snapshot()
@@ -41,7 +41,7 @@ package struct ExportSource: Sendable {
         self.files = files.sorted { $0.path < $1.path }
     }
 
-    /// Reads a file and checks its digest, so that an export never spreads damage.
+    /// Reads a file and checks its digest, so that an export never copies damage.
     ///
     /// - Throws: ``ExportError/damagedSource(path:reason:)``.
     package func bytes(of file: ExportFile) throws(ExportError) -> [UInt8] {

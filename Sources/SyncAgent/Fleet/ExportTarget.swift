@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 package import Fleet
 
-/// A place to export a cache to; ``Export`` decides what is done there, and in which order.
+/// A place to export a cache to; ``Export`` decides on the steps and their order.
 package protocol ExportTarget: Sendable {
     /// The target's name in messages.
     var name: String { get }
 
     func contents() async throws -> ExportContents
 
-    /// Reads a small file; `nil` if there is none.
+    /// Reads a small file; `nil` if it does not exist.
     func read(_ path: String) async throws -> [UInt8]?
 
     /// Copies files from the cache and replaces existing ones. Their names become durable with ``settle(_:)``.

@@ -3,14 +3,14 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-/// Polls upstreams: requests a manifest, its signature, and the documents that are not known yet.
+/// Polls upstreams: requests a manifest, its signature, and the documents that are not yet known.
 struct UpstreamPoller: Sendable {
     private static let concurrency = 4
-    /// Limits, so that an upstream can neither fill the memory nor hold up other polls.
+    /// Limits that keep an upstream from filling the memory and from delaying other polls.
     struct Limits: Sendable {
         /// The most entries in all documents of a manifest.
         var entries = 500_000
-        /// The most bytes of documents per manifest, those kept from failed polls included.
+        /// The most bytes of documents per manifest, including those kept from failed polls.
         var bytes = 256 << 20
         /// The most bytes of documents kept from a failed poll for the next.
         var keptBytes = 64 << 20
@@ -18,7 +18,7 @@ struct UpstreamPoller: Sendable {
         var time: Duration = .seconds(600)
     }
 
-    /// Parses one document at a time, of all upstreams: parsing may take many times the document's size.
+    /// Parses the documents of all upstreams one after another: parsing may take many times the document's size.
     private actor Reader {
         func read(
             _ body: [UInt8], of list: Manifest.List, _ poll: UpstreamPoll
@@ -28,9 +28,9 @@ struct UpstreamPoller: Sendable {
     }
 
     let downloads: Downloads
-    /// `nil` to take over no lists.
+    /// The lists on disk that polls update; `nil` to take over no lists.
     var adopted: AdoptedLists?
-    /// Called after lists that are taken over changed.
+    /// Called after a change of lists that are taken over.
     var relist: @Sendable () async -> Void = {}
     var limits = Limits()
     private static let reader = Reader()
@@ -54,7 +54,7 @@ struct UpstreamPoller: Sendable {
             try await checkSignature(of: response.body, digest, poll)
             let (manifest, memo) = try poll.validate(response.body, digest: digest, now: AgentClock.wallTime)
             let (documents, failure) = await documents(of: manifest, poll)
-            // Parsing used several times the memory that is kept.
+            // Parsing needed several times the memory of the parsed documents.
             if !documents.isEmpty || failure != nil { HeapTrimmer.trimSoon() }
             if let failure { return .failed(failure, found: documents) }
             try await adopt(manifest, poll)
@@ -64,7 +64,7 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    /// The lists that are taken over and not written yet.
+    /// The lists to take over whose documents are not on disk yet.
     private func lists(toAdoptFrom manifest: Manifest, _ poll: UpstreamPoll) -> [Digest: ListName] {
         guard let adopted, !poll.settings.lists.isEmpty else { return [:] }
         let new = manifest.lists.filter { name, list in
@@ -121,7 +121,7 @@ struct UpstreamPoller: Sendable {
         }
     }
 
-    /// Downloads the unknown documents of a manifest; returns the failure too if some are missing.
+    /// Downloads the unknown documents of a manifest; if some could not be downloaded, also returns the failure.
     private func documents(
         of manifest: Manifest, _ poll: UpstreamPoll
     ) async -> (found: [Digest: UpstreamDocument], failure: UpstreamFailure?) {
@@ -174,7 +174,7 @@ struct UpstreamPoller: Sendable {
         return (found, failure)
     }
 
-    /// Drops documents of a failed poll until the rest is within the limit.
+    /// Drops documents of a failed poll until the others are within the limit.
     private func trim(_ found: inout [Digest: UpstreamDocument]) {
         var bytes = 0
         found = found.filter { document in
