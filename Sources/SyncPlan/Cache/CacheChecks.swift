@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// When to inspect the cache folder.
+/// Decides when to inspect the cache folder.
 ///
 /// Any process with write access, such as a cache cleaner, can empty the folder at any time. So it is inspected after
 /// each scan of the lists and before each publication: no manifest may name missing files.
@@ -24,7 +24,7 @@ struct CacheChecks: Sendable {
         var doubtful: Set<Digest>
     }
 
-    /// The first inspection is a complete one.
+    /// The state of inspections; the first one is complete.
     private var look = Look.due(isComplete: true)
     /// Whether the next inspection must be complete, whatever triggers it.
     private var isCompleteDue = false
@@ -41,12 +41,12 @@ struct CacheChecks: Sendable {
         if case .underWay = look { true } else { false }
     }
 
-    /// Whether a complete inspection is needed to find out what is wrong; true until the first one has ended.
+    /// Whether a complete inspection is needed to find the damage; true until the first one has ended.
     var isInDoubt: Bool {
         !isSearched || look == .due(isComplete: true) || look == .underWay(isComplete: true)
     }
 
-    /// Whether no inspection that may find something missing is due or running.
+    /// Whether no inspection is due or running that may find missing files.
     var isKnown: Bool {
         switch look {
         case .current, .stale: !isCompleteDue
@@ -63,7 +63,7 @@ struct CacheChecks: Sendable {
         }
     }
 
-    /// Requests an inspection as soon as nothing else is running in the folder.
+    /// Requests an inspection as soon as no other job is running in the folder.
     mutating func suspect(isComplete: Bool) {
         switch look {
         case .current, .stale: look = .due(isComplete: isComplete)
@@ -72,7 +72,7 @@ struct CacheChecks: Sendable {
         }
     }
 
-    /// Handles another folder at the path: as after a start, files may be missing or left over.
+    /// Handles another folder at the cache's path: as after a start, files may be missing or left over.
     mutating func recordOtherFolder() {
         isSearched = false
         suspect(isComplete: true)
@@ -86,7 +86,7 @@ struct CacheChecks: Sendable {
         let isComplete = look == .due(isComplete: true) || isCompleteDue
         let order = Order(
             isComplete: isComplete,
-            // Not before each publication, which checks what it needs itself.
+            // A publication checks the images that it needs itself, so an inspection before it takes no sample.
             hasSample: look == .due(isComplete: false), removesOthers: isComplete && !isSearched, doubtful: doubtful)
         isCompleteDue = false
         look = .underWay(isComplete: isComplete)
@@ -97,7 +97,7 @@ struct CacheChecks: Sendable {
     mutating func end(_ found: CacheInspection, at now: Timestamp) -> Bool {
         guard case .underWay(let isComplete) = look else { preconditionFailure("nobody looked at the cache") }
         if found.trouble != nil {
-            // The next publication is delayed, and preceded by another inspection.
+            // The next publication is delayed, and another inspection runs before it.
             look = .stale
             isCompleteDue = isCompleteDue || isComplete
             return false

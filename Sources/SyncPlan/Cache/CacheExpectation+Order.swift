@@ -8,7 +8,7 @@ extension CacheExpectation {
     /// The divisor of the sample sizes when a publication waits for the inspection.
     private static let haste = 8
 
-    /// Chooses what an inspection must find; a hasty one, for which a publication waits, takes a smaller sample.
+    /// Chooses the files that an inspection must find; with a publication waiting for it, a smaller sample.
     init(
         _ order: CacheChecks.Order, of publishing: PublicationPlan, _ catalog: Catalog, isHasty: Bool,
         using generator: inout SeededGenerator
@@ -33,8 +33,8 @@ extension CacheExpectation {
             removesOthers: order.removesOthers, doubtful: order.doubtful)
     }
 
-    /// A sample of the images that lists show, or all if they are few; O(*n*) in the number of lists and sampled
-    /// images.
+    /// A sample of the images that lists show, or all of them if they are few; O(*n*) in the number of lists and
+    /// sampled images.
     private static func sample(of catalog: Catalog, _ limit: Int, using generator: inout SeededGenerator) -> [Naming] {
         let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
         var chosen = Array(0..<min(total, limit))
@@ -69,7 +69,7 @@ extension CacheExpectation {
         for (url, name) in catalog.names.names where catalog.icons[url] == nil {
             if let image = name.image { images.append(Naming(image: catalog.images.image(image), url: url)) }
         }
-        // Apps may show last images that have no name.
+        // Apps may show last images that no `by-url/` name links to.
         let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
         for id in catalog.images.ids {
             let row = catalog.images[id]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What an inspection must find in the cache folder.
+/// The files and names that an inspection must find in the cache folder.
 package struct CacheExpectation: Sendable {
     /// An image on disk, and a URL whose `by-url/` name is a link to it, if there is one.
     package struct Naming: Equatable, Sendable {
@@ -16,9 +16,9 @@ package struct CacheExpectation: Sendable {
 
     /// The generation in force; `nil` before the first one.
     package var generation: Int?
-    /// Documents of that generation, by list: all, or a sample.
+    /// Documents of the generation in force, by list: all of them, or a sample.
     package var documents: [ListName: Digest]
-    /// Every image on disk with each of its URLs, in no order; `nil` for a quick inspection.
+    /// Every image on disk with each of its URLs, unsorted; `nil` for a quick inspection.
     package var images: [Naming]?
     package var sample: [Naming]
     /// Whether other files are leftovers of a crash, as in the first inspection after a start.
@@ -46,10 +46,10 @@ package struct AdoptedCache: Equatable, Sendable {
     /// The valid generations, at least one, the oldest first; the last one is in force.
     package var manifests: [Manifest]
     package var documents: [Digest: AppListDocument]
-    /// The images that they name and that are missing or damaged.
+    /// The images that the generations name and that are missing or damaged.
     package var missing: Set<Digest>
 
-    /// Fails if there are no generations.
+    /// Fails if the folder has no generations.
     package init?(_ restored: RestoredState) {
         if restored.manifests.isEmpty { return nil }
         manifests = restored.manifests
@@ -80,16 +80,16 @@ package struct CacheInspection: Equatable, Sendable {
     package var lostDocuments: Set<ListName> = []
     package var lostImages: Set<Digest> = []
     package var restoredNames = 0
-    /// Whether names of renditions are missing, or lead elsewhere.
+    /// Whether names of renditions are missing, or link to other images.
     package var lacksRenditionNames = false
-    /// The content of another folder now at the path; `nil` if the folder is the same, or has no generations.
+    /// The content of another folder that is now at the path; `nil` if the folder is the same, or has no generations.
     package var adopted: AdoptedCache?
-    /// Why the folder could not be repaired, as a sentence; nothing can be published then.
+    /// The reason why the folder could not be repaired, as a sentence; nothing can be published then.
     package var trouble: String?
 
     package init() {}
 
-    /// `nil` if nothing was lost.
+    /// The missing or damaged files in words; `nil` if there are none.
     package var summary: String? {
         let parts = [
             lacksManifest ? "the manifest" : nil,
