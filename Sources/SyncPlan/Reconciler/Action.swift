@@ -12,7 +12,7 @@ extension Reconciler {
         case cancel(url: IconURL)
         /// Write a staged image into `icons/` ahead of its publication: no generation names it yet.
         case writeAhead(StagedImage, naming: IconURL?)
-        /// List the lists folder again; ends with `.scanned`.
+        /// Scan the lists folder again; ends with `.scanned`.
         case look
         case start(Job)
         case background(BackgroundTask)
@@ -24,7 +24,7 @@ extension Reconciler {
         case publish(Publication)
         /// Remove the files of generations, except those that readers lease; ends with `.released`.
         case release([GenerationRelease])
-        /// Remove what no generation names; ends with `.removed`.
+        /// Remove files that no generation names; ends with `.removed`.
         case remove(RetirementPlan)
         /// Measure the free space of the cache's file system, and write a file of `trial` bytes as a test; ends with
         /// `.space`.
@@ -39,7 +39,7 @@ extension Reconciler {
         case nameRenditions(RenditionNaming)
     }
 
-    /// An action that nothing waits for; they run one after the other.
+    /// An action without a result; such actions run one after the other.
     package enum BackgroundTask: Sendable {
         /// Remove staged images.
         case discard([String])

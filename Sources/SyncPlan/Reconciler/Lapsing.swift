@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// What a user sets for a time, or until it is taken back; a restart keeps it.
+/// An entry that a user sets for a time, or until it is removed, such as a pause or a mute; a restart keeps it.
 protocol Lapsing: Equatable, Sendable {
     associatedtype Key: Comparable
 
-    /// There is one for each key.
+    /// The key: a table has one entry for each.
     var key: Key { get }
-    /// When it ends by itself; `nil` if it does not.
+    /// When the entry ends by itself; `nil` if it does not.
     var until: Timestamp? { get set }
     /// When an entry with an end began; `nil` for one without an end, or if an agent of an older version stored it.
     var since: Timestamp? { get set }
@@ -20,7 +20,7 @@ extension Lapsing {
         return entry
     }
 
-    /// The same by a clock that is ahead.
+    /// The entry with times of a clock that is ahead by `offset`.
     fileprivate func moved(by offset: Duration) -> Self {
         var entry = self
         entry.until = until.map { $0 + offset }
@@ -28,7 +28,9 @@ extension Lapsing {
         return entry
     }
 
-    /// What an earlier run stored; if its begin is later than now, the clock was wrong, and it begins now.
+    /// The entry as an earlier run stored it.
+    ///
+    /// If it begins later than now, a wrong clock set its begin, and it begins now.
     fileprivate func restored(at now: Timestamp) -> Self {
         guard let since, let until, since > now else { return self }
         var entry = self
@@ -37,16 +39,16 @@ extension Lapsing {
     }
 }
 
-/// All that are in force, one for each key.
+/// The entries in force, one for each key.
 ///
-/// They are read at every turn, and rarely changed.
+/// The table is read at every turn, and rarely changed.
 struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
-    /// Sorted by key.
+    /// The entries, sorted by key.
     private(set) var all: [Entry] = []
 
     init() {}
 
-    /// What an earlier run stored.
+    /// The entries that an earlier run stored.
     init(restoring stored: [Entry], at now: Timestamp) {
         for entry in stored { set(entry.restored(at: now)) }
     }
@@ -54,7 +56,7 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
     var count: Int { all.count }
     var isEmpty: Bool { all.isEmpty }
 
-    /// All by a clock that is ahead by this.
+    /// The entries with times of a clock that is ahead by `offset`.
     func moved(by offset: Duration) -> [Entry] { offset == .zero ? all : all.map { $0.moved(by: offset) } }
 
     subscript(key: Entry.Key) -> Entry? {
@@ -62,17 +64,17 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
         return place < all.count && all[place].key == key ? all[place] : nil
     }
 
-    /// When the next one ends by itself.
+    /// When the next entry ends by itself.
     var nextEnd: Timestamp? { all.lazy.compactMap(\.until).min() }
 
-    /// Begins one; it replaces that with the same key.
+    /// Adds an entry that begins now, in place of any with the same key.
     mutating func begin(_ entry: Entry, at now: Timestamp) { set(entry.beginning(at: now)) }
 
-    /// Ends the one with this key, or all for `nil`; returns what has ended.
+    /// Removes the entry with this key, or all entries (`nil`); returns those that were removed.
     @discardableResult
     mutating func end(_ key: Entry.Key?) -> [Entry] { end { key == nil || $0.key == key } }
 
-    /// Ends those whose time is over, and returns them.
+    /// Removes the entries whose time is over, and returns them.
     @discardableResult
     mutating func end(at now: Timestamp) -> [Entry] { end { entry in entry.until.map { $0 <= now } ?? false } }
 
@@ -88,6 +90,6 @@ struct LapsingTable<Entry: Lapsing>: Equatable, Sendable {
         all.replaceSubrange(place..<(isKnown ? place + 1 : place), with: CollectionOfOne(entry))
     }
 
-    /// The index of the first one whose key is not before this.
+    /// The index of the first entry whose key is not before this one.
     private func place(of key: Entry.Key) -> Int { all.partitioningIndex { !($0.key < key) } }
 }

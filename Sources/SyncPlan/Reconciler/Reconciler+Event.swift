@@ -7,7 +7,7 @@ package import HTTPRules
 package import Reports
 
 extension Reconciler {
-    /// What happened.
+    /// An event that the plan's owner reports.
     package enum Event: Sendable {
         case scanned(ListScan)
         case fetched(EndedDownload)
@@ -18,9 +18,9 @@ extension Reconciler {
         /// The evictor removed files, except those that failed.
         case removed(failed: RetirementPlan = RetirementPlan())
         case rendered(RenderReport)
-        /// The names of renditions were set, or not, for a reason that is a clause.
+        /// The names of renditions were set; `trouble` is the reason, as a clause, why some could not be.
         case renditionsNamed(trouble: String?)
-        /// The free space was measured; a failure says why the trial file could not be written.
+        /// The free space was measured; a failure is the reason why the trial file could not be written.
         case space(Result<DiskSpace, Shortage>)
         /// Pause new downloads. Running ones finish.
         case pause(Pause)
@@ -48,11 +48,11 @@ extension Reconciler {
         case configured(Settings, needRestart: [String] = [])
         /// The configuration could not be reloaded; the old settings stay in force.
         case misconfigured(reason: String)
-        /// The stored state is lost; everything is stored again.
+        /// The stored state was lost; all of it is stored again.
         case memoryLost(StateLoss)
-        /// The system slept for this time since the last event.
+        /// The system slept for this long since the last event.
         case slept(Duration)
-        /// The wall clock was set: it is this far ahead of the agent's.
+        /// The wall clock was set: it is now this far ahead of the agent's clock.
         case clockSet(offset: Duration)
         case tick
     }
@@ -87,7 +87,7 @@ extension Reconciler {
         case .evict(let isConfirmed): book.retention.waiveGrace(isConfirmed: isConfirmed, in: book.catalog)
         case .space(let found): book.applySpace(found, in: &turn)
         case .stopping:
-            // The hold's age includes the time of this run.
+            // The hold's stored age must include the time of this run.
             if book.retention.brake.heldNow != nil { turn.memos.renewValues() }
             if !isStopping { turn.emit(.agentStopping) }
             for url in book.downloads.stop() { book.cancel(url, in: &turn) }

@@ -31,7 +31,7 @@ extension Reconciler {
         }
     }
 
-    /// Treats what took the place of a list, such as a folder, like a damaged version of it.
+    /// Treats an entry that replaced a list's file, such as a folder, like a damaged version of the list.
     private func keepingReplacedLists(_ scan: ListScan) -> ListScan {
         guard case .listed(let folder, var present, var changed) = scan else { return scan }
         for name in folder.others where hasGoodVersion(of: name) {
@@ -48,7 +48,7 @@ extension Reconciler {
         /// Icons whose expected digests changed.
         var expected: Set<IconURL> = []
         var lost = IconBook.LostApps()
-        /// Whether other images are named in the folder of relative icon names.
+        /// Whether a file gave other images to relative icon names.
         var images = false
     }
 
@@ -86,7 +86,7 @@ extension Reconciler {
         book.forgetDocument(of: name)
         if old?.published != nil { book.publishing.markChanged(at: turn.now) }
         changes.removed.formUnion(diff.removed)
-        // Unlike URLs that a new version of a list replaces, all of these are lost.
+        // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
         changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, lastImages: old?.apps.lastImages ?? []))
     }
 
@@ -118,7 +118,7 @@ extension Reconciler {
         }
         book.showAgain(in: name, &turn)
         if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }
-        // The file was only touched.
+        // The file's contents are unchanged; only its times are new.
         let isUnchanged = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
         if forgetRejection(of: name) || !isUnchanged {
             turn.emit(.listAccepted(name, apps: list.entries.count, problems: list.problems.count))
@@ -136,9 +136,9 @@ extension Reconciler {
         changes.removed.formUnion(diff.removed)
     }
 
-    /// Accepts a file that names images and no apps; it is not published.
+    /// Accepts a file that names images but no apps; no document is published for it.
     private mutating func acceptImages(of list: AppList, in name: ListName, _ changes: inout ListChanges) {
-        // It was a list of apps until now.
+        // The list had apps in its last version.
         if book.catalog.lists[name]?.source != nil { remove(name, &changes) }
         let isUnchanged = book.catalog.lists[name]?.images == list.images
         let record = ListRecord(state: .ok, problems: list.problems, images: list.images, isRead: true)
@@ -158,8 +158,8 @@ extension Reconciler {
     /// How long a new list waits for its first icon; reading a thousand entries takes 10 to 20 ms.
     private static func timeForFirstIcons(of entries: Int) -> Duration { .milliseconds(250 + 20 * (entries / 1000)) }
 
-    /// Why the contents of all lists are not known: one could not be read, for a reason that may pass, or was not read
-    /// yet.
+    /// The reason why the contents of all lists are not known: a list was not read yet, or could not be, for a reason
+    /// that may pass.
     private func doubt(about present: Set<ListName>) -> ListDoubt? {
         let lists = book.catalog.lists
         if let name = present.lazy.filter({ lists[$0]?.rejection?.isOfTheFile == false }).min(),
@@ -202,9 +202,9 @@ extension Reconciler {
             && (book.publishing.manifest?.lists[Self.pinList] == nil) == pins.isEmpty
     }
 
-    /// Why a URL cannot be pinned, as a clause; `nil` if it can.
+    /// The reason why a URL cannot be pinned, as a clause; `nil` if it can.
     ///
-    /// Settings that forbid its download do not count: they may change.
+    /// Settings that forbid the URL's download do not count: they may change.
     package static func flaw(inPin url: IconURL) -> String? {
         if let flaw = AppEntry.flaw(inIcon: url.text) { return flaw.description }
         do {
@@ -215,7 +215,8 @@ extension Reconciler {
         }
     }
 
-    /// Also gives a reason if there are as many pins as a list may have entries (`lists.maxEntries`).
+    /// The reason why a URL cannot be pinned now: also if there are as many pins as entries in a list
+    /// (`lists.maxEntries`).
     package func flaw(inPin url: IconURL) -> String? {
         let (pins, limit) = (pins, book.settings.lists.maxEntries)
         guard pins.count < limit || pins.contains(url) else {

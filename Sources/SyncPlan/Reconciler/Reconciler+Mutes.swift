@@ -6,7 +6,7 @@ package import Reports
 /// A URL or list whose failures do not count.
 package struct Mute: Codable, Equatable, Sendable {
     package var target: MuteTarget
-    /// When it ends by itself; `nil` if it does not.
+    /// When the mute ends by itself; `nil` if it does not.
     package var until: Timestamp?
     package internal(set) var since: Timestamp?
 
@@ -24,7 +24,7 @@ extension Reconciler {
     /// The most mutes: all of them are stored whenever a single value changes.
     package static let mostMutes = 1000
 
-    /// Why a URL or list cannot be muted, as a clause; `nil` if it can.
+    /// The reason why a URL or list cannot be muted, as a clause; `nil` if it can.
     package func flaw(inMute target: MuteTarget) -> String? {
         guard !target.text.isEmpty else { return "it has no text" }
         guard target.text.utf8.count <= AgentEvent.longestURL else {
@@ -36,7 +36,7 @@ extension Reconciler {
 
     mutating func mute(_ target: MuteTarget, _ isMuted: Bool, until: Timestamp?) {
         guard isMuted else { return emitEnd(of: mutes.end(target)) }
-        // Another client may have taken the last place since this one was asked.
+        // Other clients may have added the last mutes that were allowed since this client checked.
         guard flaw(inMute: target) == nil else { return }
         mutes.begin(Mute(target, until: until), at: turn.now)
         turn.emit(.muted(target))
@@ -44,12 +44,12 @@ extension Reconciler {
 
     mutating func emitEnd(of ended: [Mute]) { for mute in ended { turn.emit(.unmuted(mute.target)) } }
 
-    /// All that is muted; `error` is why the last change is not stored.
+    /// Everything that is muted; `error` is the reason why the last change is not stored.
     package func muteReport(error: String? = nil) -> MuteReport {
         MuteReport(mutes: mutes.all.map(reported), error: error)
     }
 
-    /// The mutes that apply to an icon that these lists name; none if only some of its lists are muted.
+    /// The mutes that apply to an icon which these lists name; none if only some of its lists are muted.
     func reportedMutes(of url: IconURL, in lists: [ListName]) -> [MuteReport.Mute] {
         let others = lists.sorted().compactMap { mutes[.list($0)] }
         return ((others.count == lists.count ? others : []) + [mutes[.icon(url)]].compactMap(\.self)).map(reported)
@@ -59,8 +59,8 @@ extension Reconciler {
         MuteReport.Mute(mute.target, until: mute.until.map { "\($0 + turn.wallClock.offset)" })
     }
 
-    /// The icons without an image that failed, and since when the oldest stale one is stale, by the outlook of their
-    /// failures; O(*n*) in the number of failed icons and refreshes.
+    /// For each outlook, the number of failed icons without an image, and since when the oldest stale icon is stale;
+    /// O(*n*) in the number of failed icons and refreshes.
     package func failedIcons(now: Timestamp) -> [Outlook: FailedIcons] {
         let tally = book.catalog.tally
         var found: [Outlook: FailedIcons] = [:]
@@ -90,7 +90,7 @@ extension Mutes {
 /// Whether a failure is likely to end by itself.
 package enum Outlook: String, CaseIterable, Sendable {
     case temporary
-    /// It is likely to last until somebody changes the list, the settings or the server.
+    /// The failure lasts until somebody changes the list, the settings or the server.
     case lasting
     case muted
 }

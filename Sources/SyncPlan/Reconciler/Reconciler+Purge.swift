@@ -2,11 +2,11 @@
 import AgentSettings
 import Reports
 
-/// The phase of a purge: all is forgotten at once, but files are removed in the order that readers rely on.
+/// The phase of a purge: everything is forgotten at once, but files are removed in the order that readers rely on.
 package enum PurgePhase: Equatable, Sendable {
-    /// A generation without images must be published; this many publications failed before.
+    /// A generation without images is being published; `failures` publications failed before.
     case publishing(failures: Int)
-    /// It is published; files that only older generations name are being removed.
+    /// The generation is published; files that only older generations name are being removed.
     case removing
 }
 
@@ -17,7 +17,7 @@ extension Reconciler {
 
     /// Forgets images, validators, failures, pins, mutes and the pause; refused while eviction is suspended.
     ///
-    /// What the newest manifest names stays on disk until the next one is durable.
+    /// The files that the newest manifest names stay on disk until the next manifest is durable.
     mutating func beginPurge() {
         if let lastingDoubt {
             let refusal = PurgeReport(.refused, reason: Self.suspension(lastingDoubt))
@@ -41,9 +41,9 @@ extension Reconciler {
             if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }
             book.apply(.purged, to: url, in: &turn)
         }
-        // Even if nothing was ready: the last manifest may name older documents.
+        // A generation is published even if no icon was ready: the last manifest may name older documents.
         book.publishing.markChanged(at: turn.now)
-        // The cause of failed publications may be gone.
+        // A user waits: publish at once, although earlier publications failed.
         book.publishing.retry(at: turn.now)
     }
 
@@ -57,8 +57,8 @@ extension Reconciler {
 
     /// Takes the next step of a purge.
     ///
-    /// It does not wait for readers' leases, nor for another publication after a failed one: the files then stay until
-    /// one succeeds and its grace period is over.
+    /// A purge waits neither for readers' leases, nor for another publication after a failed one: the files then stay
+    /// until a publication succeeds and their grace period is over.
     mutating func advancePurge() {
         guard let phase = purge, folder.isScanned, isStoreIdle else { return }
         switch phase {
@@ -67,7 +67,7 @@ extension Reconciler {
             if window.failures > failures { return endPurge(publicationFailure) }
             // Deferred documents wait for disk space.
             guard window.isEmpty || !window.deferred.isEmpty else { return }
-            // The last generation is superseded only now.
+            // The publication has just superseded the last generation with images.
             book.retention.waiveGrace(isConfirmed: true, in: book.catalog)
             purge = .removing
             useStore()

@@ -4,8 +4,8 @@ package import CacheFormat
 
 // Icons that a user requests.
 extension Reconciler {
-    /// The icons of a selection; O(*n*) in the number of named lists and URLs, or of all icons if it includes failed
-    /// ones.
+    /// The icons of a selection; O(*n*) in the number of named lists and URLs, or of all icons if failed ones are
+    /// selected.
     package func selected(by selection: IconSelection) -> SelectedIcons {
         var report = SelectionReport()
         report.unknown = selection.urls.filter { book.catalog.icons.id(of: $0) == nil }
@@ -18,7 +18,7 @@ extension Reconciler {
             urls: urls, listed: selection.lists.compactMap { book.catalog.lists[$0]?.entries.icons }, report: report)
     }
 
-    /// How many of these icons a retry or a refresh would request.
+    /// The number of these icons that a retry or a refresh would request.
     package func countDue(_ urls: [IconURL], isRefresh: Bool, isFull: Bool = false) -> Int {
         urls.count { book.isDue($0, isRefresh: isRefresh, isFull: isFull) }
     }

@@ -58,7 +58,7 @@ extension Reconciler {
                     Shortage(bytes: done.publication.bytes, isGeneral: true, reason: reason),
                     hadImages: !done.publication.moves.isEmpty, at: turn.now)
             } else {
-                // Perhaps an image on disk was removed to which it had to link another name.
+                // The file of an image may have been removed to which a second name had to be linked.
                 cache.suspect(isComplete: true)
             }
             for id in done.staged {
@@ -105,7 +105,7 @@ extension Reconciler {
     private mutating func setPublished(_ manifest: Manifest) {
         for (name, list) in manifest.lists where book.catalog.lists[name]?.published != list {
             if book.catalog.lists[name]?.source == nil {
-                // The list was removed in the meantime.
+                // The list was removed while its document was being published.
                 book.publishing.markChanged(at: turn.now)
             } else {
                 book.catalog.updateList(name) { $0.published = list }
@@ -153,7 +153,7 @@ extension Reconciler {
         }
     }
 
-    /// Defers the largest documents of a publication that lacked room, so that the others fit.
+    /// Defers the largest documents of a publication for which there was no room, so that the others fit.
     private mutating func deferDocuments(_ documents: [ListName: Int], _ shortage: Shortage, room: Int) {
         var rest = documents.values.reduce(0, +)
         var waiting: [ListName: Int] = [:]
@@ -174,9 +174,9 @@ extension Reconciler {
         if let trouble = found.trouble { book.publishing.fail(because: trouble, at: turn.now) }
         if found.lacksRenditionNames { book.renditionNames.reviewAll() }
         guard isConclusive else { return }
-        // What could not be read for a while may be readable now.
+        // Images that could not be read for a while may be readable now.
         book.renditions.sweepAgain()
-        // A complete inspection does not look for the names of renditions.
+        // A complete inspection does not check the names of renditions.
         if found.latestGeneration > 0, book.renditions.isOn { book.renditionNames.reviewAll() }
         book.publishing.raiseNewest(to: found.latestGeneration)
         if let adopted = found.adopted {
@@ -192,16 +192,16 @@ extension Reconciler {
         book.catalog.images.record(found.lostImages, areWhole: false)
     }
 
-    /// Writes a list's document next, whatever it costs: the manifest on disk is wrong about it.
+    /// Makes a list's document the next to be written, whatever it costs: the manifest on disk has another version.
     private mutating func renew(_ list: ListName) {
         guard book.catalog.lists[list]?.source != nil else { return }
         book.retryDocument(of: list)
         book.publishing.renew(list, at: turn.now)
     }
 
-    /// Adopts another cache folder that is now at the path, like a start: its generations retain what they name.
+    /// Adopts another cache folder that is now at the path, as at a start: its generations keep their files.
     ///
-    /// Icons without an image take the folder's newest one until they are downloaded.
+    /// Icons without an image get that of the folder's newest generation until they are downloaded.
     private mutating func adopt(_ found: AdoptedCache, besides lost: Set<Digest>) {
         turn.memos.mark(generations: book.retention.ledger.supersessions.keys, at: turn.now)
         var ledger = RetirementLedger()
@@ -233,8 +233,9 @@ extension Reconciler {
         cache.recordOtherFolder()
     }
 
-    /// Requests damaged images again, which no manifest names until they are on disk; returns whether an icon or app
-    /// has one.
+    /// Requests damaged images again; no manifest names them until they are on disk.
+    ///
+    /// Returns whether an icon or app has one.
     @discardableResult
     mutating func recordDamage(_ damaged: Set<Digest>) -> Bool {
         guard !damaged.isEmpty else { return false }
@@ -275,7 +276,7 @@ extension Reconciler {
         }
     }
 
-    /// Forgets images that are about to be removed; an icon that is named again is downloaded again.
+    /// Forgets images that are about to be removed; if a list names their icons again, these are downloaded.
     private mutating func forget(_ plan: RetirementPlan) {
         book.catalog.names.forget(plan.urls, in: &book.catalog.images)
         let digests = Set(plan.images.map(\.sha256))

@@ -7,15 +7,15 @@ package import Reports
 
 /// The agent's decisions: events in, actions out.
 ///
-/// It reads no file and no clock. Its owner performs the actions, and feeds their results back as events. Each kind of
-/// decision has a type of its own; this one connects them.
+/// It reads no file and no clock. Its owner performs the actions, and reports their results as events. Each kind of
+/// decision has a type of its own; this type connects them.
 package struct Reconciler: Sendable {
     var book: IconBook
     var folder: ListsFolder
     var cache: CacheChecks
     /// The current call of ``handle(_:now:)``, or the last one.
     var turn: Turn
-    /// Why the last reload of the configuration failed; `nil` if it did not.
+    /// The reason why the last reload of the configuration failed; `nil` if it succeeded.
     var configurationError: String?
     var settingsNeedingRestart: [String] = []
     /// The private origins whose icons the cache may contain; these must not be exported.
@@ -29,13 +29,13 @@ package struct Reconciler: Sendable {
     var told = ToldConditions()
     /// The URLs and lists whose failures do not count.
     var mutes = Mutes()
-    /// Rejections of lists that events reported, also before a restart.
+    /// The rejections of lists that events have reported, including those of earlier runs.
     var rejections: [ListName: RejectionMemo] = [:]
 
-    /// Continues from what an earlier run left.
+    /// Continues from the state that an earlier run left.
     ///
     /// `seed` determines the jitter of delays; it must differ on each machine and at each start. With `triesOnce`,
-    /// retries and probes that become due from now on are left to a later run.
+    /// retries and probes that become due from now on are left for a later run.
     package init(
         settings: Settings, seed: UInt64, restored: consuming RestoredState = RestoredState(), triesOnce: Bool = false,
         now: Timestamp
@@ -68,7 +68,7 @@ package struct Reconciler: Sendable {
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
-        // Times that a wrong clock stored must not begin anew with each start.
+        // Times that a wrong clock set are corrected once, and not at each start.
         if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all {
             turn.memos.renewValues()
         }
@@ -86,7 +86,7 @@ package struct Reconciler: Sendable {
         return turn.end()
     }
 
-    /// Publishes a manifest if the newest one is wrong about private icons.
+    /// Publishes a manifest if the newest one is wrong on whether the cache has private icons.
     mutating func publishPrivacy() {
         guard let manifest = book.publishing.manifest, !manifest.lists.isEmpty,
             manifest.isPrivate == privateOrigins.isEmpty
@@ -104,7 +104,8 @@ package struct Reconciler: Sendable {
 
     package mutating func drainEvents() -> [AgentEvent] { turn.drainEvents() }
 
-    /// The downloads that ended in the last call of ``handle(_:now:)``; an image that lists refuse is a failure.
+    /// The downloads that ended in the last call of ``handle(_:now:)``; an image that was refused for its list's digest
+    /// counts as failed.
     package var endedDownloads: [EndedDownload] { turn.ended }
 
     private mutating func advance() {
@@ -157,14 +158,14 @@ package struct Reconciler: Sendable {
 
     package var isStopping: Bool { book.downloads.isStopping }
 
-    /// Whether all that can be done now is done; the rest waits for a retry, an origin, a grace period or a reader.
+    /// Whether all possible work is done; other work waits for a retry, an origin, a grace period or a reader.
     package var isSettled: Bool {
         guard isStopping || folder.isSettled && !isAskingSources, book.isIdle, isStoreIdle else { return false }
         guard isStopping || areRenditionsSettled else { return false }
         return !folder.isScanned || book.publishing.window.due(during: .ending) == nil || hasGivenUpPublishing
     }
 
-    /// Whether images are rendered: what is on disk is known, and nobody waits for the end.
+    /// Whether images may be rendered: the first inspection has ended, and the agent is neither stopping nor purging.
     private var mayRender: Bool { folder.isScanned && cache.isSearched && !isStopping && !isPurging }
 
     private var areRenditionsSettled: Bool {
@@ -173,12 +174,12 @@ package struct Reconciler: Sendable {
                 && book.renditionNames.isIdle(at: turn.now)
     }
 
-    /// Whether a run that ends by itself waits for the first polls.
+    /// Whether a run with `--once` waits for the first polls of sources.
     private var isAskingSources: Bool { book.triesOnce && book.downloads.mayStart && book.sources.isBeginning }
 
-    /// Whether a publication failed, and none is awaited.
+    /// Whether a publication failed, and no further attempt is expected.
     ///
-    /// A run that ends by itself tries three times: what it downloads after a failure would be lost.
+    /// A run with `--once` tries three times: images downloaded after the last failure would be lost.
     private var hasGivenUpPublishing: Bool {
         book.publishing.failure != nil && (isStopping || !book.triesOnce || book.publishing.window.failures >= 3)
     }
@@ -194,10 +195,10 @@ package struct Reconciler: Sendable {
             && !book.renditionNames.isUnderWay
     }
 
-    /// Why eviction is suspended, as a clause; `nil` if it is not.
+    /// The reason why eviction is suspended, as a clause; `nil` if it is not.
     var evictionDoubt: String? { lastingDoubt ?? folder.doubt?.reason }
 
-    /// The same, without doubts that end when new lists are read.
+    /// The reason why eviction is suspended, unless it ends when new lists have been read.
     var lastingDoubt: String? {
         if let unavailable = folder.unavailable { return unavailable }
         if let failure = book.publishing.failure, book.publishing.isInDoubt {
@@ -210,12 +211,12 @@ package struct Reconciler: Sendable {
 
     // MARK: Memory
 
-    /// Changes since the last call, to store for the next start.
+    /// Removes and returns the changes to store for the next start.
     package mutating func drainMemoChanges() -> MemoChanges { turn.memos.drain(from: self) }
 
     /// The single values that are stored for the next start.
     var remembered: RememberedValues {
-        // By the wall clock: the next run begins with that.
+        // Stored times are those of the wall clock, with which the next run begins.
         let pauses = book.downloads.pauses.moved(by: turn.wallClock.offset)
         var values = RememberedValues(
             isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
@@ -230,6 +231,6 @@ package struct Reconciler: Sendable {
     /// List versions that need not be parsed again.
     package var knownLists: [ListName: KnownList] { book.catalog.lists.compactMapValues(\.known) }
 
-    /// Why the lists folder could not be listed at the last scan, or is not trusted.
+    /// The reason why the lists folder could not be scanned the last time, or is not trusted.
     package var unavailable: String? { folder.unavailable }
 }

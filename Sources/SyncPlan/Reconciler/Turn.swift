@@ -3,17 +3,17 @@ import CacheFormat
 import HTTPRules
 import Reports
 
-/// A call of the plan: its time, its source of randomness, and its results.
+/// One call of the plan: its time, its source of randomness, and its results.
 struct Turn: Sendable {
     var now: Timestamp
-    /// For the times in reports and events.
+    /// The wall clock, for times in reports and events.
     var wallClock: WallClock
-    /// Jitters delays.
+    /// The source of jitter.
     var generator: SeededGenerator
     var actions: [Reconciler.Action] = []
-    /// The events of this turn that were not taken yet.
+    /// The events of this turn that were not drained yet.
     private(set) var events: [AgentEvent] = []
-    /// The downloads that ended in this turn, as they were judged.
+    /// The downloads that ended in this turn, with the outcomes that the plan gave them.
     var ended: [EndedDownload] = []
     /// Changes to store for the next start, collected over several turns.
     var memos = UnstoredChanges()
@@ -24,7 +24,7 @@ struct Turn: Sendable {
         generator = SeededGenerator(seed: seed)
     }
 
-    /// Begins a call; events that were not taken are dropped.
+    /// Begins a call; drops events that were not drained.
     mutating func begin(at now: Timestamp) {
         self.now = now
         (events, ended) = ([], [])

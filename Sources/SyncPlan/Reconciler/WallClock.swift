@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// How far the wall clock is ahead of the agent's, which begins with its time and is never set.
+/// How far the wall clock is ahead of the agent's clock, which begins with the wall clock's time and is never set.
 struct WallClock: Sendable {
     /// When the agent started, by its own clock.
     private let start: Timestamp
@@ -9,8 +9,8 @@ struct WallClock: Sendable {
 
     init(start: Timestamp) { self.start = start }
 
-    /// A time of the agent's clock as the wall clock shows it, for people and other programs.
+    /// A time of the agent's clock as the wall clock shows it, for users and other programs.
     ///
-    /// What an earlier run stored before the start stays as it is: it is by the wall clock of that run.
+    /// Times before the start were stored by an earlier run, by the wall clock, and stay as they are.
     func time(of time: Timestamp) -> Timestamp { time < start ? time : time + offset }
 }
