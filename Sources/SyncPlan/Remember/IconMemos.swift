@@ -4,18 +4,18 @@ import HTTPRules
 
 /// Icon memos in compact storage; each is created on access.
 ///
-/// A start loads as many memos as there are icons. Many small allocations would leave holes in the heap; these few
+/// A start loads as many memos as there are icons. That many small allocations would leave holes in the heap; a few
 /// large ones return to the system as a whole.
 package struct IconMemos: Sendable {
     private struct Record {
-        /// The offset of its bytes: the URL, then those of its response, then the URL of that.
+        /// The offset of the memo's bytes: the icon's URL, then the response, then the response's URL.
         var start: Int
         var url: Int
         var image: Digest?
         var freshUntil: Timestamp
-        /// The length of its response; 0 if there is none.
+        /// The length of the response; 0 if there is none.
         var response = 0
-        /// The length of the response's URL; `nil` if there is none, or it is the icon's.
+        /// The length of the response's URL; `nil` if there is no response, or its URL is the icon's.
         var responseURL: Int?
         var isFromIcon = false
         /// An index in ``trails``.
@@ -25,9 +25,9 @@ package struct IconMemos: Sendable {
     private var records: [Record] = []
     /// All URLs and responses, concatenated.
     private var bytes: [UInt8] = []
-    /// Equal trails in a row are stored once.
+    /// The trails; equal ones in a row are stored once.
     private var trails: [FetchTrail] = []
-    /// By index of the memo; there are few.
+    /// The failures by index of the memo; only few memos have one.
     private var failures: [Int: IconRecord.Failure] = [:]
 
     package init(_ memos: some Sequence<IconMemo> = []) {
@@ -50,7 +50,7 @@ package struct IconMemos: Sendable {
         records.append(record)
     }
 
-    /// Appends bytes; returns how many.
+    /// Appends bytes; returns their number.
     private mutating func append(_ new: some Collection<UInt8>) -> Int {
         bytes.append(contentsOf: new)
         return new.count

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// What to store and delete, so that the next start finds it.
+/// The changes of stored memos: those to write, and the keys of those to delete.
 package struct MemoChanges: Equatable, Sendable {
     package var remembered: [IconMemo]
     package var forgotten: [IconURL]
@@ -11,21 +11,21 @@ package struct MemoChanges: Equatable, Sendable {
     package var forgottenOrigins: [String] = []
     /// Lists that need not be parsed again while their files are unchanged.
     package var lists: [ListMemo] = []
-    /// Lists that are gone, or must be parsed again.
+    /// Lists that were removed, or must be parsed again.
     package var forgottenLists: [ListName] = []
     /// Reported rejections of lists.
     package var rejections: [RejectionMemo] = []
-    /// Lists that are accepted, or gone.
+    /// Lists that are accepted again, or were removed.
     package var forgottenRejections: [ListName] = []
     /// Images that could not be rendered.
     package var renderFailures: [RenderMemo] = []
-    /// Images that may be rendered, or are gone.
+    /// Images that can be rendered again, or were removed.
     package var forgottenRenderFailures: [Digest] = []
     /// When generations were superseded, by the clock of this run.
     package var superseded: [Int: Timestamp] = [:]
     /// Generations no longer on disk.
     package var released: [Int] = []
-    /// All single values, if one changed.
+    /// All single values, if any of them changed.
     package var values: RememberedValues?
 
     package init(remembered: [IconMemo] = [], forgotten: [IconURL] = []) {

@@ -3,7 +3,7 @@ package import CacheFormat
 package import HTTPRules
 package import Reports
 
-/// What a restart keeps of an icon, beyond the cache folder.
+/// The state of an icon that survives a restart, apart from the cache folder.
 package struct IconMemo: Equatable, Sendable {
     package var url: IconURL
     /// The image that the response and freshness belong to.
@@ -11,7 +11,7 @@ package struct IconMemo: Equatable, Sendable {
     package var packedResponse: PackedResponse?
     package var freshUntil: Timestamp
     package var failure: IconRecord.Failure?
-    /// Without the icon's own URL, as in its record.
+    /// The trail; the icon's own URL is left out, as in its record.
     package var trail: FetchTrail?
 
     package init(
@@ -38,7 +38,7 @@ package struct IconMemo: Equatable, Sendable {
     package var response: StoredResponse? { packedResponse?.unpacked }
 }
 
-/// What a restart keeps of an origin; an origin without a memo is healthy.
+/// The state of an origin that survives a restart; an origin without a memo has not failed recently.
 package struct OriginMemo: Codable, Hashable, Sendable {
     /// Scheme, host and port, as in `FetchTarget/origin`.
     package var origin: String
@@ -63,7 +63,7 @@ package struct RejectionMemo: Codable, Hashable, Sendable {
     }
 }
 
-/// An image that could not be rendered; another renderer, or other rules, may.
+/// An image that could not be rendered, so that it is not retried with the same renderer and rules.
 package struct RenderMemo: Codable, Hashable, Sendable {
     package var image: Digest
     package var failure: RenderFailure
@@ -71,12 +71,12 @@ package struct RenderMemo: Codable, Hashable, Sendable {
     package init(image: Digest, failure: RenderFailure) { (self.image, self.failure) = (image, failure) }
 }
 
-/// What a restart keeps of a list without problems; the rest of its content is in its document.
+/// The state of an accepted list that survives a restart; its document has its entries.
 package struct ListMemo: Codable, Equatable, Sendable {
     package var list: ListName
     /// The digest of the file.
     package var sha256: Digest
-    /// The rules by which it was read: ``ListLimits/rules``.
+    /// The rules by which the list was read: ``ListLimits/rules``.
     package var rules: String
 
     package init(list: ListName, sha256: Digest, rules: String) {

@@ -3,7 +3,7 @@ package import AppLists
 package import CacheFormat
 package import Fleet
 
-/// What a restart keeps, beyond the cache folder.
+/// The state that survives a restart, apart from the cache folder.
 package struct Remembered: Sendable {
     package var icons = IconMemos()
     package var origins: [OriginMemo] = []
@@ -17,26 +17,27 @@ package struct Remembered: Sendable {
     package init() {}
 }
 
-/// The single values that a restart keeps.
+/// The single values that survive a restart.
 ///
-/// A new one is stored once ``Reconciler`` sets it. It must be optional, because databases of earlier versions lack it.
+/// A value is stored once ``Reconciler`` sets it. New members must be optional, because databases of earlier versions
+/// lack them.
 package struct RememberedValues: Codable, Equatable, Sendable {
     package var isPaused: Bool
-    /// The pauses, unless it is one without a reason and an end.
+    /// The pauses; `nil` if there is only one, without a reason and an end.
     package var pauses: [Pause]?
     /// The private origins whose icons the cache may contain; `nil` for none.
     package var privateOrigins: [String]?
-    /// The change whose eviction is held, with its time by the clock of this run; `nil` if none is.
+    /// The change whose eviction is held, with its time by the clock of this run; `nil` if there is none.
     package var hold: EvictionBrake.Hold?
-    /// The lists folder; `nil` if not known.
+    /// The identity of the lists folder; `nil` if not known.
     package var folder: FolderIdentity?
-    /// The highest generation number given; 0 if none was.
+    /// The highest generation number given; 0 if there was none.
     package var newestGeneration: Int
     /// The last accepted manifests of sources.
     package var upstreams: [SourceMemo]
-    /// The rules by which renditions were made; `nil` if none were.
+    /// The rules by which renditions were made; `nil` if there are none.
     var rendering: Renditions.Rules?
-    /// `nil` if nothing is muted.
+    /// The muted URLs and lists; `nil` if there are none.
     package var mutes: [Mute]?
 
     package init(

@@ -5,13 +5,13 @@ package import CacheFormat
 import Fleet
 package import HTTPRules
 
-/// What an earlier run left.
+/// The state that an earlier run left: in the cache folder, and in the database.
 package struct RestoredState: Sendable {
     /// The valid generations on disk, oldest first; the last one is current.
     package var manifests: [Manifest] = []
     /// Whether the current generation names damaged files and must be replaced.
     package var isDamaged = false
-    /// Their documents; empty after ``buildCatalog()``.
+    /// The documents of these generations; empty after ``buildCatalog()``.
     package var documents: [Digest: AppListDocument] = [:]
     /// Missing or damaged images of the current generation.
     package var missing: Set<Digest> = []
@@ -23,12 +23,12 @@ package struct RestoredState: Sendable {
     /// Whether the cache folder has names of renditions.
     package var hasRenditionNames = false
 
-    /// Set by ``buildCatalog()``.
+    /// The catalog, once ``buildCatalog()`` has built it.
     fileprivate var catalog: RestoredCatalog?
 
     package init() {}
 
-    /// Builds the catalog from the generations; this needs nothing of ``memory``.
+    /// Builds the catalog from the generations; does not need ``memory``.
     package mutating func buildCatalog() {
         if catalog == nil { catalog = RestoredCatalog(manifests, documents: &documents, missing: missing) }
         documents = [:]
@@ -47,7 +47,8 @@ package struct RestoredState: Sendable {
         return catalog ?? RestoredCatalog([], documents: &documents, missing: [])
     }
 
-    /// The hold, with a generation that can be on disk: a failed publication may have had a higher number.
+    /// The held change; its generation is limited to those that can be on disk, because a failed publication may have
+    /// had a higher number.
     var knownHold: EvictionBrake.Hold? {
         guard var hold = memory.values.hold else { return nil }
         hold.generation = min(hold.generation, newestGeneration)
@@ -68,11 +69,11 @@ struct RestoredCatalog: Sendable {
     private(set) var doubtfulImages: Set<Digest> = []
     /// The renditions on disk that the newest generation names, by their originals.
     private(set) var renditions: [Digest: [AppListDocument.Rendition]] = [:]
-    /// Lists whose documents lack renditions that those of others name.
+    /// Lists whose documents lack renditions of images that another list's document names with them.
     private(set) var unevenLists: Set<ListName> = []
-    /// The sizes of the renditions that the newest document of each list names, unless it names none.
+    /// The sizes of renditions that the newest document of each list names, for lists that name any.
     private(set) var sizes: [ListName: Set<RenditionSize>] = [:]
-    /// The unreferenced icons whose apps have new ones.
+    /// The unreferenced icons whose apps have new icons.
     private(set) var replaced: Set<IconURL> = []
 
     /// `manifests` are ordered oldest first; `missing` are the images not on disk.
@@ -107,12 +108,12 @@ struct RestoredCatalog: Sendable {
             }
         }
         catalog.images.record(missing, areWhole: false)
-        // Usually there are none.
+        // Usually no icons are retired.
         if !catalog.retired.isEmpty { findReplaced(manifests, documents) }
         catalog.images.forgetUnused()
     }
 
-    /// Moves both out: with two owners they would be copied when they change.
+    /// Moves the catalog and the ledger out of `self`: with two owners they would be copied when they change.
     mutating func take() -> (Catalog, RetirementLedger) {
         defer { (catalog, ledger) = (Catalog(), RetirementLedger()) }
         return (catalog, ledger)
@@ -173,7 +174,7 @@ struct RestoredCatalog: Sendable {
         }
     }
 
-    /// Finds the unreferenced icons of older generations whose apps have new ones.
+    /// Finds the unreferenced icons of older generations whose apps have new icons.
     private mutating func findReplaced(_ manifests: [Manifest], _ documents: [Digest: AppListDocument]) {
         for (manifest, newer) in zip(manifests, manifests.dropFirst()) {
             for (name, list) in manifest.lists {
@@ -238,7 +239,7 @@ extension AppEntry {
 }
 
 extension Reconciler {
-    /// Restores what an earlier run stored beyond the cache folder.
+    /// Restores the state that an earlier run stored outside the cache folder.
     mutating func restore(_ state: consuming RestoredState) {
         book.downloads.restore(state.memory.origins, in: &turn)
         for memo in state.memory.icons { book.restore(memo, at: turn.now) }
@@ -276,7 +277,7 @@ extension IconBook {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
-            // Share the URL's text with the list or the settings.
+            // The record shares the URL's text with the list or the settings, to save memory.
             let spelling = catalog.icons[id].url.text
             let response = memo.packedResponse.map { sources.sharing($0.sharing(spelling)) }
             known = (response, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
@@ -284,8 +285,8 @@ extension IconBook {
         var failure = memo.failure
         if let last = memo.failure {
             let latest = now + downloads.backoff.longest(after: last.code)
-            // Failures that depend on settings are retried now: the settings may have changed.
-            // So are those of a network's login: that these icons wait for others is not stored.
+            // Failures that depend on settings are retried now, because the settings may have changed; also those of a
+            // network's login, because it is not stored which icons wait for it.
             let isOpen =
                 settings.credentials.mayDepend(last.code, of: memo.url) || last.attempts == 0
                 || last.code == .fetch(.networkLogin)

@@ -7,7 +7,7 @@ import Fleet
 ///
 /// Property names are stored, also nested ones: a renamed property needs coding keys.
 package protocol StoredMemo: Codable {
-    /// Whether an agent can have written it; checked on reading.
+    /// Whether an agent can have written the memo; checked on reading.
     var isPossible: Bool { get }
 }
 

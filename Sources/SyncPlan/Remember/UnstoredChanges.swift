@@ -2,24 +2,24 @@
 import CacheFormat
 import HTTPRules
 
-/// What changed since it was last stored, and when to store it.
+/// The keys of memos that changed since they were last stored, and when to store them.
 ///
-/// It records what changed, not how: ``drain(from:)`` stores the current values.
+/// Only the keys are recorded: ``drain(from:)`` stores the current values.
 struct UnstoredChanges: Sendable {
-    /// How long changes wait so that later ones are stored with them, and how many icons end the wait.
+    /// How long changes wait so that later ones are stored with them, and the number of icons that ends the wait.
     private static let wait = (time: Duration.seconds(1), icons: 2500)
 
     private var icons: Set<IconURL> = []
     private var origins: Set<String> = []
     private var lists: Set<ListName> = []
     private var rejections: Set<ListName> = []
-    /// Originals whose failures to be rendered came or went.
+    /// Images that began or ceased to fail to be rendered.
     private var renditions: Set<Digest> = []
     /// Generations that were superseded or released.
     private var generations: Set<Int> = []
-    /// The single values as stored; `nil` to store them in any case.
+    /// The single values as stored; `nil` if they must be stored again in any case.
     private var values: RememberedValues?
-    /// When to store; `nil` if nothing changed.
+    /// When to store the changes; `nil` if there are none.
     private(set) var due: Timestamp?
 
     // MARK: Recording
@@ -65,14 +65,14 @@ struct UnstoredChanges: Sendable {
         values = nil
     }
 
-    /// Records that all is stored as found at the start, except the times of these generations, which wait for later
-    /// changes.
+    /// Records that everything is stored as it was found at the start, except the times of these generations, which are
+    /// stored with later changes.
     mutating func recordStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
         self.values = values
         generations.formUnion(numbers)
     }
 
-    /// Stores everything again, because what was stored is lost.
+    /// Marks everything to be stored again, because the stored state was lost.
     mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
         icons.formUnion(plan.book.catalog.icons.urls)
         origins.formUnion(plan.book.downloads.origins.keys)
@@ -153,7 +153,7 @@ struct UnstoredChanges: Sendable {
 }
 
 extension IconMemo {
-    /// What to store of an icon: if its first image is staged, what will be true once that is published.
+    /// The memo to store for an icon.
     ///
     /// Otherwise everything would be stored after the last publication. After a crash before that, the response belongs
     /// to an image that no generation has, and is ignored.
