@@ -2,9 +2,9 @@
 import Dispatch
 import Synchronization
 
-/// A call that blocks, whose result any number of tasks wait for.
+/// A call that blocks, and whose result any number of tasks can wait for.
 ///
-/// It cannot be cancelled and may take long, so it has a thread of its own; only the waiting ends early.
+/// The call cannot be cancelled and may take long, so it has a thread of its own; only a task's wait can be cancelled.
 final class BlockingCall<Value: Sendable>: Sendable {
     private let found = Mutex<Value?>(nil)
     private let end = Milestone()
@@ -17,7 +17,7 @@ final class BlockingCall<Value: Sendable>: Sendable {
         }
     }
 
-    /// `nil` until there is one.
+    /// The result; `nil` until the call has returned.
     var result: Value? { found.withLock(\.self) }
 
     /// Waits for the result; throws `CancellationError` if the task is cancelled first.

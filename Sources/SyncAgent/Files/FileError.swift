@@ -16,7 +16,7 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether the file system or the agent's quota is full.
     package var isOutOfSpace: Bool { errno == .noSpace || errno == .diskQuotaExceeded }
 
-    /// Whether nothing has that name, or a parent is not a folder.
+    /// Whether no file has the name, or one of its parents is not a folder.
     package var saysMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
 
     package var description: String { "Cannot \(operation) \(path): \(errno)" }

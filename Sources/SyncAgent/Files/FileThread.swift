@@ -2,7 +2,7 @@
 import Dispatch
 import Synchronization
 
-/// A dedicated thread for an actor whose calls block: they must not occupy the few shared task threads.
+/// A dedicated thread for an actor whose calls block: they would otherwise occupy the few threads that tasks share.
 package final class FileThread: SerialExecutor {
     private let queue: DispatchQueue
 
@@ -27,7 +27,7 @@ func onOwnThread<R: Sendable>(_ label: String, _ body: @escaping @Sendable () ->
     }
 }
 
-/// Runs one call on its own thread and another on the current one; returns when both have.
+/// Runs one call on its own thread and another on the current one; returns when both have ended.
 func meanwhile<Here, There: Sendable>(
     _ label: String, _ there: @escaping @Sendable () -> There, here: () -> Here
 ) -> (here: Here, there: There) {

@@ -2,9 +2,9 @@
 import Glibc
 package import SystemPackage
 
-/// Why the agent refuses to use one of its folders, although the system permits it.
+/// The reason why the agent refuses to use one of its folders, although the system permits it.
 package enum FolderError: Error, Equatable, Sendable {
-    /// Another process holds the folder's lock; its process ID, if known.
+    /// Another process holds the folder's lock; `by` is its process ID, if known.
     case held(FilePath, by: Int?)
     /// The folder holds files that are not syncagent's, which must not be removed by mistake.
     case foreign(FilePath)
@@ -24,7 +24,7 @@ package enum FolderError: Error, Equatable, Sendable {
 }
 
 extension FolderError: CustomStringConvertible {
-    /// What is wrong, and what to do.
+    /// The problem, and what to do.
     package var description: String {
         switch self {
         case .held(let path, let process):
@@ -47,7 +47,7 @@ extension FolderError: CustomStringConvertible {
         }
     }
 
-    /// The process that holds a lock; another container has numbers of its own.
+    /// The process that holds a lock; in another container, its number means another process.
     private static func holder(_ process: Int?) -> String {
         guard let process else { return "another process" }
         return process == Int(getpid()) ? "an agent in another container or on another host" : "process \(process)"

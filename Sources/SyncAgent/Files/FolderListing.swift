@@ -41,7 +41,7 @@ struct FileName: Sendable {
 
     fileprivate var isDot: Bool { bytes.elementsEqual(".".utf8) || bytes.elementsEqual("..".utf8) }
 
-    /// `nil` if the name is not UTF-8.
+    /// The name as text; `nil` if it is not UTF-8.
     var text: String? { String(utf8: bytes[...]) }
 
     /// The name with each byte outside printable ASCII escaped as `\\xE9`.

@@ -6,16 +6,17 @@ package import SystemPackage
 
 /// The lock on one of the agent's folders, held for the life of the process: one agent per folder.
 ///
-/// It locks both the folder itself and a file in it. The file names the holder but can be removed; the folder cannot be
-/// replaced under its lock, but some network file systems cannot lock folders.
+/// Both the folder itself and a file in it are locked. The file says which process holds the lock, but can be removed;
+/// the folder cannot be replaced while it is locked, but some network file systems cannot lock folders.
 ///
-/// Only the owner can open the file: anyone else who could would be able to keep the agent from starting.
+/// Only the owner can open the file: any other user who could would be able to lock it, and so keep the agent from
+/// starting.
 package final class FolderLock: Sendable {
     private let path: FilePath
     private let held: Mutex<Locked>
 
     private struct Locked {
-        /// `nil` where the file system cannot lock folders.
+        /// The folder's descriptor; `nil` if the file system cannot lock folders.
         var folder: FileDescriptor?
         var file: FileDescriptor
 
@@ -39,9 +40,9 @@ package final class FolderLock: Sendable {
 
     /// Locks the folder that is at the path now, and releases the lock on the previous one.
     ///
-    /// The body is called while both are locked.
+    /// The body is called while both folders are locked.
     ///
-    /// - Throws: As ``init(in:at:)``, and what the body throws; then the old lock stays, and the new one is released.
+    /// - Throws: The errors of ``init(in:at:)`` and of the body; then the old lock stays, and the new one is released.
     func move(to folder: FileDescriptor, _ body: () throws -> Void) throws {
         let new = try Self.acquire(folder, at: path)
         do {
@@ -82,7 +83,7 @@ package final class FolderLock: Sendable {
     }
 
     private static func lockFolder(_ folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor? {
-        // A separate open file description: the lock belongs to it, and goes with its last descriptor.
+        // The lock belongs to this open file description, and is released with its last descriptor.
         let descriptor = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
         let own = FileDescriptor(rawValue: descriptor)

@@ -4,12 +4,12 @@ package import SystemPackage
 
 /// Checks that only the agent can change one of its folders, and that no link in the folder leads elsewhere.
 ///
-/// Others may have prepared the folder while they could write to it: with a link in place of a folder, files would be
-/// written and removed elsewhere; a second hard link of a file would be overwritten with it.
+/// Other users may have prepared the folder while they could write to it: through a link in place of a folder, files
+/// would be written and removed elsewhere; another hard link of a file would be overwritten with it.
 package struct FolderTrust {
     enum Kind {
         case folder, file
-        /// A file that is overwritten in place: any other hard link of it would change, too.
+        /// A file that is overwritten in place, and must have no other hard link, which would be overwritten too.
         case onlyName
     }
 
@@ -36,7 +36,7 @@ package struct FolderTrust {
         guard kind != .onlyName || status.st_nlink == 1 else { throw .hasOtherNames(path) }
     }
 
-    /// Checks the open folder, and those of the files directly in it that exist.
+    /// Checks the open folder, and the given files in it that exist.
     func check(_ folder: FileDescriptor, onlyNames files: [String]) throws {
         var status = stat()
         guard fstat(folder.rawValue, &status) == 0 else {
@@ -48,7 +48,7 @@ package struct FolderTrust {
         }
     }
 
-    /// Checks that nobody else can replace a socket in a folder.
+    /// Checks that no other user can replace a socket in a folder.
     ///
     /// A folder such as `/tmp` is safe although all can write to it: its sticky bit reserves names for their owners.
     package static func checkSocketFolder(_ path: FilePath) throws {

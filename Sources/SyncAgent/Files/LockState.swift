@@ -7,7 +7,7 @@ package import SystemPackage
 /// Whether an agent holds a folder, as far as the caller may know.
 package enum LockState: Equatable, Sendable {
     case free
-    /// The process that holds it; `nil` if unknown.
+    /// A process holds the folder; its ID, if known.
     case held(Int?)
     /// The caller may not access the folder.
     case unknown(Errno)
@@ -28,7 +28,8 @@ package enum LockState: Equatable, Sendable {
         if let holder = holders.first(where: { $0.device == status.st_dev }) {
             self = .held(holder.process)
         } else {
-            // Some file systems report another device; the same inode number elsewhere has another holder.
+            // Some file systems report another device in this list, so a file elsewhere with the same inode number may
+            // be the locked one.
             self = Self.tried(path) ?? holders.first.map { .held($0.process) } ?? .free
         }
     }

@@ -4,7 +4,7 @@ import Glibc
 
 /// Starts a thread with all signals blocked except those of faults.
 ///
-/// - Returns: Whether it was started.
+/// - Returns: Whether the thread was started.
 package func startThread(_ name: StaticString, _ body: @escaping @Sendable () -> Void) -> Bool {
     let work = Unmanaged.passRetained(NamedWork(name: name, body: body))
     var thread = pthread_t()

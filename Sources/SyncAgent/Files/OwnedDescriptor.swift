@@ -34,7 +34,7 @@ final class OwnedDescriptor: Sendable {
         return (try mine.beyondStandard(), try theirs.beyondStandard())
     }
 
-    /// Moves the descriptor above the standard streams if it took the number of one that was closed.
+    /// Moves a descriptor above 2, if it took the number of a standard stream that was closed.
     private func beyondStandard() throws(Errno) -> OwnedDescriptor {
         guard raw <= STDERR_FILENO else { return self }
         let copy = fcntl(raw, F_DUPFD_CLOEXEC, STDERR_FILENO + 1)
@@ -42,7 +42,7 @@ final class OwnedDescriptor: Sendable {
         return OwnedDescriptor(copy)
     }
 
-    /// Reads what is available; empty at the end and on errors.
+    /// Reads the available bytes; empty at the end and on errors.
     func read(upTo limit: Int = 1 << 16) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
             repeat { count = Glibc.read(raw, buffer.baseAddress, limit) } while count < 0 && errno == EINTR

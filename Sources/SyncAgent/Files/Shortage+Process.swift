@@ -6,7 +6,8 @@ package import SystemPackage
 extension Shortage {
     /// The resource of the agent that a system error reports as exhausted; `nil` for any other error.
     ///
-    /// It is not a failure of a list or an icon: the operation is retried, and its object keeps its state.
+    /// Such a shortage is not a failure of a list or an icon: the operation is retried, and the list or icon keeps its
+    /// state.
     package init?(_ errno: Errno) {
         guard let reason = Self.reason(errno) else { return nil }
         self.init(.outOfResources, bytes: 0, isGeneral: true, reason: reason)
@@ -31,7 +32,7 @@ extension Shortage {
     /// With too few, a list could be read and its icons downloaded but not published: the icons would fail.
     ///
     /// - Parameter held: The number of descriptors already open for the list.
-    /// - Returns: Why no list can be read now; `nil` if enough are free.
+    /// - Returns: The shortage because of which no list can be read now; `nil` if enough are free.
     package static func ofDescriptors(besides held: Int = 0) -> Shortage? {
         var copies: [CInt] = []
         defer { for copy in copies { close(copy) } }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 package import SystemPackage
 
-/// Where tasks run: on threads of the agent's own, or on the standard executor.
+/// Where tasks run: on the agent's own threads, or on the standard executor.
 ///
-/// Only `TaskThreads.swift` needs declarations of the Swift runtime that are experimental. It is compiled if the package
-/// defines `TASK_THREADS`.
+/// Only `TaskThreads.swift` needs experimental declarations of the Swift runtime. It is compiled if the package defines
+/// `TASK_THREADS`.
 package enum TaskExecution {
-    /// Starts a named thread; returns whether it did.
+    /// Starts a named thread; returns whether it was started.
     package typealias StartThread = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
 
     /// Makes threads for tasks.
@@ -14,7 +14,7 @@ package enum TaskExecution {
     /// - Parameters:
     ///   - most: The maximum number of threads.
     ///   - start: Starts a thread.
-    /// - Returns: `nil`, which stands for the standard executor, if there are no threads of the agent's own.
+    /// - Returns: The threads; `nil` for the standard executor if the agent was built without its own.
     /// - Throws: `Errno` if no timer descriptor can be created.
     package static func makeThreads(
         most: Int, start: @escaping StartThread = startThread
@@ -26,7 +26,8 @@ package enum TaskExecution {
         #endif
     }
 
-    /// Runs all tasks of this process on the agent's own threads, if there are any; call it before the first task.
+    /// Runs all tasks of this process on the agent's own threads, if it was built with them; call it before the first
+    /// task.
     package static func install() {
         #if TASK_THREADS
             TaskThreads.install()

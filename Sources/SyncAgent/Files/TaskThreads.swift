@@ -9,8 +9,8 @@ import SystemPackage
 
 /// Threads for tasks, which wake only for a task or a timer.
 ///
-/// libdispatch has a thread that wakes every second once it has started workers. These threads start on demand, up to a
-/// limit, and stay. Priorities are ignored.
+/// libdispatch has a thread that wakes every second once it has started workers. The threads here start on demand, up
+/// to a limit, and stay. Priorities are ignored.
 final class TaskThreads: TaskExecutor {
     private struct Timer: Comparable {
         var time: ContinuousClock.Instant
@@ -71,7 +71,7 @@ final class TaskThreads: TaskExecutor {
                 state.threads -= lacking - started
                 return state.threads == 0
             }
-            // Other threads do the work. If there are none, retry.
+            // Other threads run the jobs. If there are none, the start is retried.
             guard areNone else { return }
             usleep(Self.pause)
             return add([])
