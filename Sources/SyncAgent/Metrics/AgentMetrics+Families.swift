@@ -3,7 +3,7 @@ import HTTPRules
 import Reports
 import SyncPlan
 
-// Counted where it happens.
+// The metrics that are counted as events happen.
 extension MetricFamily {
     static let downloads = counter(
         "syncagent_downloads_total", "Downloads that ended, by outcome and by the rule that permits the address.",

@@ -3,9 +3,9 @@ import AppLists
 import HTTPRules
 import SyncPlan
 
-/// Counters and histograms that the agent updates where things happen.
+/// Counters and histograms that the agent updates as events happen.
 ///
-/// Values that the agent keeps anyway, such as the length of its queue, are read on request: see
+/// Values that the agent keeps for other reasons, such as the length of its queue, are read on request: see
 /// ``RunningAgent/metrics()``.
 package final class AgentMetrics: Sendable {
     private let registry = MetricsRegistry(MetricFamily.pushed)

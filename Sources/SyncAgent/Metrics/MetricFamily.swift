@@ -22,7 +22,7 @@ struct MetricFamily: Equatable, Sendable {
     let kind: Kind
     let help: String
     let labels: [Label]
-    /// Whether it changes even if nothing happens, as a clock does.
+    /// Whether the value changes even if nothing happens, like a clock.
     let isVolatile: Bool
 
     private init(_ name: String, _ kind: Kind, _ help: String, _ labels: [Label], isVolatile: Bool = false) {
@@ -61,7 +61,7 @@ struct MetricReading: Equatable, Sendable {
     }
 
     struct Series: Equatable, Sendable {
-        /// In the order of the family's labels.
+        /// The values of the labels, in the order of the family's labels.
         var labels: [String]
         var value: Value
     }
@@ -74,7 +74,8 @@ struct MetricReading: Equatable, Sendable {
     }
 }
 
-/// Readings of what the agent keeps anyway, declared where they are made; without a value, they have no series.
+/// Readings of values that the agent keeps for other reasons, declared where they are read. A missing value has no
+/// series.
 extension MetricReading {
     static func gauge(
         _ name: String, _ help: String, _ value: (some MetricValue)?, isVolatile: Bool = false
@@ -118,7 +119,7 @@ extension Bool: MetricValue {
     var number: Double { self ? 1 : 0 }
 }
 
-/// In seconds since 1970.
+/// A time as seconds since 1970.
 extension Timestamp: MetricValue {
     var number: Double {
         // Dividing two durations is inexact: 1763692797.9999998.

@@ -16,14 +16,14 @@ enum MetricLabel {
         case cancelled
     }
 
-    /// Which rule permitted the address of a download.
+    /// The rule that permitted the address of a download.
     enum Origin: String, CaseIterable, Sendable {
         /// A public address, without a proxy.
         case `public`
         /// An address that only `network.allow` or `network.allowHosts` permits.
         case allowed
         case proxied
-        /// No server: the URL carries the image.
+        /// No server: the URL contains the image.
         case inline
         /// A server in `upstream.urls`.
         case upstream
@@ -72,7 +72,7 @@ enum MetricLabel {
 
     enum Publication: String, CaseIterable, Sendable {
         case published
-        /// In force, but its last flush failed.
+        /// The generation is in force, but its last flush failed.
         case undurable
         case noRoom = "no-room"
         case failed
@@ -94,7 +94,7 @@ enum MetricLabel {
     enum ParserFailure: String, CaseIterable, Sendable {
         case died, killed, failed, timeout, nonsense, unavailable
 
-        /// `nil` for a verdict on the list itself.
+        /// The label of a rejection; `nil` if it is a verdict on the list itself.
         init?(_ rejection: ListRejection.Code) {
             switch rejection {
             case .parserDied: self = .died

@@ -3,13 +3,13 @@ import Synchronization
 
 /// Keeps counters and histograms until Prometheus requests them.
 ///
-/// Every series exists from the start with the value 0. None is added later: an undeclared name or label value is not
-/// recorded. There is no background work.
+/// Every series exists from the start with the value 0. None is added later: a value with an undeclared name or label
+/// is not recorded. There is no background work.
 final class MetricsRegistry: Sendable {
     private let families: [MetricFamily]
-    /// Where the values of a family begin, and its labels, by its name.
+    /// The index of each family's first value, and the family's labels, by the family's name.
     private let places: [String: (first: Int, labels: [MetricFamily.Label])]
-    /// In the order of the families, and of their sets of labels.
+    /// The values, in the order of the families and of their sets of labels.
     private let values: Mutex<[MetricReading.Value]>
 
     init(_ families: [MetricFamily]) {
@@ -23,7 +23,7 @@ final class MetricsRegistry: Sendable {
         self.values = Mutex(values)
     }
 
-    /// The place of a value; `nil` if it is not declared.
+    /// The index of a value; `nil` if it is not declared.
     private func place(_ family: MetricFamily, _ labels: [String]) -> Int? {
         guard let (first, declared) = places[family.name], labels.count == declared.count else { return nil }
         var place = 0
@@ -62,7 +62,7 @@ final class MetricsRegistry: Sendable {
         let seconds = Double(nanoseconds) / 1e9
         values.withLock { values in
             guard case .distribution(var counts, let sum) = values[place] else { return }
-            // So that the counts are changed where they are.
+            // Moved out, so that the counts are changed in place and not copied.
             values[place] = .number(0)
             counts[bounds.firstIndex { seconds <= $0 } ?? bounds.count] += 1
             values[place] = .distribution(counts: counts, sum: sum + seconds)

@@ -51,7 +51,7 @@ package enum MetricsText {
     static func format(_ number: Double) -> String {
         if number.isNaN { return "NaN" }
         if number.isInfinite { return number > 0 ? "+Inf" : "-Inf" }
-        // Up to there a `Double` represents every whole number.
+        // Below this limit, a `Double` represents every whole number.
         if number.magnitude < 9e15, number == number.rounded() { return String(Int(number)) }
         return "\(number)"
     }

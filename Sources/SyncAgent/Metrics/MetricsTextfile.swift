@@ -8,9 +8,9 @@ import SystemPackage
 
 /// Writes metrics to a file for the textfile collector of node_exporter (`metrics.textfile`).
 ///
-/// The file is replaced on changes, at most every ``pace``; and at least every ``beat``, so that its age shows whether
-/// the agent lives. At the end it says `syncagent_up 0`: this distinguishes a stopped agent from one that was killed or
-/// never ran.
+/// The file is replaced on changes, at most every ``pace``, and at least every ``beat``, so that its age shows whether
+/// the agent runs. At the end the agent writes `syncagent_up 0`, which distinguishes a stopped agent from one that was
+/// killed or never ran.
 struct MetricsTextfile: Sendable {
     /// The shortest time between two writes.
     static let pace: Duration = .seconds(15)
@@ -68,7 +68,7 @@ struct MetricsTextfile: Sendable {
 
     /// Replaces the file atomically for node_exporter; returns the error if that fails.
     static func replace(_ path: FilePath, by text: String) -> FileError? {
-        // Hidden from node_exporter, which only reads names that end in .prom.
+        // The temporary file is hidden from node_exporter, which only reads names that end in .prom.
         let temporary = path.removingLastComponent().appending(".\(path.lastComponent?.string ?? "").new").string
         unlink(temporary)
         let file = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o644)
@@ -77,7 +77,7 @@ struct MetricsTextfile: Sendable {
             let descriptor = FileDescriptor(rawValue: file)
             try descriptor.closeAfter {
                 _ = try descriptor.writeAll(text.utf8)
-                // Regardless of the umask.
+                // The mode must not depend on the umask.
                 guard fchmod(file, 0o644) == 0 else { throw Errno(rawValue: errno) }
             }
         } catch {

@@ -24,7 +24,7 @@ enum ProcessUsage {
             .gauge(
                 "process_virtual_memory_bytes", "Virtual memory of the agent.",
                 pages.count > 1 ? pages[0] * pageSize : nil, isVolatile: true),
-            // The listing itself uses one.
+            // The listing of /proc/self/fd itself uses a descriptor.
             .gauge("process_open_fds", "Open file descriptors of the agent.", files.map { $0 - 1 }, isVolatile: true),
             .gauge(
                 "process_max_fds", "The agent's limit on open file descriptors.",

@@ -11,7 +11,7 @@ extension RunningAgent {
         guard let failed = await ask({ $0.failedIcons(now: now) }), let reserve = await ask(\.spaceReserve) else {
             return nil
         }
-        // On its own thread: the file system of the cache may block.
+        // On a thread of its own, because the cache's file system may block.
         let outside = await onOwnThread("metrics") { [space] in space.readings(reserve: reserve) + ProcessUsage.read() }
         let icons = MetricReading.failedIcons(failed, now: now)
         let readings = counts.read() + status.metrics + outside + icons + [.collected]
@@ -28,12 +28,12 @@ extension RunningAgent {
 package struct SpaceMetrics: Sendable {
     private let folder: CacheFolder?
 
-    /// Measures nothing without a folder.
+    /// Without a folder, nothing is measured.
     package init(of folder: CacheFolder? = nil) {
         self.folder = folder
     }
 
-    /// The current readings; `reserve` is the space to be left free.
+    /// The current readings; `reserve` is the space that downloads must leave free.
     func readings(reserve: SpaceReserve) -> [MetricReading] {
         let space = folder?.space?.bytes
         return [

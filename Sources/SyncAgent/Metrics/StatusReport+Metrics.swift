@@ -82,7 +82,7 @@ extension StatusReport {
                 "syncagent_shortage",
                 "1 while disk space or another resource is short, so that icons or documents wait.",
                 downloads.reason != nil),
-            // No generation, no value: a time of 0 would look like a very old publication.
+            // Without a generation there is no value: a time of 0 would look like a very old publication.
             .gauge("syncagent_generation", "The newest generation.", generation),
             .gauge(
                 "syncagent_last_publication_timestamp_seconds", "When the newest generation was published, since 1970.",
