@@ -9,18 +9,20 @@ package import SystemPackage
 
 /// Renders images in `syncagent-render`, a process for each order, because its libraries can crash.
 ///
-/// It is given bytes, and opens no file. A second program may read formats that the first one does not.
+/// The process is given bytes, and opens no file. A second program may read formats that the first does not.
 package struct RenderHelper: Sendable {
-    /// The programs; without the first, no other is used, and one that is missing may be installed later.
+    /// The paths of the programs.
+    ///
+    /// Without the first one, no other is used. A missing program may be installed later.
     private let programs: [FilePath]
-    /// How long one image may take.
+    /// The time limit for one image.
     private let timeout: Duration
 
     package init(programs: [FilePath], timeout: Duration = .seconds(30)) {
         (self.programs, self.timeout) = (programs, timeout)
     }
 
-    /// What an order came to, before images are stored.
+    /// The results of an order, before the images are stored.
     struct Work: Sendable {
         var version: Int?
         var programs: Int?
@@ -33,7 +35,7 @@ package struct RenderHelper: Sendable {
 
     /// Renders images; when this returns, the process has ended.
     ///
-    /// Blocks for as long as it takes.
+    /// Blocks until the order is done.
     func render(_ order: RenderOrder, from folder: CacheFolder, _ killer: HelperKiller) -> Work {
         var work = Work()
         let there = programs.filter { access($0.string, X_OK) == 0 }
@@ -81,20 +83,20 @@ package struct RenderHelper: Sendable {
             } catch let rejection as ImageRejection {
                 work.failed[digest] = RenderFailure(.failed, "\(rejection)")
             } catch {
-                // The others can be rendered all the same; this one is tried again with the next order.
+                // The other images can still be rendered; this one is retried with the next order.
                 work.trouble = "\(error)"
             }
         }
         return tasks
     }
 
-    /// Has a program render what it reads; returns the rest.
+    /// Runs one program on the formats that it reads; returns the other tasks.
     private func run(
         _ program: FilePath, _ tasks: [Task], of order: RenderOrder, _ killer: HelperKiller, _ work: inout Work
     ) -> [Task] {
         let name = program.lastComponent?.string ?? "the renderer"
         var (rest, others) = (tasks, [Task]())
-        // The images during which it died: each is tried once more, alone, since the machine may have been busy, asleep
+        // The images during which the program died. Each is retried once, alone: the machine may have been busy, asleep
         // or short of memory.
         var suspects: [Task] = []
         var isAlone = false
@@ -137,9 +139,9 @@ package struct RenderHelper: Sendable {
 
     private enum End {
         case done
-        /// While it rendered the first image of the rest, whose failure it is.
+        /// The program died during the first of the remaining images, which gets the failure.
         case died(String, RenderFailure.Code)
-        /// For a reason that no image has.
+        /// The program cannot be used, for a reason that is not about an image.
         case unusable(String)
     }
 
@@ -193,13 +195,14 @@ package struct RenderHelper: Sendable {
         switch process.end() {
         case .code(let code):
             if isDone, hasGreeted, code == 0 { return .done }
-            // It does not understand what it is asked (EX_DATAERR, sysexits(3)): no image is to blame.
+            // Exit code 65 (EX_DATAERR, sysexits(3)): the program does not understand the request, so no image is to
+            // blame.
             if code == 65 { return .unusable("has another version than the agent: install the same version of both") }
             let how = "exited with status \(code)"
             return hasGreeted ? .died(how, .failed) : .unusable("\(how): install its package again")
         case .signal(let signal):
             let how = "was killed by signal \(signal)"
-            // A user killed it, or the system was out of memory. That says little about the image.
+            // SIGKILL comes from a user, or from a system without memory: it says little about the image.
             return hasGreeted ? .died(how, signal == SIGKILL ? .interrupted : .failed) : .unusable(how)
         }
     }

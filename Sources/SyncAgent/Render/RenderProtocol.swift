@@ -5,7 +5,7 @@ import ImageChecks
 import Reports
 import SyncPlan
 
-/// What `syncagent-render` reads: numbers are little-endian, of 32 bits.
+/// The request that `syncagent-render` reads: numbers are little-endian, of 32 bits.
 struct RenderRequest {
     /// The kinds of images, as bits of ``RenderGreeting/kinds``.
     enum Kind: UInt32 {
@@ -56,7 +56,7 @@ struct RenderRequest {
     }
 }
 
-/// What `syncagent-render` says of itself before anything else.
+/// The first message of `syncagent-render`: its version, and the kinds of images that it reads.
 struct RenderGreeting: Equatable {
     static let length = 16
 
@@ -71,19 +71,19 @@ struct RenderGreeting: Equatable {
     func reads(_ kind: RenderRequest.Kind) -> Bool { kinds & 1 << kind.rawValue != 0 }
 }
 
-/// What `syncagent-render` answers.
+/// The answer of `syncagent-render` for one image.
 enum RenderAnswer: Equatable {
     case rendered([[UInt8]])
     case refused(RenderFailure)
 
     private static let magic: UInt32 = 0x4152_4E52
 
-    /// The most bytes of a PNG with sides of so many pixels: not even random pixels need more.
+    /// The most bytes of a PNG of `pixels` by `pixels`: even random pixels do not need more.
     static func longest(_ pixels: Int) -> Int { 5 * pixels * pixels + 4096 }
 
-    /// Reads the next answer; `nil` if it is not there to its end.
+    /// Reads the next answer; `nil` if it is not complete yet.
     ///
-    /// - Throws: ``Malformed`` if it cannot become one.
+    /// - Throws: ``Malformed`` if these bytes cannot begin an answer.
     init?(_ output: inout RenderOutput, for item: RenderOrder.Item) throws(Malformed) {
         var rest = output
         guard let magic = rest.number() else { return nil }

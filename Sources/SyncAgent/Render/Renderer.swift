@@ -7,7 +7,7 @@ import ImageChecks
 import Reports
 import SyncPlan
 
-/// Renders images of the cache, and stages what comes of it.
+/// Renders images of the cache, and stages the renditions.
 struct Renderer: Sendable {
     let helper: RenderHelper
     let folder: CacheFolder
@@ -43,7 +43,9 @@ struct Renderer: Sendable {
     /// The most copies that are requested at once.
     private static let concurrency = 4
 
-    /// Downloads what upstreams have; returns it, and what they turned out not to have.
+    /// Downloads renditions that upstreams have.
+    ///
+    /// Returns them, and those that the upstreams turned out not to have.
     private func downloadCopies(
         of items: [RenderOrder.Item]
     ) async -> (staged: [Digest: [Int: StagedImage]], missed: [Digest: Set<Int>]) {
@@ -69,7 +71,7 @@ struct Renderer: Sendable {
         return (staged, missed)
     }
 
-    /// Downloads a rendition from an upstream; `nil` if it does not have it any more.
+    /// Downloads a rendition from an upstream; `nil` if the upstream no longer has it.
     private func downloadCopy(_ request: UpstreamRequest, atMost pixels: Int) async -> StagedImage? {
         guard request.file.bytes <= RenderAnswer.longest(pixels),
             let document = try? await downloads.document(
