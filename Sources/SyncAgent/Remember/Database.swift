@@ -2,7 +2,7 @@
 import CSQLite
 package import SystemPackage
 
-/// Why SQLite did not do something (https://www.sqlite.org/rescode.html).
+/// An error of SQLite (https://www.sqlite.org/rescode.html).
 package struct DatabaseError: Error, CustomStringConvertible {
     /// The extended result code.
     package let extendedCode: Int32
@@ -20,13 +20,13 @@ package struct DatabaseError: Error, CustomStringConvertible {
 
 /// A connection to an SQLite database (https://www.sqlite.org/c3ref/intro.html).
 ///
-/// Its owner must use it on one thread at a time.
+/// The owner must use a connection on one thread at a time.
 package final class Database {
-    /// A row of an answer, there until the next one.
+    /// A row of a result, valid until the next row.
     struct Row {
         fileprivate let statement: OpaquePointer
 
-        /// The value of a column as UTF-8; none if it is NULL.
+        /// The value of a column as UTF-8; empty if it is NULL.
         func bytes(_ column: Int32) -> [UInt8] { Array(buffer(column)) }
 
         func text(_ column: Int32) -> String { String(decoding: buffer(column), as: UTF8.self) }
@@ -38,12 +38,12 @@ package final class Database {
         }
     }
 
-    /// How long a connection that is to write waits for another one that has it locked, in milliseconds.
+    /// How long a connection waits to write while another one has the database locked, in milliseconds.
     private static let patience: Int32 = 5000
 
-    /// `nil` once it is closed.
+    /// The connection; `nil` once it is closed.
     private var handle: OpaquePointer?
-    /// The statements that were used, by their text.
+    /// The prepared statements, by their text.
     private var statements: [String: OpaquePointer] = [:]
 
     /// Opens a database; creates it if it is missing, unless `readOnly`.
@@ -65,7 +65,7 @@ package final class Database {
         sqlite3_close_v2(handle)
     }
 
-    /// Ends the connection; if it is the last one, everything is in one file then.
+    /// Closes the connection; if it is the last one, all contents are then in the main file.
     package func close() throws(DatabaseError) {
         for statement in statements.values { sqlite3_finalize(statement) }
         statements = [:]
@@ -104,7 +104,7 @@ package final class Database {
         }
     }
 
-    /// The first value of the answer to a statement; `nil` if there is none.
+    /// The first value of a statement's result; `nil` if there is none.
     func text(_ statement: String) throws -> String? {
         var first: String?
         try run(statement) { first = first ?? $0.text(0) }

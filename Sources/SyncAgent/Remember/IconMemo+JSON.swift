@@ -14,7 +14,7 @@ extension IconMemo {
         text.literal("[ ")
         text.orNull(image) { $0.digest($1) }
         text.literal(", ")
-        // An image of which nothing is known has the first of all times.
+        // `.distantPast` (freshness unknown) is stored as null.
         text.orNull(freshUntil == .distantPast ? nil : freshUntil) { $0.time($1) }
         text.literal(", ")
         text.orNull(response) { $1.write(to: &$0, of: url) }
@@ -26,7 +26,7 @@ extension IconMemo {
         return text.bytes
     }
 
-    /// Reads what ``json`` wrote; `nil` if no agent can have written it.
+    /// Reads a memo that ``json`` wrote; `nil` if no agent can have written it.
     init?(url: IconURL, json: [UInt8]) {
         var text = WrittenJSON(json)
         guard text.take("[ "), let image = text.orNull({ $0.digest() }),
@@ -34,7 +34,7 @@ extension IconMemo {
             text.take(", "), let response = text.orNull({ PackedResponse(&$0, of: url) }),
             text.take(", "), let failure = text.orNull({ IconRecord.Failure.read(&$0) }),
             text.take(", "), let trail = text.orNull({ FetchTrail(&$0) }),
-            // A later version adds members.
+            // A later version may have added members.
             text.take(" ]") && text.isAtEnd || text.take(", ")
         else { return nil }
         self.init(
@@ -87,7 +87,8 @@ extension IconRecord.Failure {
         text.literal(" ]")
     }
 
-    /// - Returns: `.some(nil)` if the code is one of another version: the icon is downloaded again, and all else stays.
+    /// - Returns: `.some(nil)` if the code is one of another version: the icon is then downloaded again, and the rest
+    ///   of its memo is kept.
     fileprivate static func read(_ text: inout WrittenJSON) -> Self?? {
         guard text.take("[ "), let code = text.string(), text.take(", "), let message = text.string(),
             text.take(", "), let attempts = text.number(),
@@ -101,7 +102,8 @@ extension IconRecord.Failure {
 }
 
 extension FetchTrail {
-    // [ { url, status, allowedBy, proxy }, … ]; credential only if there is one, which earlier versions do not know
+    // [ { url, status, allowedBy, proxy }, … ]; with a credential only if there is one: earlier versions cannot read
+    // it.
     fileprivate func write(to text: inout JSONText) {
         text.literal("[ ")
         for (index, hop) in hops.enumerated() {
@@ -133,7 +135,7 @@ extension FetchTrail {
                 text.take(", \"proxy\": "), let proxy = text.orNull({ $0.string() })
             else { return nil }
             var credential: String?
-            // Older versions had none.
+            // Older versions wrote no credential.
             if text.take(", \"credential\": ") {
                 guard let written = text.orNull({ $0.string() }) else { return nil }
                 credential = written

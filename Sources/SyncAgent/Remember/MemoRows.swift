@@ -3,15 +3,15 @@ import CacheFormat
 import FoundationEssentials
 import SyncPlan
 
-/// The one table of the database: JSON, by a kind of memo and a key.
+/// The one table of the database: memos in JSON, by their kind and key.
 struct MemoRows {
     enum Kind: String {
         case icon, origin, list, rejection, render, superseded, values
     }
 
-    /// A row that no agent writes: nothing else in the database can be trusted either.
+    /// A row that no agent can have written: no other row in the database can be trusted then.
     struct InvalidRow: Error, CustomStringConvertible {
-        /// `nil` if it is not a kind of this version.
+        /// The kind of memo; `nil` for a kind that this version does not know.
         var kind: Kind?
         var description: String { kind.map { "invalid row of kind \($0)" } ?? "row of an unknown kind" }
     }

@@ -4,7 +4,7 @@ extension StateStore {
     /// The present version of the tables.
     static let version = 6
 
-    /// The first version with the one table; those before 1.0 had others.
+    /// The first version with a single table; versions before 1.0 had other tables.
     private static let firstVersion = 5
 
     /// The version of the tables in a database; 0 if it is new.
@@ -25,7 +25,7 @@ extension StateStore {
     /// - Throws: ``EarlierTables`` for a database with other tables.
     static func migrate(_ database: Database) throws {
         let found = try version(of: database)
-        // A later version's tables are not known here: what is missed in them is damage.
+        // Tables of a later version are not known here: missing members are found as damage.
         guard found < version else { return }
         guard found == 0 || found >= firstVersion else { throw EarlierTables(version: found) }
         try database.transaction {

@@ -3,12 +3,12 @@ import CacheFormat
 import SyncPlan
 
 extension StateStore {
-    /// Stores changes, all of them or none.
+    /// Stores all changes, or none of them if that fails.
     func write(_ changes: MemoChanges) throws {
         let rows = MemoRows(database)
         try database.transaction {
-            // In the order of the table, so that each page is read and changed once. Memos are large: their places are
-            // sorted instead, which takes a tenth of the time.
+            // Rows are written in the order of the table, so that each page is read and changed once. Memos are large,
+            // so their indices are sorted instead, which takes a tenth of the time.
             let memos = changes.remembered
             for place in memos.indices.sorted(by: { memos[$0].url < memos[$1].url }) {
                 try rows.put(.icon, memos[place].url.text, memos[place].json)
@@ -32,9 +32,9 @@ extension StateStore {
 }
 
 extension Remembered {
-    /// Reads what was stored.
+    /// Reads the stored state.
     ///
-    /// - Throws: ``MemoRows/InvalidRow`` if no agent can have written what is there.
+    /// - Throws: ``MemoRows/InvalidRow`` if no agent can have written a row.
     init(_ database: Database, clock: AgentClock) throws {
         self.init()
         try MemoRows(database).forEach { kind, key, json in

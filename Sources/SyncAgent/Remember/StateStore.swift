@@ -9,21 +9,21 @@ package import SystemPackage
 
 /// The state that survives a restart, besides the cache itself: server responses, failures, unhealthy origins.
 ///
-/// It can be rebuilt. A database that is damaged, or has content that no agent wrote, is renamed and replaced by a new
-/// one, also while it is in use.
+/// The state can be rebuilt. A database that is damaged, or has content that no agent wrote, is renamed and replaced by
+/// a new one, even while it is in use.
 package actor StateStore {
     private(set) var database: Database
-    /// The file that is open.
+    /// Identifies the open file.
     private var identity: Identity?
-    /// Whether the database was closed to be opened anew, and could not be.
+    /// Whether the database was closed to be reopened, and could not be.
     private var isClosed = false
-    /// Why a new database is begun, until changes are stored in it.
+    /// The reason why the database is new, until changes are stored in it.
     private var loss: StateLoss?
-    /// Why the start began a new database in place of one that there was; `nil` if it did not.
+    /// The reason why the start replaced an existing database; `nil` if it did not.
     package nonisolated let lossAtStart: StateLoss?
     private nonisolated let aside: Mutex<FilePath?>
 
-    /// The damaged database that was set aside, until somebody has removed it; as it was when changes were last stored.
+    /// The path of the damaged database that was set aside, if it still existed when changes were last stored.
     package nonisolated var damagedFile: FilePath? { aside.withLock(\.self) }
     private let thread = FileThread("state")
 
@@ -31,7 +31,7 @@ package actor StateStore {
 
     private nonisolated let kept: Mutex<Remembered?>
 
-    /// What an earlier run left; nothing once it was forgotten.
+    /// The state that an earlier run left; empty after ``forgetRemembered()``.
     package nonisolated var remembered: Remembered { kept.withLock { $0 ?? Remembered() } }
     private let folder: FilePath
     let clock: AgentClock
@@ -40,7 +40,7 @@ package actor StateStore {
     /// The names of the database's files in the state folder.
     package static let files = ["state.sqlite", "state.sqlite-wal", "state.sqlite-shm"]
 
-    /// Opens the database in the state folder, or begins one.
+    /// Opens the database in the state folder, or creates one.
     ///
     /// - Throws: ``FileError`` if the database cannot be read and written.
     package init(folder: FilePath, clock: AgentClock, logger: Logger) throws(FileError) {
@@ -84,7 +84,7 @@ package actor StateStore {
         }
     }
 
-    /// What tells a file from another one at the same path.
+    /// Distinguishes a file from another one at the same path.
     private struct Identity: Equatable {
         var device: dev_t
         var inode: ino_t
@@ -105,7 +105,7 @@ package actor StateStore {
 
     private static func aside(_ path: FilePath) -> FilePath { FilePath(path.string + ".damaged") }
 
-    /// Gives the database another name, in place of one that was set aside before; nothing must have it open.
+    /// Renames the database, in place of one that was set aside before; no connection may be open.
     private static func setAside(_ path: FilePath, because reason: any Error, logger: Logger) throws(FileError) {
         let aside = aside(path)
         logger.error(
@@ -120,12 +120,12 @@ package actor StateStore {
         for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
     }
 
-    /// What an agent has stored, read without changing anything; `nil` if there is nothing that can be read.
+    /// The state that an agent has stored, read without changing anything; `nil` if it cannot be read.
     package static func read(folder: FilePath) -> Remembered? {
-        // SQLite would wait for somebody to write to a pipe.
+        // On a pipe, SQLite would wait until somebody writes to it.
         guard files.allSatisfy({ isFileOrAbsent(folder.appending($0)) }) else { return nil }
         guard let database = try? Database(path(in: folder), readOnly: true) else { return nil }
-        // Not half of what was stored, and not half of what is being stored.
+        // A transaction, so that a state which is being stored is read before or after that, not in between.
         try? database.execute("BEGIN")
         return try? Remembered(database, clock: AgentClock())
     }
@@ -137,7 +137,8 @@ package actor StateStore {
 
     /// Makes the database readable by the agent only, whatever the mode of the folder: URLs may contain secrets.
     ///
-    /// SQLite gives its other files the mode of this one. Nothing must have it open yet: closing it drops SQLite's locks.
+    /// SQLite gives its other files the mode of this one. No connection may be open: closing this descriptor would
+    /// release SQLite's locks.
     private static func makePrivate(_ path: FilePath) throws(FileError) {
         do {
             let options: FileDescriptor.OpenOptions = [.create, .noFollow, .closeOnExec]
@@ -154,8 +155,8 @@ package actor StateStore {
     private static func open(_ path: FilePath, clock: AgentClock) throws -> (Database, Remembered) {
         let database = try Database(path)
         do {
-            // Only one agent uses it. Without a file of shared memory a start needs no room on a full disk, and a disk
-            // that fails is an error, where it would be a SIGBUS.
+            // Only one agent uses the database. Without a file of shared memory, a start needs no room on a full disk,
+            // and a disk that fails leads to an error, instead of a SIGBUS.
             try database.execute(
                 """
                 PRAGMA locking_mode = EXCLUSIVE;
@@ -176,18 +177,19 @@ package actor StateStore {
         }
     }
 
-    /// Ends the use of the database, with everything in its one file.
+    /// Closes the database; all its contents are then in its main file.
     package func close() throws {
         try database.close()
     }
 
     /// Stores changes; replaces a database that is damaged or was removed, even if there are no changes.
     ///
-    /// - Returns: Why the earlier content is lost, so that everything must be stored again; `nil` if it is not lost.
+    /// - Returns: The reason why the earlier content is lost, so that everything must be stored again; `nil` if it is
+    ///   not.
     @discardableResult
     package func apply(_ changes: MemoChanges) throws -> StateLoss? {
         defer { aside.withLock { $0 = Self.damagedFile(in: folder) } }
-        // SQLite goes on writing to a file that nobody will find again.
+        // SQLite would continue to write to a file that was removed, and that no start would find.
         let isThere = Self.identity(of: Self.path(in: folder)) == identity
         if !isThere, loss == nil {
             logger.error("state database removed: starting with a new one", metadata: ["folder": "\(folder)"])
@@ -208,7 +210,7 @@ package actor StateStore {
         return loss
     }
 
-    /// Opens the database anew; one whose damage only shows in use is set aside.
+    /// Opens the database again, and stores the changes; a database whose damage shows only then is set aside.
     private func reopen(storing changes: MemoChanges) throws {
         try reopen()
         do {
@@ -220,7 +222,7 @@ package actor StateStore {
     }
 
     private func reopen(settingAsideBecause damage: (any Error)? = nil) throws {
-        // One that is still open would take the files of the new one away when it is closed.
+        // Closing the old database later would remove files of the new one.
         try database.close()
         isClosed = true
         if let damage {
@@ -236,15 +238,16 @@ package actor StateStore {
 }
 
 extension Error {
-    /// Whether the file is not, or no longer, a database as an agent writes it; errors caused by the file system or by
-    /// another process do not count.
+    /// Whether the error shows that the file is not, or no longer, a database as an agent writes it.
+    ///
+    /// Errors caused by the file system or by another process do not count.
     fileprivate var isDamage: Bool {
         guard let error = self as? DatabaseError else { return !(self is FileError) }
         switch error.code {
         case SQLITE_IOERR, SQLITE_FULL, SQLITE_CANTOPEN, SQLITE_PERM, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_NOMEM,
             SQLITE_INTERRUPT, SQLITE_ABORT:
             return false
-        // Its header can mark a file as read-only although it can be opened for writing.
+        // A damaged header can mark a file as read-only although it can be opened for writing.
         case SQLITE_READONLY: return error.extendedCode == SQLITE_READONLY
         default: return true
         }

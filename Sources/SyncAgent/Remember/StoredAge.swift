@@ -2,24 +2,24 @@
 import CacheFormat
 import SyncPlan
 
-/// How long ago something happened, stored so that changes of the wall clock do not affect it.
+/// The age of an event, stored so that changes of the wall clock do not affect it.
 ///
-/// It is used for grace periods, leases and holds, whose time passes only while the system is awake. Within one boot,
-/// the elapsed time is known exactly. After a reboot, only the time that had passed when it was stored counts.
+/// Ages are stored for grace periods, leases and holds, whose time passes only while the system is awake. Within one
+/// boot, the elapsed time is known exactly. After a reboot, only the time up to the store counts.
 struct StoredAge: Equatable, StoredMemo {
     /// The ages and times that can be stored, in milliseconds: a hundred years.
     private static let range: ClosedRange<Int64> = 0...36_525 * 86_400_000
 
-    /// How long ago it was when it was stored, in milliseconds.
+    /// The age when it was stored, in milliseconds.
     var elapsed: Int64
-    /// The boot in which it was stored; `nil` if that is unknown.
+    /// The boot in which the age was stored; `nil` if that is unknown.
     var boot: String?
-    /// How long the system had been awake since that boot when it was stored, in milliseconds.
+    /// How long the system had been awake since that boot when the age was stored, in milliseconds.
     var awake: Int64
 
     var isPossible: Bool { Self.range.contains(elapsed) && Self.range.contains(awake) }
 
-    /// The age of what happened at this time by the clock of this run.
+    /// The age of an event with this time by the clock of this run.
     init(of time: Timestamp, clock: AgentClock) {
         self.init(
             elapsed: (clock.now - time).milliseconds, boot: BootID.current, awake: AgentClock.timeAwake.milliseconds)
@@ -31,7 +31,7 @@ struct StoredAge: Equatable, StoredMemo {
         self.awake = min(max(awake, Self.range.lowerBound), Self.range.upperBound)
     }
 
-    /// When it happened, by the clock of this run; time that the system slept before this run does not count.
+    /// The event's time by the clock of this run, as if the system had not slept before this run.
     func time(by clock: AgentClock) -> Timestamp {
         let isSameBoot = boot != nil && boot == BootID.current
         let since = isSameBoot ? max(AgentClock.timeAwake.milliseconds - awake, 0) : 0
