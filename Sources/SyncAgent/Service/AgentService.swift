@@ -37,7 +37,7 @@ struct AgentService: Sendable {
     private func reportStatus() async {
         var last = ""
         for await _ in agent.changes {
-            // Groups changes that come together.
+            // Changes in quick succession are reported together.
             guard (try? await Task.sleep(for: ServiceNotices.pace)) != nil else { return }
             // A start that makes progress may take as long as it needs.
             if agent.isStarting { await manager.stillStarting() }
@@ -55,8 +55,8 @@ struct AgentService: Sendable {
         await manager.status(text)
     }
 
-    /// Announces the stop once the task is cancelled, whatever the other tasks wait for, and repeats that until the
-    /// agent's loop has ended.
+    /// Announces the stop once the task is cancelled, whatever the other tasks wait for, and repeats the message until
+    /// the agent's loop has ended.
     private func announceStop() async {
         await Milestone().wait()
         await manager.stopping()

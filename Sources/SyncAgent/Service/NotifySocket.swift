@@ -34,7 +34,7 @@ package struct NotifySocket: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Errno(rawValue: errno) }
         defer { close(descriptor) }
-        // Stands for a timeval: with a static standard library the compiler does not find that type's members.
+        // The layout of a timeval: with a static standard library, the compiler does not find that type's members.
         var patience = (seconds: Self.patience, microseconds: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout.size(ofValue: patience)))

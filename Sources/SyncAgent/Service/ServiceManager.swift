@@ -40,7 +40,7 @@ package actor ServiceManager {
     /// Reports the status, if it changed and the last report is at least a second old.
     package func status(_ text: String) { send(notices.status(text, at: AgentClock.timeAwake)) }
 
-    /// How long to wait before the next status may be sent.
+    /// The time until the next status may be sent.
     package var pause: Duration { notices.pause(at: AgentClock.timeAwake) }
 
     package func reloading() { send(notices.reloading(at: AgentClock.timeAwake)) }
@@ -51,7 +51,7 @@ package actor ServiceManager {
 
     package func stillStopping() { send(notices.stillStopping()) }
 
-    /// Feeds the watchdog.
+    /// Resets the watchdog's timer.
     package func alive() { send(notices.alive()) }
 
     private func send(_ message: String?) {
