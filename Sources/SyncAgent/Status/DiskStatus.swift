@@ -24,15 +24,15 @@ package struct DiskStatus: Sendable {
 
     /// The status that the folders show.
     ///
-    /// For a running agent that cannot be asked, only the cache counts: its lists folder and settings may differ from
-    /// the caller's.
+    /// If an agent runs but cannot be asked, only the cache is read: the agent's lists folder and settings may differ
+    /// from the caller's.
     package func report(agent: LockState = .free) async -> StatusReport {
         var restored = restore()
-        // Before the lists are read: they may end a hold whose generations are not restored here.
+        // The hold is taken before the lists are read, which may end it: its generations are not restored here.
         let hold = restored.plan.evictionStatus
         let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
         var report = restored.plan.status
-        // What only a running agent knows.
+        // The values that only a running agent knows.
         let blank = StatusReport(state: .stopped)
         (report.state, report.reachable) = (blank.state, blank.reachable)
         (report.downloads, report.watch, report.configuration) = (blank.downloads, blank.watch, blank.configuration)
@@ -46,7 +46,7 @@ package struct DiskStatus: Sendable {
         if agent != .free {
             (report.eviction, report.renditions) = (.unknown, nil)
         } else if report.eviction.state != .suspended || report.generation == nil && restored.trouble == nil {
-            // If nothing was ever published, there are no lists to doubt.
+            // If nothing was ever published, eviction is not in doubt.
             report.eviction = report.icons.retired > 0 ? hold : .active
         }
         report.storage = StatusReport.Storage(damaged: StateStore.damagedFile(in: folders.state)?.string)
@@ -55,7 +55,7 @@ package struct DiskStatus: Sendable {
         return report
     }
 
-    /// Everything that the folders show about a URL; `nil` if nothing.
+    /// The state of a URL as the folders show it; `nil` if they do not have it.
     ///
     /// - Throws: ``IconCacheError`` if the cache cannot be read.
     package func report(on url: IconURL) throws -> IconReport? {
@@ -76,7 +76,7 @@ package struct DiskStatus: Sendable {
     private struct Restored {
         /// The plan that an agent would start with, except for older generations.
         var plan: Reconciler
-        /// Why readers cannot read the newest generation, or a part of it.
+        /// The reason why readers cannot read the newest generation, or a part of it.
         var trouble: IconCacheError?
         /// Whether the state database could be read.
         var hasMemory: Bool
@@ -111,7 +111,7 @@ package struct DiskStatus: Sendable {
     /// Feeds the current lists to the plan, and returns whether the published generation matches them.
     private func readLists(into plan: inout Reconciler) async -> Bool {
         let adopted = AdoptedLists.root(inState: folders.state)
-        // Only the agent's user and root see which lists were taken over.
+        // Only the agent's user and root can see which lists were taken over from upstreams.
         let isHidden = access(adopted.string, R_OK) != 0 && errno == EACCES
         var scanner = ListScanner(
             folder: folders.lists, adopted: isHidden ? nil : adopted, parser: parser,
@@ -138,7 +138,7 @@ package struct DiskStatus: Sendable {
     private func countFiles(in report: inout StatusReport, showing images: Int) {
         guard let folder = try? CacheFolder(folders.cache) else { return }
         var urls = 0
-        // Images that were written for a publication that did not follow are newer than the manifest.
+        // Files of images that are newer than the manifest were written for a publication that did not follow.
         var unpublished = 0
         let published = (try? folder.status(CacheLayout.manifest)).map { Duration($0.st_mtim) }
         for fan in CacheLayout.fanOut {
@@ -152,7 +152,7 @@ package struct DiskStatus: Sendable {
                 }
             }
         }
-        // Without a manifest, it is unknown which of them are referenced.
+        // Without a manifest, it is unknown which images are referenced.
         let shown = report.icons.ready + report.icons.previous
         if report.generation != nil {
             report.icons.retired = max(min(urls - shown, report.cache.images - unpublished - images), 0)
@@ -165,7 +165,7 @@ extension Remembered {
     fileprivate init(failuresIn documents: [Digest: AppListDocument]) {
         self.init()
         for app in documents.values.lazy.flatMap(\.apps) {
-            // A later version may have unknown codes.
+            // A later version may have written codes that are unknown here.
             guard let error = app.error, let code = FetchFailure.Code(rawValue: error) else { continue }
             let failure = IconRecord.Failure(
                 code: code, message: "the cause is not stored on disk", attempts: 0, nextAttempt: .distantPast)
@@ -175,7 +175,7 @@ extension Remembered {
 }
 
 extension AppListDocument.App {
-    /// Why the icon's own URL has no image; `nil` if it has one or was never tried.
+    /// The reason why the icon's own URL has no image; `nil` if it has one or was never tried.
     fileprivate var error: String? {
         if case .failed(let error) = state { error } else { previous?.error }
     }
