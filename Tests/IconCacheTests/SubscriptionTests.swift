@@ -78,17 +78,17 @@ struct SubscriptionTests {
             let path = folder.appending("cache")
             let list = SubscriptionReader(IconCache(at: path), KnownDocument("a"))
             let icon = SubscriptionReader(IconCache(at: path), KnownIcon("u"))
-            #expect(try await list.news() == [nil])
-            #expect(try await icon.news() == [nil])
-            #expect(try await list.news().isEmpty)
-            #expect(try await icon.news().isEmpty)
+            #expect(try await list.changes() == [nil])
+            #expect(try await icon.changes() == [nil])
+            #expect(try await list.changes().isEmpty)
+            #expect(try await icon.changes().isEmpty)
             for text in ["1", "2"] {
                 try PublishedCache(at: path).publish(1, ["a": ["u": text]])
-                #expect(try await list.news() == [Sample.document("a", ["u": text])])
-                #expect(try await icon.news() == [.ready(Sample.image(text))])
+                #expect(try await list.changes() == [Sample.document("a", ["u": text])])
+                #expect(try await icon.changes() == [.ready(Sample.image(text))])
                 try FileManager.default.removeItem(atPath: path.string)
-                #expect(try await list.news().isEmpty)
-                #expect(try await icon.news().isEmpty)
+                #expect(try await list.changes().isEmpty)
+                #expect(try await icon.changes().isEmpty)
             }
         }
     }

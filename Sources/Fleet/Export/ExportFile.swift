@@ -13,14 +13,14 @@ package struct ExportFile: Hashable, Sendable {
         self.bytes = bytes
     }
 
-    /// Whether it is an image rather than a list document.
+    /// Whether the file is an image rather than a list document.
     package var isIcon: Bool { path.starts(withBytes: "\(CacheLayout.icons)/") }
 }
 
 package struct ExportContents: Equatable, Sendable {
     /// The sizes of the files, by path: files that a manifest may lead to, signatures, and the manifest.
     package var sizes: [String: Int] = [:]
-    /// What is at such a path if it is not a file, for example a symbolic link.
+    /// The kinds of entries at such paths that are not files, for example symbolic links.
     package var others: [String: String] = [:]
     package var leftovers: [String] = []
 

@@ -3,9 +3,9 @@ import CacheFormat
 
 /// The relative paths of an exported cache, and the HTTP cache lifetimes of its files.
 package enum ExportLayout {
-    /// The folder that only exports contain: it marks the target as theirs.
+    /// A folder that only exports contain: it marks the target as an export.
     package static let own = ".syncagent-export"
-    /// Records since when each remaining file is no longer named by the manifest.
+    /// The file that records since when the manifest no longer names a file.
     package static let record = "\(own)/unnamed"
 
     /// The name of a file until it is complete, in the same folder; no reader looks for it.

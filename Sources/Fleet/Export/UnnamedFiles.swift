@@ -27,15 +27,15 @@ package struct UnnamedFiles: Equatable, Sendable {
 
     /// Updates the record after a successful export, and returns the files to remove, sorted.
     ///
-    /// `named` are the paths that the exported manifest leads to, and its signature; other present files stay for
-    /// `keep` after the last export that named them.
+    /// `named` are the paths that the exported manifest leads to, and its signature; other files stay for `keep` after
+    /// the last export that named them.
     package mutating func update(
         present: some Sequence<String>, named: Set<String>, now: Timestamp, keep: Duration
     ) -> [String] {
         var next: [String: Timestamp] = [:]
         var due: [String] = []
         for path in present where ExportLayout.isNamed(path) && !named.contains(path) {
-            // A clock that was ahead must not prolong it.
+            // A recorded time in the future comes from a clock that was ahead, and must not keep the file for longer.
             let time = min(since[path] ?? now, now).inWholeSeconds
             if now - time >= keep { due.append(path) } else { next[path] = time }
         }

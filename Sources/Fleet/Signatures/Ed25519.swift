@@ -39,7 +39,8 @@ enum Ed25519 {
         defer {
             EVP_MD_CTX_free(context)
             EVP_PKEY_free(key)
-            // Otherwise the next TLS connection on this thread takes the error of a wrong signature for its own.
+            // A wrong signature leaves an error in this thread's queue, where the next TLS connection would take it for
+            // its own.
             ERR_clear_error()
         }
         return key != nil && EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1

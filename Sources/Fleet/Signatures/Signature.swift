@@ -43,7 +43,7 @@ package struct Signature: Equatable, Sendable {
             trustedComment: Array(lines[2].dropFirst(Self.commentMark.count)), commentSignature: comment)
     }
 
-    /// The longest signature file, in bytes: minisign's limits on the two comments, and the rest.
+    /// The longest signature file, in bytes: minisign's limits on the two comments, and the other lines.
     private static let longest = 10_000
 
     private static let commentMark = Array("trusted comment: ".utf8)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package enum SignatureError: Error, Equatable, Sendable {
-    /// The reason is a clause.
+    /// The text is not a public key; the reason is a clause.
     case notAPublicKey(String)
-    /// Not a secret key, or one that cannot be used; the reason is a clause.
+    /// The text is not a usable secret key; the reason is a clause.
     case notASecretKey(String)
-    /// The reason is a clause.
+    /// The text is not a signature; the reason is a clause.
     case notASignature(String)
     /// The signature is of a hash of the message (`minisign -S` without `-l`).
     case prehashed

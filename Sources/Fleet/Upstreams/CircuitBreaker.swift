@@ -5,7 +5,7 @@ import CacheFormat
 ///
 /// It opens after several failures in a row. At the end of its time it is half-open: the request for the manifest is
 /// the probe. If the probe fails, it opens again for longer; if it succeeds, it closes. The time is reset when an image
-/// arrives, or when all has been well for `breakMax`.
+/// arrives, or after `breakMax` without failures.
 struct CircuitBreaker: Equatable, Sendable {
     private(set) var failures = 0
     /// How often it opened since it was reset.
@@ -19,7 +19,8 @@ struct CircuitBreaker: Equatable, Sendable {
     mutating func recordFailure(
         _ settings: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        // Late failures of requests in flight together are no news.
+        // Requests that were in flight together fail together: one that fails after the breaker has opened is not
+        // counted.
         if let probe, probe > now { return }
         failures += 1
         guard isOpen || failures >= settings.breakAfter else { return }
@@ -29,7 +30,7 @@ struct CircuitBreaker: Equatable, Sendable {
         probe = now + limit * Double.random(in: 0...1, using: &generator)
     }
 
-    /// Opens for as long as the upstream asks to wait.
+    /// Opens for as long as the upstream asks clients to wait.
     mutating func wait(_ delay: Duration, atMost limit: Duration, from now: Timestamp) {
         let end = now + min(delay, limit)
         probe = max(probe ?? end, end)

@@ -37,7 +37,7 @@ extension IconSources {
 
     package var isRead: Bool { upstreams.contains { $0.index != nil } }
 
-    /// Why no upstream will soon have an icon, according to their lists.
+    /// The reason why no upstream will soon have an icon, according to their lists.
     package func lack(of url: IconURL) -> SourceLack? {
         let entries = upstreams.compactMap { $0.index?[url] }
         if entries.isEmpty { return .unlisted }
@@ -46,7 +46,7 @@ extension IconSources {
 
     package func opinions(on icon: SoughtIcon, at now: Timestamp) -> [UpstreamOpinion] {
         upstreams.map { upstream in
-            // Explains why it says nothing newer.
+            // The failure explains why the upstream's manifest is old.
             let failure = upstream.failure.map { "\($0.message) [\($0.code)]" }
             var opinion = UpstreamOpinion(url: upstream.url.description, says: "unlisted", obstacle: failure)
             guard let index = upstream.index else {
@@ -81,7 +81,7 @@ extension IconSources {
         return "its manifest is stale"
     }
 
-    /// What happens next to a waiting icon, as a clause; `nil` if it does not wait.
+    /// The next step for a waiting icon, as a clause; `nil` if it does not wait.
     package func next(for url: IconURL) -> String? {
         guard isWaiting(url) else { return nil }
         guard settings.fallback == .origin else {
@@ -99,14 +99,14 @@ extension IconSources {
 }
 
 extension IconSources {
-    /// Where an image came from, and how long it is fresh, as text; `nil` if its response is not an upstream's.
+    /// The upstream of an image, and how long the image is fresh, as text; `nil` if its response is not an upstream's.
     package func provenance(
         of response: StoredResponse, path: String?, at now: Timestamp
     ) -> (url: String?, freshness: String)? {
         source(ofResponseFrom: response.url).map { (path.map($0.url.file)?.url, freshness(from: $0, at: now)) }
     }
 
-    /// Why icons without an image wait, as a clause.
+    /// The reason why icons without an image wait, as a clause.
     package func reasonToWait(images: Int) -> String {
         let (image, server) = images == 1 ? ("its image", "its server is") : ("their images", "their servers are")
         return waitsForGood
@@ -118,7 +118,7 @@ extension IconSources {
     package static let failureRule =
         "the upstream's failure applies until it reports another state, or its manifest is stale"
 
-    /// The states of the upstreams that were read, or failed.
+    /// The states of the upstreams whose manifest was read, or could not be.
     package struct States: Equatable, Sendable {
         fileprivate var states: [UpstreamURL: UpstreamReport.State] = [:]
 
@@ -131,7 +131,7 @@ extension IconSources {
         return known
     }
 
-    /// The upstreams whose known state has changed, and why.
+    /// The upstreams whose known state has changed, each with the reason.
     package func changes(
         since last: States, at now: Timestamp
     ) -> [(UpstreamURL, UpstreamReport.State, reason: String)] {

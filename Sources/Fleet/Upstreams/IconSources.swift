@@ -12,19 +12,19 @@ package struct IconSources: Sendable {
         var isLast = false
         /// Whether the wait is over and the origin is used.
         var isOver = false
-        /// Whether an upstream with an open circuit breaker has it.
+        /// Whether an upstream has the icon, but its circuit breaker is open.
         var isBlocked = false
     }
 
-    /// The age up to which a poll counts as the last one: caches on the way keep a manifest for that long.
+    /// The age up to which a poll counts as recent: HTTP caches on the way keep a manifest for that long.
     private static let recently: Duration = .seconds(60)
 
     package private(set) var settings: UpstreamSettings
-    /// Whether the run ends when all is done, so that nothing waits.
+    /// Whether the run ends when all work is done, so that no icon waits for an upstream.
     private let triesOnce: Bool
     private(set) var upstreams: [Upstream] = []
     private(set) var clockOffset: Duration = .zero
-    /// Changes with the set of upstreams, so that answers to earlier polls are ignored.
+    /// A number that changes with the set of upstreams, so that answers to earlier polls are ignored.
     private var epoch = 0
     private var waits: [IconURL: Wait] = [:]
     private var failed: Set<IconURL> = []
@@ -56,11 +56,11 @@ package struct IconSources: Sendable {
         failed = []
         guard !isKept else { return }
         epoch += 1
-        // A user waits to see whether the new ones work.
+        // A user who changed the settings waits to see whether the new upstreams work.
         setUpstreams(within: settings.poll / Upstream.haste, at: now, using: &generator)
     }
 
-    /// Reads all documents again, soon: more of them is kept from now on.
+    /// Reads all documents again, soon, because more of their contents is now needed.
     package mutating func readAgain(at now: Timestamp, using generator: inout some RandomNumberGenerator) {
         guard !isEmpty else { return }
         epoch += 1
@@ -101,7 +101,7 @@ package struct IconSources: Sendable {
     package mutating func end(
         _ answer: UpstreamAnswer, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> [IconURL] {
-        // The upstream may have been removed from the settings meanwhile.
+        // The upstream may have been removed from the settings during the poll.
         guard answer.epoch == epoch, let place = upstreams.firstIndex(where: { $0.url == answer.url }) else {
             return []
         }
@@ -112,10 +112,10 @@ package struct IconSources: Sendable {
         var changes: [IconURL] = []
         if case .accepted(let contents) = answer.outcome {
             memos[contents.memo.url] = contents.memo
-            // The upstream may no longer name icons that failed because of it.
+            // The upstream's manifest may no longer name the icons whose files it did not deliver.
             changes = contents.changes + failed
             failed = []
-            // What a stale manifest says did not count.
+            // While the manifest was stale, its entries did not count for freshness.
             if !wasFresh { return changes + waits.keys }
         }
         return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
@@ -129,8 +129,8 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// Returns the icons that wait, and those (forgotten here) that failed according to an upstream: another may have
-    /// them.
+    /// Returns the waiting icons, and the icons that failed according to an upstream, whose failures are forgotten:
+    /// another upstream may have their images.
     package mutating func drainUndecided() -> [IconURL] {
         defer { failed = [] }
         return Array(failed.union(waits.keys))
@@ -151,7 +151,7 @@ package struct IconSources: Sendable {
 
     // MARK: Icons
 
-    /// Decides where an icon that is due comes from.
+    /// Decides whether an icon that is due comes from an upstream or its origin.
     ///
     /// `refreshSpread` is the longest random delay before an icon with an image is requested from its origin; `mayPoll`
     /// says whether upstreams can be polled now.
@@ -159,7 +159,7 @@ package struct IconSources: Sendable {
         for icon: SoughtIcon, refreshSpread: Duration, mayPoll: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> SourceDecision {
-        // The request is repeated.
+        // The icon is queued or in flight already: the same request is returned.
         let url = icon.url
         if let request = requests[url] { return .take(queue: request.url.description) }
         var failure: SourceDecision?
@@ -177,7 +177,7 @@ package struct IconSources: Sendable {
             case .ready(let file):
                 guard icon.accepts(file.sha256) else { continue }
                 if let image = icon.image {
-                    // A stale manifest confirms and replaces nothing.
+                    // A stale manifest neither confirms nor replaces an image.
                     guard freshUntil > now else { continue }
                     if image == file.sha256 {
                         waits[url] = nil
@@ -200,7 +200,7 @@ package struct IconSources: Sendable {
             failed.insert(url)
             return failure
         }
-        // Images of a fleet become stale together with their upstream, so requests to origins are spread over a longer
+        // All machines' copies become stale together, so requests to origins for refreshes are spread over a longer
         // time.
         let spread = icon.hasImage ? max(settings.spread, refreshSpread) : settings.spread
         var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
@@ -218,8 +218,9 @@ package struct IconSources: Sendable {
         return Wait(end: now + settings.wait + spread * Double.random(in: 0...1, using: &generator))
     }
 
-    /// Decides whether to use the origin; upstreams not polled recently are polled first, as the image may have
-    /// arrived.
+    /// Decides whether to use the origin.
+    ///
+    /// Upstreams that were not polled recently are polled first, because they may have the image by now.
     private mutating func originDecision(
         for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
     ) -> SourceDecision {
@@ -250,7 +251,7 @@ package struct IconSources: Sendable {
     /// Whether an upstream request of the icon is queued or in flight.
     package func isTaking(_ url: IconURL) -> Bool { requests[url] != nil }
 
-    /// Whether a response from this URL is one of an upstream in use.
+    /// Whether a URL is that of responses from an upstream in use.
     package func gave(responseFrom url: String?) -> Bool { source(ofResponseFrom: url) != nil }
 
     /// Whether an upstream has another image for the icon, and can be requested now.
@@ -264,9 +265,9 @@ package struct IconSources: Sendable {
         }
     }
 
-    /// An upstream's rendition of an image for which `isFit` holds; `nil` if none has one.
+    /// An upstream's rendition of an image, chosen by `isFit`; `nil` if no upstream has one.
     ///
-    /// The digest of the original determines it, so that a stale manifest serves as well.
+    /// A rendition depends only on the digest of its original, so that of a stale manifest is as good.
     package func rendition(
         of original: Digest, pixels: Int, where isFit: (UpstreamRendition) -> Bool
     ) -> UpstreamRequest? {
@@ -285,7 +286,7 @@ package struct IconSources: Sendable {
 
     package func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
-    /// The upstream that an image came from; `nil` if it came from elsewhere.
+    /// The upstream that an image came from; `nil` if it came from an origin.
     func source(ofResponseFrom url: String?) -> Upstream? { upstreams.first { $0.url.folder.url == url } }
 
     /// Replaces the response's URL by an equal text that is already in memory.
@@ -309,9 +310,9 @@ package struct IconSources: Sendable {
 
     package mutating func drop(_ url: IconURL) { requests[url] = nil }
 
-    /// Forgets an icon that is unreferenced, or has what it waited for.
+    /// Forgets an icon that is unreferenced, or whose wait is over.
     package mutating func forget(_ url: IconURL) {
-        // Nearly always: a look-up in an empty dictionary hashes the key, too.
+        // Returns early, as nearly always: even a look-up in an empty dictionary hashes the key.
         if requests.isEmpty, waits.isEmpty, failed.isEmpty { return }
         requests[url] = nil
         waits[url] = nil
@@ -329,7 +330,7 @@ package struct IconSources: Sendable {
         if !isEmpty { waits[url, default: Wait(end: now)].end = now }
     }
 
-    /// Ends a request to an upstream; `nil` if the request was not to one.
+    /// Ends a request to an upstream; `nil` if the request was to an origin.
     package mutating func finish(
         _ url: IconURL, _ outcome: FetchOutcome, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) -> SourceEnd? {

@@ -4,7 +4,7 @@ package import CacheFormat
 
 /// A pattern of the names of app lists: `*.plist`, `team-?.json`.
 ///
-/// `*` stands for any bytes, `?` for one.
+/// `*` stands for any bytes, `?` for one byte.
 package struct ListPattern: Hashable, Sendable, CustomStringConvertible {
     package let description: String
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// Which of two manifests is newer, so that it may replace the other at an upstream and be accepted after it.
+/// The order of two manifests: only a newer one may replace the other at an upstream, or be accepted after it.
 package enum ManifestOrder: Equatable, Sendable {
-    /// When a manifest was published, and its generation.
+    /// The time of a manifest's publication, and its generation.
     ///
-    /// The time counts first: an agent whose cache and state were removed starts again with generation 1.
+    /// The time is compared first: an agent whose cache and state were removed starts again with generation 1.
     package typealias Edition = (published: Timestamp, generation: Int)
 
     case same
     case newer
     case older
-    /// They differ, but have the same time and generation.
+    /// The manifests differ, but have the same time and generation.
     case conflict
 
     package init(_ new: Edition, after old: Edition, isSameText: Bool) {

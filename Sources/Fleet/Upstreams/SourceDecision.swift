@@ -7,29 +7,29 @@ package typealias SourcePoll = UpstreamPoll
 package typealias SourceReply = UpstreamAnswer
 package typealias SourceMemo = UpstreamMemo
 
-/// What to do for an icon that is due, if there are upstreams.
+/// The decision on an icon that is due, if there are upstreams.
 package enum SourceDecision: Equatable, Sendable {
     case take(queue: String)
-    /// An upstream has the same image as on disk: it is fresh until then.
+    /// An upstream has the same image as on disk, which is therefore fresh until the time in the answer.
     case confirmed(SourceAnswer)
-    /// An upstream reports that the icon failed, which counts until then.
+    /// An upstream reports that the icon failed; the failure counts until the time.
     case failed(FetchFailure, until: Timestamp)
-    /// Decide again when an upstream has news, or at that time.
+    /// Decide again when an upstream's manifest changes, or at this time.
     case wait(until: Timestamp?)
     case origin
 }
 
-/// Why no upstream will soon have the image of a waiting icon.
+/// The reason why no upstream will soon have the image of a waiting icon.
 package enum SourceLack: Hashable, Sendable {
     case unlisted
-    /// The icon failed for each upstream that names it.
+    /// The icon failed at every upstream that names it.
     case failed
 }
 
 package struct UpstreamRequest: Equatable, Sendable {
     package var url: UpstreamURL
     package var file: UpstreamFile
-    /// Whether to bypass caches on the way, because one of them had another file.
+    /// Whether to bypass HTTP caches on the way, because one of them had another file.
     package var bypassesCaches = false
 
     package var target: FetchTarget { url.file(file.path) }
@@ -39,7 +39,7 @@ package struct UpstreamRequest: Equatable, Sendable {
     }
 }
 
-/// Freshness of an image that an upstream confirmed or delivered.
+/// The freshness of an image that an upstream confirmed or delivered.
 package struct SourceAnswer: Equatable, Sendable {
     /// A response without fields, with the folder of the upstream as its URL: all icons share it.
     package var response: StoredResponse
@@ -72,12 +72,12 @@ package struct SoughtIcon {
 }
 
 package enum SourceEnd: Equatable, Sendable {
-    /// The image arrived; it is fresh until then.
+    /// The image arrived; the answer says until when it is fresh.
     case image(SourceAnswer)
     case again
     /// The image that the manifest names arrived, but is not accepted here.
     case rejected
-    /// The image did not arrive: decide again.
+    /// The image did not arrive: decide again for the icon.
     case goOn
 }
 
@@ -85,9 +85,11 @@ package struct UpstreamOpinion: Codable, Equatable, Sendable {
     package var url: String
     /// `ready`, `pending`, `failed`, or `unlisted` if none of its lists names the icon.
     ///
-    /// Before its manifest was accepted in this run, the state of the upstream: `unknown`, `broken` or `refused`.
+    /// Before the upstream's manifest was accepted in this run, the state of the upstream: `unknown`, `broken` or
+    /// `refused`.
     package var says: String
-    /// Why it cannot deliver the image now, or reports nothing newer, as a clause; `nil` if nothing is in the way.
+    /// The reason why the upstream cannot deliver the image now, or why its entry may be old, as a clause; `nil` if
+    /// there is none.
     package var obstacle: String?
 
     package init(url: String, says: String, obstacle: String? = nil) {

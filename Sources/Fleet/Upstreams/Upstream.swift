@@ -6,9 +6,9 @@ struct Upstream: Sendable {
     let url: UpstreamURL
     /// The last accepted manifest, possibly from an earlier run.
     private(set) var accepted: UpstreamMemo?
-    /// The content of that manifest; `nil` until one was accepted in this run.
+    /// The content of the accepted manifest; `nil` until one was accepted in this run.
     private(set) var index: UpstreamIndex?
-    /// How far the wall clock is ahead of the agent's; manifests have wall clock times.
+    /// How far the wall clock is ahead of the agent's clock; manifests have wall clock times.
     private var clockOffset: Duration
     private var validators: Validators?
     private var found: [Digest: UpstreamDocument] = [:]
@@ -21,7 +21,8 @@ struct Upstream: Sendable {
     private var misses: [Digest: Miss] = [:]
     /// The number of misses at which expired ones are removed.
     private var missLimit = 1000
-    /// Why the last manifest was not accepted, or why this machine is refused; `nil` if all is well.
+    /// The reason why the last manifest was not accepted, or why the upstream refuses this machine; `nil` if neither is
+    /// so.
     private(set) var failure: UpstreamFailure?
 
     // MARK: Polls
@@ -35,9 +36,9 @@ struct Upstream: Sendable {
     /// The number of polls since the last icon began to wait.
     private var hurriedPolls = 0
     private var bypassesCaches = false
-    /// When a poll last bypassed caches because a manifest was refused.
+    /// When a poll last bypassed HTTP caches because a manifest was refused.
     private var lastBypass: Timestamp?
-    /// Whether a poll bypassed caches since this manifest was accepted, because an image it names is missing.
+    /// Whether a poll bypassed HTTP caches since this manifest was accepted, because an image that it names is missing.
     private var hasBypassed = false
 
     init(_ url: UpstreamURL, accepted: UpstreamMemo?, clockOffset: Duration = .zero, firstPoll: Timestamp) {
@@ -49,7 +50,7 @@ struct Upstream: Sendable {
 
     /// The initial polling rate while icons wait, as a multiple of the normal rate.
     static let hurry = 15.0
-    /// The divisor of `poll` that gives the longest delay of the first such poll.
+    /// The divisor of `poll` that gives the longest delay of the first poll for a waiting icon.
     static let haste = 90.0
 
     /// Polls soon because icons begin to wait: within `poll` / 90, then after `poll` / 15, and then ever later.
@@ -62,7 +63,7 @@ struct Upstream: Sendable {
         waitForBreaker()
     }
 
-    /// Polls now, unless it was polled since a time; returns whether it is polled.
+    /// Polls now, unless the last poll was after `time`; returns whether a poll is due.
     mutating func pollNow(unlessSince time: Timestamp, at now: Timestamp) -> Bool {
         if isPolling { return true }
         guard lastPoll.map({ $0 < time }) ?? true, !breaker.isOpen else { return false }
@@ -70,7 +71,7 @@ struct Upstream: Sendable {
         return true
     }
 
-    /// Polls now at a user's request, even if the circuit breaker is open, but at most once a second.
+    /// Polls now because a user asked for it, even if the circuit breaker is open, but at most once a second.
     ///
     /// The current poll may have read an older manifest, so another one follows, unless the current one fails.
     mutating func pollOnDemand(at now: Timestamp) {
@@ -118,7 +119,7 @@ struct Upstream: Sendable {
         case .accepted(let contents):
             failure = nil
             breaker.close(after: settings.breakMax, at: now)
-            // A new generation may have what was missing.
+            // The new generation may have files that were missing.
             misses = [:]
             hasBypassed = false
             found = [:]
@@ -128,7 +129,7 @@ struct Upstream: Sendable {
             self.found = found
             switch failure.cause {
             case .request(let cause): record(UpstreamVerdict(cause), settings, at: now, using: &generator)
-            // It answers, but perhaps with an old copy from a cache on the way.
+            // The upstream answers, but a cache on the way may have given an old copy.
             case .refusal:
                 breaker.close(after: settings.breakMax, at: now)
                 askForNew(settings.missTTL, at: now)
@@ -142,7 +143,7 @@ struct Upstream: Sendable {
         isWanted = false
     }
 
-    /// Makes the next poll bypass caches on the way, unless one did recently.
+    /// Makes the next poll bypass HTTP caches on the way, unless one did recently.
     private mutating func askForNew(_ interval: Duration, at now: Timestamp) {
         guard lastBypass.map({ $0 + interval <= now }) ?? true else { return }
         bypassesCaches = true
@@ -176,17 +177,17 @@ struct Upstream: Sendable {
         record(verdict, settings, at: now, using: &generator)
         switch verdict {
         case .miss:
-            // The manifest names it, but a newer one may not.
+            // The manifest names the image, but a newer manifest may not.
             guard !hasBypassed else { break }
             (hasBypassed, bypassesCaches) = (true, true)
-            // Random delay: all machines that want the image miss it together.
+            // Random delay: all machines of a fleet that need the image miss it together.
             let delay = settings.missTTL / 6 * Double.random(in: 0...1, using: &generator)
             nextPoll = min(nextPoll, now + delay)
         case .configuration: self.failure = UpstreamFailure(failure)
         case .wait, .unavailable: if breaker.isOpen { self.failure = UpstreamFailure(failure) }
         case .rejected, .unknown: break
         }
-        // The probe of an open circuit breaker.
+        // The next poll is the probe of an open circuit breaker.
         if let probe = breaker.probe { nextPoll = probe }
     }
 
@@ -202,7 +203,7 @@ struct Upstream: Sendable {
         misses[file.sha256] = miss
     }
 
-    /// `nil` if the image may be requested now.
+    /// When a missing image may be requested again; `nil` if it may be now.
     func missEnd(of file: UpstreamFile, at now: Timestamp) -> Timestamp? {
         misses[file.sha256].flatMap { $0.end > now ? $0.end : nil }
     }
@@ -211,8 +212,8 @@ struct Upstream: Sendable {
 
     /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
     ///
-    /// If a manifest that was accepted in this run with a wrong clock turns out to be from the future, it no longer
-    /// blocks others.
+    /// A manifest that was accepted with a wrong clock may turn out to be from the future; then it no longer keeps
+    /// others from being accepted.
     mutating func setClock(_ offset: Duration, at now: Timestamp) {
         clockOffset = offset
         if index != nil, let memo = accepted, memo.isAhead(of: now + offset) { accepted = nil }
@@ -227,10 +228,11 @@ struct Upstream: Sendable {
 
     // MARK: Freshness
 
-    /// Until when its manifest counts for freshness and failures, by the agent's clock; `nil` without one in this run.
+    /// Until when the manifest counts for freshness and failures, by the agent's clock; `nil` if none was accepted in
+    /// this run.
     func freshUntil(_ maxAge: Duration) -> Timestamp? { index == nil ? nil : end(of: maxAge) }
 
-    /// When the last accepted manifest reaches that age, by the agent's clock.
+    /// When the last accepted manifest reaches the age `maxAge`, by the agent's clock.
     func end(of maxAge: Duration) -> Timestamp? { accepted.map { $0.published + (maxAge - clockOffset) } }
 
     func isFresh(_ maxAge: Duration, at now: Timestamp) -> Bool { freshUntil(maxAge).map { $0 > now } ?? false }

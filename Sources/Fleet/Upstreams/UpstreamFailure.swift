@@ -2,18 +2,18 @@
 import CacheFormat
 package import HTTPRules
 
-/// Why an upstream cannot be used, or its manifest is not accepted.
+/// The reason why an upstream cannot be used, or its manifest is not accepted.
 package struct UpstreamFailure: Error, Equatable, Sendable {
     package enum Refusal: String, CaseIterable, Sendable {
-        /// Its manifest was published more than 1 h ahead of this machine's clock.
+        /// The manifest was published more than 1 h ahead of this machine's clock.
         case ahead = "manifest-ahead"
         /// Two different manifests have the same generation and time.
         case conflict = "manifest-conflict"
-        /// It is not a manifest, or names what is not a document.
+        /// The response is not a manifest, or a file that it names is not a document.
         case damaged = "manifest-damaged"
         /// A document that the manifest names is missing, or has another digest.
         case incomplete = "manifest-incomplete"
-        /// An older manifest than the one accepted before.
+        /// The manifest is older than the one accepted before.
         case rollback = "manifest-rollback"
         /// No key of `upstream.publicKeys` signed the manifest.
         case signature = "manifest-signature"
@@ -22,17 +22,17 @@ package struct UpstreamFailure: Error, Equatable, Sendable {
     package enum Cause: Equatable, Sendable {
         case request(FetchFailure)
         case refusal(Refusal)
-        /// This machine cannot make the request: no memory, no descriptors.
+        /// This machine lacks the memory or descriptors for the request.
         case agent
     }
 
     package var cause: Cause
-    /// What happened, as a clause about the upstream.
+    /// The failure, as a clause about the upstream.
     package var message: String
 
     package init(_ refusal: Refusal, _ message: String) {
         cause = .refusal(refusal)
-        // Parts of it come from the upstream. Cut by bytes: one Character may hold megabytes.
+        // Parts of the text come from the upstream. It is cut by bytes, because one Character may hold megabytes.
         self.message = message.prefix(bytes: 300)
     }
 
@@ -64,17 +64,17 @@ extension FormatError {
     }
 }
 
-/// What a failed request means for the upstream; it determines the next request.
+/// The consequence of a failed request for the upstream; it determines the next request.
 package enum UpstreamVerdict: Equatable, Sendable {
-    /// The file is not there (404, 403, 410).
+    /// The upstream does not have the file (404, 403, 410).
     case miss
-    /// It is the image that the manifest names, but not accepted here.
+    /// The file is the image that the manifest names, but is not accepted here.
     case rejected
-    /// The upstream refuses this machine (401, 407), or its address is refused: a configuration must be changed.
+    /// The upstream refuses this machine (401, 407), or its address is refused: somebody must change a configuration.
     case configuration
-    /// It asks to wait (429, 503 with `Retry-After`).
+    /// The upstream asks the client to wait (429, 503 with `Retry-After`).
     case wait(Duration)
-    /// It does not answer, or not with the file: the circuit breaker counts it.
+    /// The upstream does not answer, or not with the file: the circuit breaker counts a failure.
     case unavailable
     case unknown
 

@@ -8,10 +8,10 @@ package struct UpstreamIndex: Equatable, Sendable {
     package enum Entry: Equatable, Sendable {
         case ready(UpstreamFile)
         case pending
-        /// It failed there; an unknown code of a later version counts as pending instead.
+        /// The icon failed at the upstream; an unknown code of a later version counts as pending instead.
         case failed(FetchFailure.Code)
 
-        /// Which entry counts if documents of one generation differ.
+        /// The precedence among entries for one URL in a generation's documents; the highest counts.
         fileprivate var rank: Int {
             switch self {
             case .ready: 2
@@ -61,7 +61,7 @@ package struct UpstreamIndex: Equatable, Sendable {
 
     package let documents: [Digest: Document]
     private let numbered: [Document]
-    /// The entry that counts for each URL.
+    /// The entry with the highest precedence for each URL.
     private let places: [Key: Place]
     private let renditions: [Digest: [Int: UpstreamRendition]]
 
@@ -82,7 +82,7 @@ package struct UpstreamIndex: Equatable, Sendable {
         }
     }
 
-    /// The rendition of an image; `nil` if it has none, or none of that size was to be kept.
+    /// The rendition of an image; `nil` if the image has none of this size, or renditions of this size are not kept.
     package func rendition(of original: Digest, pixels: Int) -> UpstreamRendition? { renditions[original]?[pixels] }
 
     private static func entry(at place: Place, in documents: [Document]) -> Entry {
@@ -97,7 +97,7 @@ package struct UpstreamIndex: Equatable, Sendable {
 package struct UpstreamFile: Hashable, Sendable {
     package var sha256: Digest
     package var bytes: Int
-    /// The suffix of its name; with the digest it gives the path.
+    /// The suffix of the file's name; with the digest it gives the path.
     private var suffix: String
 
     package init(_ image: AppListDocument.Image) {
@@ -110,10 +110,10 @@ package struct UpstreamFile: Hashable, Sendable {
 /// An image in another size.
 package struct UpstreamRendition: Hashable, Sendable {
     package var file: UpstreamFile
-    /// In pixels.
+    /// The sides, in pixels.
     package var width, height: Int
 
-    /// `nil` if it cannot have been written by an agent.
+    /// Reads a rendition; `nil` if no agent can have written it.
     init?(_ image: AppListDocument.Image) {
         guard image.bytes > 0, image.hasPlainPath else { return nil }
         (file, width, height) = (UpstreamFile(image), image.width, image.height)
@@ -152,7 +152,7 @@ extension UpstreamIndex.Entry {
 extension FetchFailure.Code {
     /// Whether the failure applies to every machine, and for long.
     ///
-    /// Failures that depend on the settings and the network of another machine do not count.
+    /// Failures that depend on the upstream's settings and network do not count.
     var isSharedByMachines: Bool {
         switch self {
         case .http: [.lasting, .forbidden, .gone].contains(persistence)

@@ -31,7 +31,7 @@ package struct UpstreamMemo: Codable, Hashable, Sendable {
 
     func isAhead(of now: Timestamp) -> Bool { published > now + Self.tolerance }
 
-    /// Refuses a manifest from the future, which would block all that follow.
+    /// Refuses a manifest from the future: once accepted, it would block all manifests that follow.
     func validate(at now: Timestamp) throws(UpstreamFailure) {
         guard isAhead(of: now) else { return }
         throw UpstreamFailure(

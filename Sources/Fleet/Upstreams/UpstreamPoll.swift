@@ -16,13 +16,13 @@ package struct UpstreamPoll: Sendable {
     package var accepted: UpstreamMemo?
     package var index: UpstreamIndex?
     package var settings: UpstreamSettings
-    /// One of these keys must have signed the manifest; empty if no signature is required.
+    /// The keys of which one must have signed the manifest; empty if no signature is required.
     package var keys: [PublicKey] { settings.publicKeys }
-    /// Documents that a failed poll brought.
+    /// The documents that arrived in earlier polls that failed.
     package var found: [Digest: UpstreamDocument]
-    /// Renditions with these pixels are taken over.
+    /// The sizes of renditions to take over, in pixels.
     package var renditions: Set<Int> = []
-    /// Distinguishes polls under the current settings from earlier ones.
+    /// A number that distinguishes polls under the current settings from earlier ones.
     package var epoch: Int
 
     package init(
@@ -99,10 +99,10 @@ package struct UpstreamPoll: Sendable {
 
 package struct UpstreamAnswer: Sendable {
     package enum Outcome: Sendable {
-        /// The manifest is unchanged; with the validators of the response, if it was sent again.
+        /// The manifest is unchanged; with the response's validators, if the manifest was sent again.
         case unchanged(Validators? = nil)
         case accepted(UpstreamContents)
-        /// The poll failed; with the documents that arrived.
+        /// The poll failed; `found` are the documents that arrived.
         case failed(UpstreamFailure, found: [Digest: UpstreamDocument] = [:])
     }
 
@@ -120,17 +120,17 @@ package struct UpstreamAnswer: Sendable {
 package struct UpstreamDocument: Sendable {
     package var contents: UpstreamIndex.Document
     package var changes: [IconURL]
-    /// The size of its text, in bytes: an upper bound for what is kept of it.
+    /// The size of the document's text, in bytes: an upper bound for the parts of it that are kept.
     package let bytes: Int
 
     /// The longest URL that is kept, in bytes: lists have no longer server URLs.
     private static let longestURL = 8192
 
-    /// Parses a list document; `old` is what was known before.
+    /// Parses a list document; `old` are the entries known before.
     ///
-    /// Renditions in the given sizes, in pixels, are kept.
+    /// Keeps renditions in the given sizes, in pixels.
     package init(json: [UInt8], old: UpstreamIndex?, renditions: Set<Int> = []) throws(FormatError) {
-        // The line of a ready icon has about 300 bytes.
+        // The line of a ready icon has about 300 bytes, which gives the number of entries.
         let capacity = json.count / 256
         self = try AppListDocument.reduce(
             json, anyLayoutUpTo: UpstreamPoll.anyLayoutLimit, into: { Self(capacity: capacity, bytes: json.count) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import HTTPRules
 
-/// Copies of other agents' caches, which take precedence over origins.
+/// The settings for upstreams: copies of other agents' caches, which take precedence over origins.
 package struct UpstreamSettings: Equatable, Sendable {
     package static let maxCount = 4
 
@@ -13,7 +13,7 @@ package struct UpstreamSettings: Equatable, Sendable {
     package var wait: Duration = .seconds(900)
     /// The longest random delay added to ``wait`` (default 15 minutes).
     package var spread: Duration = .seconds(900)
-    /// What to do with an icon that no upstream has after that time (default: use its origin).
+    /// What happens to an icon that no upstream has after that time (default: it is requested from its origin).
     package var fallback: Fallback = .origin
     /// Timeout for connecting, TLS included (default 2 s).
     package var connectTimeout: Duration = .seconds(2)
@@ -23,9 +23,9 @@ package struct UpstreamSettings: Equatable, Sendable {
     package var totalTimeout: Duration = .seconds(20)
     /// How many failures in a row open the circuit breaker of an upstream (default 3).
     package var breakAfter: Int = 3
-    /// The upper limit of the random time for which it first opens; the limit doubles each time (default 60 s).
+    /// The limit of the random time for which the breaker first opens; it doubles with each opening (default 60 s).
     package var breakFor: Duration = .seconds(60)
-    /// The highest such limit (default 15 minutes).
+    /// The highest limit of that time (default 15 minutes).
     package var breakMax: Duration = .seconds(900)
     /// How long an upstream is not requested again for a file that it did not have (default 60 s).
     package var missTTL: Duration = .seconds(60)

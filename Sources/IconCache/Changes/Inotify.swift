@@ -5,11 +5,11 @@ import SystemPackage
 
 /// An inotify instance that reports new names in one folder.
 ///
-/// Its owner closes ``file``.
+/// The owner of an instance closes ``file``.
 final class Inotify: Sendable {
     let file: FileDescriptor
     private let folder: FilePath
-    /// The watch descriptor; `nil` if nothing is watched.
+    /// The watch descriptor; `nil` if no folder is watched.
     private let watch = Mutex<CInt?>(nil)
 
     /// Creates an instance; `nil` if the kernel refuses, because each user has a limited number of them.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber knows of one app list.
+/// The knowledge of a subscriber to one app list.
 struct KnownDocument: Subscription {
     private let list: ListName
     /// The digest of the last document delivered: `.some(nil)` if there was no such list, `nil` if nothing was

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a subscriber knows of one icon.
+/// The knowledge of a subscriber to one icon.
 struct KnownIcon: Subscription {
     /// The icon in one list document; its entry is `nil` if the document does not name it.
     private struct Finding {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A subscriber's knowledge of a cache, with which the next generation is compared.
+/// The knowledge of a subscriber to a whole cache, with which the next generation is compared.
 package struct KnownState: Sendable {
     private struct List {
         var sha256: Digest
@@ -8,7 +8,7 @@ package struct KnownState: Sendable {
         var ready: [IconURL]
     }
 
-    /// The image that a list has for an icon, with its precedence among those of other lists.
+    /// The image that a list has for an icon, with its rank among the images in other lists.
     private struct Holding {
         var list: ListName
         var rank: Int
@@ -16,9 +16,9 @@ package struct KnownState: Sendable {
     }
 
     private struct Icon {
-        /// The digest of the image that was reported.
+        /// The digest of the image that was last reported.
         var reported: Digest?
-        /// Most icons are in one list.
+        /// The image of one list; for most icons it is the only one.
         var first: Holding?
         var others: [Holding] = []
 
@@ -30,7 +30,7 @@ package struct KnownState: Sendable {
             if first?.list == list { first = others.popLast() } else { others.removeAll { $0.list == list } }
         }
 
-        /// The image of the entry that counts: see ``IconCache/entry(forIcon:)``.
+        /// The image of the entry with the highest rank: see ``IconCache/entry(forIcon:)``.
         var image: AppListDocument.Image? {
             guard let first else { return nil }
             return others.reduce(first) { best, other in

@@ -5,7 +5,8 @@ import SystemPackage
 /// Hints that a folder may have a new manifest: at once through inotify, and periodically in any case.
 ///
 /// Some file systems report nothing (NFS, FUSE), inotify does not follow a folder that is recreated, and each user has
-/// a limited number of watches. So a hint only means “look again”. Watching stops with the last reference.
+/// a limited number of watches. So a hint only means that the manifest should be checked. Watching stops with the last
+/// reference.
 final class ManifestWatch {
     /// The hints; unread ones are merged into one.
     let hints: AsyncStream<Void>
@@ -41,7 +42,7 @@ final class ManifestWatch {
     }
 
     deinit {
-        // In this order: the second closes the descriptor that the first one uses.
+        // The timer uses the descriptor that cancelling `events` closes, so it is cancelled first.
         timer.cancel()
         events?.cancel()
     }

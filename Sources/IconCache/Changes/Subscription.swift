@@ -9,7 +9,7 @@ protocol Subscription: Sendable {
     /// - Throws: ``IconCacheError`` if a document cannot be read; the knowledge is unchanged then.
     mutating func advance(to snapshot: Snapshot) throws(IconCacheError) -> [Element]
 
-    /// What to deliver while there is no cache; its absence is a state at the start, but not a change later.
+    /// The elements to deliver while there is no cache; its absence is a state at the start, but not a change later.
     mutating func advanceToNothing() -> [Element]
 }
 

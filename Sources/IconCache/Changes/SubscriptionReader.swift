@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import SystemPackage
 
-/// Reads the news for one subscriber.
+/// Compares the newest generation with the knowledge of one subscriber.
 actor SubscriptionReader<Known: Subscription> {
     private let cache: IconCache
     private var known: Known
@@ -12,14 +12,14 @@ actor SubscriptionReader<Known: Subscription> {
         self.known = known
     }
 
-    /// What changed since the last call; nothing if the manifest is the same file.
-    func news() throws(IconCacheError) -> [Known.Element] {
+    /// The elements to deliver since the last call; none if the manifest is the same file.
+    func changes() throws(IconCacheError) -> [Known.Element] {
         while let identity = try identity() {
             guard identity != newest else { return [] }
             do throws(IconCacheError) {
-                let news = try readNews()
+                let changes = try readChanges()
                 newest = identity
-                return news
+                return changes
             } catch {
                 // A generation that was superseded and removed during the read is not damaged.
                 guard try self.identity() == identity else { continue }
@@ -29,7 +29,7 @@ actor SubscriptionReader<Known: Subscription> {
         return known.advanceToNothing()
     }
 
-    private func readNews() throws(IconCacheError) -> [Known.Element] {
+    private func readChanges() throws(IconCacheError) -> [Known.Element] {
         let snapshot = try cache.snapshot()
         defer { snapshot.end() }
         return try known.advance(to: snapshot)

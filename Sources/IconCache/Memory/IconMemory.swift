@@ -77,7 +77,7 @@ public final class IconMemory: Sendable {
     /// Reads the image at a path, with the identity of the file that it was read from; `nil` if there is none.
     private func read(_ path: FilePath) throws(IconCacheError) -> Image? {
         do {
-            // The name may lead to another image meanwhile, or to none.
+            // The name may lead to another image by now, or may have been removed.
             return try FileBytes.reopening { () throws(Errno) in try readOnce(path) }
         } catch {
             guard error.isAbsence else { throw IconCacheError(reading: path, error) }

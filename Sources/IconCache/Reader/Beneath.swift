@@ -3,13 +3,13 @@ import CLinux
 import Glibc
 import SystemPackage
 
-/// Opens files of a cache folder, and none outside of it: a copy from elsewhere may have links that lead anywhere.
+/// Opens files of a cache folder, and none outside of it: a copied folder may have links that lead anywhere.
 enum Beneath {
     /// Opens a file below a folder for reading; links are followed if they stay in the folder.
     ///
     /// The path is relative, and has plain components only. Without `openat2(2)`, which Linux has since 5.6 and some
     /// sandboxes refuse, no link is followed. It fails with `EXDEV` or `ELOOP` if the path leads out of the folder, and
-    /// with ``FileBytes/notAFile`` for what is no regular file.
+    /// with ``FileBytes/notAFile`` if it is not a regular file.
     static func open(_ path: FilePath, in folder: FilePath) throws(Errno) -> FileDescriptor {
         let root = try descriptor(folder.withPlatformString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
         defer { try? root.close() }
@@ -18,7 +18,7 @@ enum Beneath {
         repeat {
             file = path.withPlatformString { open_beneath(root.rawValue, $0, O_NONBLOCK) }
             attempts += 1
-            // The kernel asks for another try if a name was moved meanwhile.
+            // EAGAIN: a name in the path was moved meanwhile, and the kernel asks the caller to retry.
         } while file < 0 && errno == EAGAIN && attempts <= 10
         if file < 0, errno == EAGAIN {
             // Another process holds a lease of the kernel on the file (`F_SETLEASE`, fcntl(2)), and gives it up in a moment.

@@ -5,8 +5,8 @@ public import SystemPackage
 extension IconCache {
     /// The cache folder used by default.
     ///
-    /// It is the user's own, `$XDG_CACHE_HOME/syncagent` or else `~/.cache/syncagent`. If that does not exist, but the
-    /// system's `/var/cache/syncagent` does, it is that one.
+    /// It is the user's own, `$XDG_CACHE_HOME/syncagent` or else `~/.cache/syncagent`. If that does not exist but
+    /// `/var/cache/syncagent` does, the system's folder is the default.
     public static var defaultPath: FilePath {
         defaultPath(
             environment: { name in getenv(name).map { String(cString: $0) } },

@@ -23,7 +23,7 @@ extension IconCache {
 
     /// The entry of an app with this name in the newest generation; `nil` if there is none.
     ///
-    /// It is looked for in one list, or in all. The precedence is that of ``entry(forIcon:)``.
+    /// Searches one list, or all. The precedence is that of ``entry(forIcon:)``.
     package func entry(forApp name: String, in list: ListName? = nil) throws(IconCacheError) -> AppListDocument.App? {
         try withNewest { snapshot throws(IconCacheError) in
             var best: AppListDocument.App?
@@ -51,14 +51,14 @@ extension Snapshot {
 extension AppListDocument {
     /// The first entry of an icon in the text of a list document, or the first one with an image.
     package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
-        // Quotes inside strings are escaped, so wherever these bytes are, they are a key and its value.
+        // JSON escapes quotes in strings, so these bytes are always a key and its value.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
         let ready = Array("\"status\": \"ready\"".utf8)
         var best: App?
         var start = 0
         while let position = json.position(of: member, from: start) {
             let line = json.document(ofLineAt: position)
-            // Thousands of apps may share the URL of a missing icon.
+            // Lines without an image are skipped: thousands of apps may share the URL of a missing icon.
             guard best == nil || line.position(of: ready) != nil else {
                 start = position + member.count
                 continue
@@ -66,7 +66,7 @@ extension AppListDocument {
             let entry = try AppListDocument(json: line).apps.first
             guard let entry else { return best }
             if entry.rank > best?.rank ?? 0 { best = entry }
-            // Without an image, another app can have a previous one for the same URL.
+            // While the icon has no image of its own, another app may have a previous one for the same URL.
             if entry.ownImage != nil { break }
             start = position + member.count
         }

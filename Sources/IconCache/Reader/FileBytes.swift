@@ -11,7 +11,7 @@ package enum FileBytes {
 
     /// Reads a file that may be replaced at any time.
     ///
-    /// On file systems of several hosts, a file can vanish while it is open; then the path is opened once more.
+    /// On network file systems, a file can vanish while it is open; then the path is opened once more.
     static func readNewest(_ path: FilePath) throws(Errno) -> [UInt8] {
         try reopening { () throws(Errno) in try read(path) }
     }
@@ -27,7 +27,7 @@ package enum FileBytes {
 
     /// Opens a file or folder for reading.
     ///
-    /// It does not wait for a pipe, nor read a device: they fail with ``notAFile``.
+    /// Pipes and devices fail with ``notAFile``: opening one does not block.
     static func open(_ path: FilePath) throws(Errno) -> FileDescriptor {
         let file: FileDescriptor
         do throws(Errno) {
@@ -57,7 +57,7 @@ package enum FileBytes {
         }
     }
 
-    /// The error of reading a pipe, socket or device at an offset.
+    /// The error for a pipe, socket or device: such a file cannot be read at an offset.
     package static let notAFile = Errno.illegalSeek
 
     /// Reads an open file from its beginning; the file offset stays as it is.

@@ -3,12 +3,12 @@ import CacheFormat
 import FoundationEssentials
 public import SystemPackage
 
-// Images in the sizes that they are drawn in.
+// Images to be drawn in a given size.
 extension IconCache {
     /// Looks up the image of an icon to be drawn in this many pixels.
     ///
-    /// It is the smallest rendition that has at least so many on its longer side, by the size that it was made for; or
-    /// else the image itself. For some seconds after a refresh, a rendition may still be that of the image before.
+    /// It is the smallest rendition whose size is at least `pixels`, or else the image itself. For some seconds after a
+    /// refresh, a rendition may still be of the image before.
     ///
     /// - Parameters:
     ///   - url: The icon's URL, spelled exactly as in the app list.

@@ -176,7 +176,7 @@ extension IconCache {
 }
 
 extension Errno {
-    /// Whether the error means that there is nothing at the path.
+    /// Whether the error means that no file is at the path.
     var isAbsence: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
 
     /// Whether a file may be gone because another host replaced or removed it.

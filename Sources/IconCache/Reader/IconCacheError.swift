@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 public import SystemPackage
 
-/// Why a cache could not be read.
+/// The reason why a cache could not be read.
 public enum IconCacheError: Error, Equatable, Sendable {
     /// The folder has no cache yet: there is no `manifest.json`.
     case noCache(path: String)
     /// A file could not be opened or read.
     case unreadable(path: String, errno: Errno)
-    /// A file is missing, or its contents are not what they should be; the reason is a clause.
+    /// A file is missing, or its contents are invalid; `reason` is a clause.
     case damaged(path: String, reason: String)
     /// A file has a later format than this version of the library reads.
     case unknownFormat(path: String, format: Int)

@@ -8,9 +8,9 @@ struct Lease: ~Copyable {
     let manifest: FileDescriptor
     /// Whether the lock is held.
     ///
-    /// It is not if the file system has no locks, or another program holds an exclusive one. Then only the grace period
-    /// protects the files that the generation names. On file systems of several hosts, the agent's host may not see a
-    /// lock that is held.
+    /// The lock is not held if the file system has no locks, or if another program holds an exclusive one. Then only
+    /// the grace period protects the files that the generation names. On network file systems, the agent's host may not
+    /// see a lock that is held.
     let isHeld: Bool
 
     /// The number of attempts to lock a manifest before it is read without a lock.
@@ -31,8 +31,8 @@ struct Lease: ~Copyable {
     static func take(onFileAt path: FilePath) throws(Errno) -> Lease {
         for _ in 1..<attempts {
             let lease = try open(path)
-            // The agent releases a generation only after a newer one has the name: a file that is locked and has the
-            // name was locked in time.
+            // The agent releases a generation only after a newer manifest has its name. So a file that is still at the
+            // path once it is locked was locked in time.
             do {
                 if try lease.isStill(at: path) { return lease }
             } catch  where error.mayMeanReplaced {

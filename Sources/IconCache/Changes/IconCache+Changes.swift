@@ -47,8 +47,9 @@ extension IconCache {
     /// The current state of an icon, then each state that replaces it: another image, another error.
     ///
     /// The first element comes at once. It is `nil` if no app list names the icon, or there is no cache; a later `nil`
-    /// means that no list names it any more. Otherwise this works like ``changes()``, for one icon. If several lists
-    /// name the icon, the first list by name counts.
+    /// means that no list names it any more. Otherwise this works like ``changes()``, for one icon. If several entries
+    /// name the icon, one with its own image counts first, then one with a previous image, then one without an image;
+    /// among equals, the first list by name counts.
     ///
     /// - Parameter url: The icon's URL, spelled exactly as in the app list.
     /// - Returns: The states. Each iteration is independent, and keeps one file open.
@@ -65,64 +66,21 @@ extension IconCache {
     /// How often the manifest is checked if inotify reports nothing.
     private static let pollingInterval: Duration = .seconds(2)
 
-    // The same with the polling interval as a parameter.
+    // For tests, the polling interval is a parameter.
 
     package func changes(pollingEvery interval: Duration) -> some AsyncSequence<Change, IconCacheError> & Sendable {
-        Changes(cache: self, beginning: KnownState(), interval: interval)
+        ChangeSequence(cache: self, beginning: KnownState(), interval: interval)
     }
 
     package func changes(
         ofList list: ListName, pollingEvery interval: Duration
     ) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
-        Changes(cache: self, beginning: KnownDocument(list), interval: interval)
+        ChangeSequence(cache: self, beginning: KnownDocument(list), interval: interval)
     }
 
     package func changes(
         ofIcon url: IconURL, pollingEvery interval: Duration
     ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
-        Changes(cache: self, beginning: KnownIcon(url), interval: interval)
-    }
-}
-
-private struct Changes<Known: Subscription>: AsyncSequence, Sendable {
-    let cache: IconCache
-    /// What a new subscriber knows: nothing.
-    let beginning: Known
-    let interval: Duration
-
-    func makeAsyncIterator() -> Iterator { Iterator(self) }
-
-    struct Iterator: AsyncIteratorProtocol {
-        private let reader: SubscriptionReader<Known>
-        /// `nil` once the iteration has ended.
-        private var watch: ManifestWatch?
-        private var hints: AsyncStream<Void>.Iterator
-        private var batch: ArraySlice<Known.Element> = []
-
-        init(_ sequence: Changes) {
-            // The watch starts first, so that a publication while the current state is read leaves a hint.
-            let watch = ManifestWatch(sequence.cache.folder, pollingEvery: sequence.interval)
-            self.watch = watch
-            hints = watch.hints.makeAsyncIterator()
-            reader = SubscriptionReader(sequence.cache, sequence.beginning)
-        }
-
-        mutating func next(isolation actor: isolated (any Actor)?) async throws(IconCacheError) -> Known.Element? {
-            guard watch != nil else { return nil }
-            do throws(IconCacheError) {
-                while batch.isEmpty, !Task.isCancelled {
-                    batch = try await reader.news()[...]
-                    if batch.isEmpty, await hints.next(isolation: actor) == nil { break }
-                }
-            } catch {
-                watch = nil
-                throw error
-            }
-            guard !Task.isCancelled, let change = batch.popFirst() else {
-                watch = nil
-                return nil
-            }
-            return change
-        }
+        ChangeSequence(cache: self, beginning: KnownIcon(url), interval: interval)
     }
 }
