@@ -4,7 +4,7 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-// Routes for what users decide about single icons and lists.
+// Routes for what users decide about single icons and lists: pins and mutes.
 extension API {
     var pinRoutes: [APIRoute] {
         [

@@ -11,7 +11,7 @@ extension API {
     var statusRoutes: [APIRoute] {
         [
             .read("health") { _, _ in
-                // The status alone would be the last one that a hanging loop left.
+                // The status alone would be the last one before the loop hung.
                 guard await agent.isResponding(within: healthLimit) else { throw APIError.notResponding }
                 return try Self.answer(await agent.status()?.health)
             },

@@ -40,7 +40,7 @@ extension API {
     /// Rescans the lists folder, and streams the progress of some lists until `isDone`.
     @concurrent private func streamSync(of names: [ListName], to writer: inout any ResponseBodyWriter) async throws {
         var last = ""
-        // Write at once: a client takes an answer that does not begin for a hanging agent.
+        // Write at once: a client that gets no answer for a while takes the agent for a hanging one.
         try await write(SyncReport().json.line, after: &last, to: &writer)
         await agent.look(for: names)
         for await _ in agent.changes {
@@ -57,7 +57,7 @@ extension API {
             last = line
             try await writer.write(ByteBuffer(string: line + "\n"))
         }
-        // Also after an unchanged document: comparing takes time of the agent's loop.
+        // The pause also follows an unchanged document, because comparing takes time of the agent's loop.
         try await Task.sleep(for: Self.pace)
     }
 }

@@ -18,7 +18,7 @@ package struct API: Sendable {
     let metrics: MetricsSite
     /// The response time of the loop above which the agent counts as hanging; 5 s by default.
     var healthLimit: Duration = .seconds(5)
-    /// The bytes of responses.
+    /// The memory for responses, in bytes.
     private let memory = Allowance(32 << 20)
     private let logger: Logger
 
@@ -38,7 +38,7 @@ package struct API: Sendable {
             + [EventRoutes(agent: agent).route] + ownRoutes
     }
 
-    /// A copy with further routes, for one listener.
+    /// A copy of the API with further routes, for one listener.
     package func adding(_ routes: [APIRoute]) -> API {
         var api = self
         api.ownRoutes += routes
@@ -55,7 +55,7 @@ package struct API: Sendable {
 
     // MARK: Answers
 
-    /// - Throws: ``APIError/stopping`` if there is no document.
+    /// - Throws: ``APIError/stopping`` if `json` is `nil`.
     static func answer(_ json: JSON?) throws -> Response { try answer(json.map { $0.text + "\n" }) }
 
     static func answer(_ text: String?) throws -> Response {
@@ -71,13 +71,13 @@ package struct API: Sendable {
         _ write: @escaping @concurrent @Sendable (inout any ResponseBodyWriter) async throws -> Void
     ) -> Response {
         var request = request
-        // Hummingbird 2.28 needs a request to be read to its end before the response ends. A body of our own is; the
-        // rest of the client's is discarded.
+        // Hummingbird 2.28 requires a request to be read to its end before the response ends. An empty body is; the
+        // rest of the client's body is discarded.
         request.body = RequestBody(buffer: ByteBuffer())
         return Response(
             status: .ok, headers: headers,
             body: ResponseBody { [body = request.body] writer in
-                // Nothing is written while nothing changes, so writing does not detect a client that is gone.
+                // Without changes nothing is written, so writing does not detect a client that has disconnected.
                 try await body.consumeWithCancellationOnInboundClose { _ in try await write(&writer) }
                 try await writer.finish(nil)
             })

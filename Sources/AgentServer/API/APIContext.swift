@@ -3,7 +3,7 @@ package import Hummingbird
 
 /// The context of a request: who sent it.
 ///
-/// A listener makes one for each request and sets ``caller``; without that, the request has no access.
+/// A listener makes a context for each request and sets ``caller``; without that, the request has no access.
 package struct APIContext: RequestContext {
     package var coreContext: CoreRequestContextStorage
     package var caller: Caller

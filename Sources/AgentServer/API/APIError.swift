@@ -27,7 +27,7 @@ package struct APIError: Error, Equatable, Sendable {
         case tooLarge = "too-large"
         case wrongHost = "wrong-host"
         case headTooLarge = "head-too-large"
-        /// What the HTTP library refuses.
+        /// The HTTP library refused the request.
         case refused
         case `internal`
         case stopping, busy
@@ -38,7 +38,7 @@ package struct APIError: Error, Equatable, Sendable {
         self.init(status, other: code.rawValue, message)
     }
 
-    /// A refusal of another server than the control API.
+    /// A refusal by another server than the control API, such as the one for images.
     init(_ status: HTTPResponse.Status, other code: String, _ message: String) {
         (self.status, self.code, self.message) = (status, code, message)
     }
@@ -138,7 +138,7 @@ struct ErrorDocuments: RouterMiddleware {
     ) async throws -> Response {
         do {
             let response = try await next(request, context)
-            // A small one fits into the connection's buffers.
+            // A small response fits into the connection's buffers, so it is not counted.
             guard let bytes = response.body.contentLength, bytes > 16 << 10 else { return response }
             return try memory.count(response, as: bytes)
         } catch let error as APIError {

@@ -5,11 +5,11 @@ import Reports
 import SyncAgent
 import SyncPlan
 
-/// Pages of icons, from an index that is kept while clients page through it.
+/// Makes pages of icons, from an index that is kept while clients page through it.
 actor IconDirectory {
     /// How long the index is kept after the last page.
     private static let patience: Duration = .seconds(30)
-    /// How many icons are requested from the loop at once while those in one state are searched for.
+    /// How many icons are requested from the loop at once when a page has only icons in one state.
     private static let batch = 500
 
     private let agent: RunningAgent
@@ -31,7 +31,7 @@ actor IconDirectory {
 
     enum Flaw: Error { case noSuchList, noSuchCursor, stopping }
 
-    /// Makes a page, one at a time: pages of many clients would take more memory than their responses may.
+    /// Makes a page, one at a time: pages for many clients at once would take more memory than their responses may.
     ///
     /// - Returns: The page as JSON text.
     func page(_ query: Query) async -> Result<String, Flaw> {

@@ -7,7 +7,7 @@ import NIOCore
 
 /// The JSON object in a request's body; an empty body counts as an empty object.
 ///
-/// Each route accepts certain members only: ignoring a misspelt one would do something that was not meant.
+/// Each route refuses members that it does not know: to ignore a misspelt one could do something unintended.
 package struct RequestDocument: Codable, Equatable, Sendable {
     package var url: IconURL?
     package var list: ListName?
@@ -31,7 +31,8 @@ extension RequestDocument {
 
     /// Reads the body of a request, which must not have a query.
     ///
-    /// - Throws: ``APIError`` if the body is too long, too slow or no such object, or has members other than `members`.
+    /// - Throws: ``APIError`` if the body is too long, arrives too slowly, is not an object, or has other members than
+    ///   `members`.
     init(_ request: Request, _ members: Set<Member>) async throws {
         _ = try request.query([])
         let limit = members == [.url] ? Self.longestURL : Self.longest
@@ -95,7 +96,7 @@ extension RequestDocument {
 extension Request {
     /// The URL in the query, or in the body of a POST.
     ///
-    /// - Throws: ``APIError`` if there is none, or it is longer than any in an app list can be.
+    /// - Throws: ``APIError`` if there is no URL, or it is longer than any in an app list can be.
     func iconURL() async throws -> IconURL {
         if method == .post {
             guard let url = try await RequestDocument(self, [.url]).url else {

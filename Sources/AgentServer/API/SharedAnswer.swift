@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One answer shared by all who ask at the same time.
+/// One answer, shared by all clients that ask at the same time.
 ///
-/// An answer is always begun after it was requested, so callers see their own changes. Requests that arrive while an
-/// answer is made wait for the next one; at most one is being made at any time.
+/// An answer is always begun after it was requested, so clients see their own changes. Requests that arrive while an
+/// answer is made wait for the next one; at most one is made at any time.
 actor SharedAnswer<Answer: Sendable> {
     private static var pace: Duration { .milliseconds(10) }
 

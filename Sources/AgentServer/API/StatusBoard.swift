@@ -6,9 +6,9 @@ import Synchronization
 
 /// The status as JSON text, encoded once after each change for all clients; `nil` if the agent is about to end.
 struct StatusBoard: Sendable {
-    /// Over several lines, as in a response.
+    /// The status on several lines, for responses.
     let text: SharedAnswer<String?>
-    /// In one line, as in a stream.
+    /// The status on one line, for streams.
     let line: SharedAnswer<String?>
 
     init(_ agent: RunningAgent) {

@@ -34,7 +34,7 @@ final class BoundSocket: Sendable {
 
     /// Removes the file if it is still the recorded one.
     ///
-    /// Call it while the socket still answers: another agent replaces only a socket that does not answer.
+    /// Call this while the socket still answers: another agent replaces only a socket that does not answer.
     func remove() {
         identity.withLock { identity in
             if let identity, Identity(path) == identity { unlink(path.string) }

@@ -6,7 +6,7 @@ import NIOHTTP1
 package import Reports
 package import SyncPlan
 
-/// All return `nil` if no agent answers, or if it is about to stop.
+/// All methods return `nil` if no agent answers, or if it is about to stop.
 extension ControlClient {
     package func status() async throws -> StatusReport? { try await get("status") }
 
@@ -17,7 +17,7 @@ extension ControlClient {
         try await last(of: StatusReport.self, from: "status/stream", until: isLast)
     }
 
-    /// Everything the agent knows about a URL.
+    /// Everything that the agent knows about a URL.
     ///
     /// - Returns: `nil` if no agent answers; `.some(nil)` if it does not know the URL.
     package func report(on url: IconURL) async throws -> IconReport?? {
@@ -31,30 +31,30 @@ extension ControlClient {
         }
     }
 
-    /// Pauses new downloads; returns the status after that.
+    /// Pauses new downloads; returns the status after the change.
     package func pause(for duration: String? = nil, reason: String? = nil) async throws -> StatusReport? {
         try await post("pause", RequestDocument(for: duration, reason: reason))
     }
 
-    /// Ends the pause for a reason, or all of them; returns the status after that.
+    /// Ends the pause with a reason, or all pauses (`nil`); returns the status after the change.
     package func resume(reason: String? = nil) async throws -> StatusReport? {
         try await post("resume", RequestDocument(reason: reason))
     }
 
-    /// What is evicted and what stays: for one icon, or for all that no list names.
+    /// The icons that are or would be evicted, and those that stay: one icon, or all that no list names.
     package func evictionReport(on url: IconURL? = nil) async throws -> EvictionReport? {
         guard let url else { return try await get("eviction") }
         return try await post("eviction", RequestDocument(url: url))
     }
 
-    /// Evicts retired images without waiting for the grace period; returns what stays, and why.
+    /// Evicts retired images without waiting for the grace period; returns the icons that stay, with reasons.
     ///
-    /// If `isConfirmed`, it releases a held eviction too.
+    /// With `isConfirmed`, a held eviction is released, too.
     package func evict(isConfirmed: Bool) async throws -> EvictionReport? {
         try await post("evict", RequestDocument(confirm: isConfirmed))
     }
 
-    /// Downloads damaged images again; returns the status after that.
+    /// Downloads damaged images again; returns the status after the request.
     package func repair(_ images: Set<Digest>) async throws -> StatusReport? {
         try await post("repair", RequestDocument(images: images.map(\.hex).sorted()))
     }
@@ -66,7 +66,7 @@ extension ControlClient {
 
     package func mutes() async throws -> MuteReport? { try await get("mutes") }
 
-    /// Mutes or unmutes a URL or list; returns all that is muted.
+    /// Mutes or unmutes a URL or list; returns everything that is muted.
     package func mute(_ target: MuteTarget, _ isMuted: Bool, for time: String? = nil) async throws -> MuteReport? {
         let mute = MuteReport.Mute(target, until: nil)
         let body = RequestDocument(url: mute.url, list: mute.list, for: time)
@@ -78,7 +78,7 @@ extension ControlClient {
         return try await post("retry", RequestDocument(urls: urls, lists: lists, failed: selection.failed))
     }
 
-    /// Requests icons now, even if they failed or are fresh; if full, without conditions.
+    /// Requests icons now, even if they failed or are fresh; with `isFull`, without conditions.
     ///
     /// - Throws: ``Unexpected`` if the agent is an earlier version, which knows no full refresh.
     package func refresh(_ selection: IconSelection, isFull: Bool = false) async throws -> SelectionReport? {
@@ -87,7 +87,7 @@ extension ControlClient {
         return try await post("refresh", RequestDocument(urls: selection.urls, lists: selection.lists, full: full))
     }
 
-    /// Removes everything but the lists, and downloads it again.
+    /// Removes everything but the lists, and downloads their icons again.
     package func purge() async throws -> PurgeReport? {
         struct Answer: Decodable {
             var purge: PurgeReport
@@ -101,7 +101,7 @@ extension ControlClient {
     /// Reads the configuration again, as SIGHUP does; an agent of an earlier version refuses that.
     package func reload() async throws -> ReloadReport? { try await post("reload") }
 
-    /// The icons of a list, or of any, whose last refresh failed.
+    /// The icons of a list, or of any list (`nil`), whose last refresh failed.
     package func staleIcons(of list: ListName?) async throws -> Set<IconURL>? {
         guard let status = try await status() else { return nil }
         var stale: Set<IconURL> = []
@@ -116,12 +116,12 @@ extension ControlClient {
         return stale
     }
 
-    /// Rescans the lists folder; returns the status after that.
+    /// Rescans the lists folder; returns the status after the scan.
     package func sync() async throws -> StatusReport? { try await post("sync") }
 
     /// Rescans the lists folder and reports the progress of some lists (all, if empty), until `isDone`.
     ///
-    /// - Returns: The last report; it is not done if the agent ended before.
+    /// - Returns: The last report; its `isDone` is `false` if the agent ended before.
     package func sync(waitingFor lists: [ListName], _ progress: (SyncReport) -> Void) async throws -> SyncReport? {
         try await last(of: SyncReport.self, from: "sync/stream", .POST, body: RequestDocument(lists: lists)) {
             progress($0)
@@ -137,7 +137,7 @@ extension ControlClient {
     ///   - mayChange: Whether the page gets change access.
     ///   - isOpen: Called with the page's address.
     /// - Returns: `nil` if no agent answers.
-    /// - Throws: ``Unexpected`` if the agent does not open the page, and what the closure throws.
+    /// - Throws: ``Unexpected`` if the agent does not open the page, or an error of the closure.
     package func dashboard(mayChange: Bool, _ isOpen: (String) async throws -> Void) async throws -> Bool? {
         struct Opened: Decodable {
             var url: String?

@@ -25,7 +25,7 @@ package struct ControlClient: Sendable {
         until isLast: (Document) async throws -> Bool
     ) async throws -> Document? {
         var last: Document?
-        // An agent that ends may close the connection in the middle of a response.
+        // An agent that is ending may close the connection in the middle of a response.
         _ = try await unlessItEnds {
             try await ask(method, path, body: body) { connection in
                 var line: [UInt8] = []
@@ -52,7 +52,7 @@ package struct ControlClient: Sendable {
         do {
             return try await ask()
         } catch let error as Unexpected where error.status == 503 && error.code != APIError.busy.code {
-            // The loop has ended, and the socket is about to be removed.
+            // The agent's loop has ended, and its socket is about to be removed.
             return nil
         } catch {
             guard isAnswered else { return nil }
@@ -132,7 +132,7 @@ package struct ControlClient: Sendable {
         package var status: UInt
         /// A stable code, such as `forbidden`.
         package var code: String?
-        /// A sentence; `nil` if the agent gives none, as another version may.
+        /// A sentence; `nil` if the agent sends none, as another version may.
         package var reason: String?
 
         package var isBusy: Bool { code == APIError.busy.code }

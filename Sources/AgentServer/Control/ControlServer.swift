@@ -62,7 +62,7 @@ package struct ControlServer: Sendable {
         do {
             try await withTaskCancellationHandler {
                 try await server.run { [path, access, api] _ in
-                    // Until here only the owner could connect: the agent's umask denies others write permission.
+                    // Until here, only the agent's user can connect: its umask denies others write permission.
                     access.open(path)
                     socket.recordBound()
                     api.agent.recordListening()
@@ -94,7 +94,7 @@ package struct ControlServer: Sendable {
 
     /// Limits the event loop threads; each takes three descriptors.
     ///
-    /// Call it before any server or client is made.
+    /// Call this before any server or client is made.
     package static func limitThreads(to count: Int) {
         NIOSingletons.groupLoopCountSuggestion = count
     }

@@ -18,7 +18,7 @@ package struct EventClient: Sendable {
         client = ControlClient(socket: socket)
     }
 
-    /// Reads a page of past events: one line for each, and the number to continue after.
+    /// Reads a page of past events: a line for each, and the number to continue after.
     package func page(from start: EventStart, limit: Int) async throws -> (lines: [String], next: Int) {
         struct Page: Decodable { var next: Int }
         return try await client.ask(.GET, "events?\(Self.query(start))&limit=\(limit)") { connection in
@@ -37,7 +37,7 @@ package struct EventClient: Sendable {
     ///
     /// `noteLoss` is called when the connection is lost, before reconnecting.
     ///
-    /// - Throws: An error of the first connection, a refusal at any time, and what the body throws.
+    /// - Throws: An error of the first connection, a refusal at any time, or an error of the body.
     package func follow(
         from start: EventStart, noteLoss: () -> Void, _ body: ([String]) throws -> Void
     ) async throws {
@@ -60,7 +60,7 @@ package struct EventClient: Sendable {
                 // A starting agent opens its socket to others only when it can answer: EACCES is tolerated at first.
                 throw error
             } catch {
-                // The agent is stopping, stopped or starting.
+                // The agent is stopping, stopped or starting, so try again.
             }
             if pause == Self.pauses.first { noteLoss() }
             try await Task.sleep(for: pause)

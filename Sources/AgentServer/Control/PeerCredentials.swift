@@ -2,7 +2,7 @@
 import Glibc
 import NIOCore
 
-/// Credentials of the process at the other end of a Unix socket, as of its connection.
+/// The credentials of the process at the other end of a Unix socket, as they were when it connected.
 enum PeerCredentials {
     /// `struct ucred` (unix(7)).
     private struct Credentials: Sendable {
@@ -27,8 +27,8 @@ enum PeerCredentials {
             if peer.group == wanted {
                 return channel.eventLoop.makeSucceededFuture(SocketAccess.Peer(user: peer.user, isMember: true))
             }
-            // A process with more groups than fit counts as no member: the kernel then returns none. Membership of
-            // group 0 by a supplementary group is not recognised, because unused elements are 0 too.
+            // The kernel returns no groups if there are more than fit: such a process counts as no member. Membership
+            // of group 0 by a supplementary group is not recognised, because unused elements are 0 too.
             guard wanted != 0 else { return channel.eventLoop.makeSucceededFuture(alone) }
             let groups: EventLoopFuture<Groups> = option(peerGroups, of: channel)
             return groups.map { groups in

@@ -71,7 +71,7 @@ package struct SocketAccess: Equatable, Sendable {
         return access(of: peer) == .change ? .any : .other(user: peer.user)
     }
 
-    /// Write permission allows connecting.
+    /// The socket's mode: write permission allows connecting.
     var mode: mode_t {
         if isOpenToAll { return 0o666 }
         return group == nil ? 0o600 : 0o660
@@ -80,12 +80,12 @@ package struct SocketAccess: Equatable, Sendable {
     /// Sets owner group and mode of the socket, so that those with access can connect.
     func open(_ socket: FilePath) {
         let isGiven = mode != 0o660 || chown(socket.string, uid_t.max, group?.id ?? .max) == 0
-        // An agent that is not in the group cannot chown the file to it. Then all may connect, and only credentials
-        // decide.
+        // An agent that is not in the group cannot give the socket to it. Then every user may connect, and only the
+        // credentials decide.
         chmod(socket.string, isGiven ? mode : 0o666)
     }
 
-    /// Search permission allows connecting.
+    /// The mode of the socket's folder: search permission allows connecting.
     var folderMode: mode_t { mode == 0o600 ? 0o700 : 0o755 }
 
     package struct UnknownGroup: Error, Equatable, CustomStringConvertible {

@@ -3,11 +3,11 @@ import Hummingbird
 import SyncAgent
 import Synchronization
 
-/// Limits what responses take that clients have not read yet: bytes of memory, or streams of a listener.
+/// Limits the memory of responses that clients have not read yet, in bytes, or the number of a listener's streams.
 ///
 /// A response is written as a whole, and a client may take half a minute to read it.
 final class Allowance: Sendable {
-    /// The heap is trimmed once responses take less than this again, in bytes.
+    /// The size of responses below which the heap is trimmed, in bytes, if they took more before.
     private static let large = 4 << 20
 
     private let limit: Int
@@ -15,7 +15,7 @@ final class Allowance: Sendable {
 
     init(_ limit: Int) { self.limit = limit }
 
-    /// What a response takes.
+    /// The part of the allowance that one response takes.
     private final class Share: Sendable {
         let amount: Int
         let allowance: Allowance

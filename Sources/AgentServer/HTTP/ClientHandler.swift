@@ -7,8 +7,8 @@ import NIOHTTPTypes
 /// Takes a seat for a connection, and closes it if its client is too slow, or does not speak HTTP.
 ///
 /// While seats are scarce, a connection closes after its next response, so that idle ones make room. A timer runs only
-/// while the rest of a request is missing, while the connection is not writable, and before it is closed. Hummingbird's
-/// idle timeout covers requests that do not begin.
+/// while a part of a request is missing, while the connection is not writable, and before it is closed. Hummingbird's
+/// idle timeout is for connections on which no request begins.
 final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -18,7 +18,7 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
         case open
         /// The response in progress is the last one.
         case last
-        /// Requests are dropped: “connection: close” has told the client.
+        /// Further requests are dropped: “connection: close” has told the client.
         case over
     }
 
@@ -28,7 +28,7 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var seat: Seats.Seat?
     private var phase = Phase.open
     private var isReceiving = false
-    /// Requests begun whose responses have not ended.
+    /// The number of requests whose responses have not ended.
     private var unanswered = 0
     private var requestLimit: Scheduled<Void>?
     private var answerLimit: Scheduled<Void>?
@@ -77,7 +77,7 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
         // Most requests are complete at the first read, and need no timer.
         if isReceiving, requestLimit == nil {
             requestLimit = context.eventLoop.assumeIsolated().scheduleTask(in: patience.request) { [self] in
-                // A route that waits for the body responds with this error.
+                // A route that waits for the body gets this error, and responds with it.
                 context.fireErrorCaught(APIError.tooSlow)
                 closeSoon(context)
             }
@@ -86,7 +86,8 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // All that comes after a refusal is an error. Hummingbird would close the connection at once.
+        // Everything that arrives after a refusal leads to an error, for which Hummingbird would close the connection
+        // at once.
         if seat == .refusal || phase == .over && unanswered == 0 { return }
         guard let error = error as? HTTPParserError, unanswered == 0 else { return context.fireErrorCaught(error) }
         refuse(APIError(error), context)

@@ -21,12 +21,12 @@ struct HTTPServer: Sendable {
     typealias Identify = @Sendable (any Channel) -> EventLoopFuture<Seats.Seat>
 
     struct Patience: Sendable {
-        /// For sending a request; 10 s by default.
+        /// The time limit for sending a request; 10 s by default.
         var request: TimeAmount = .seconds(10)
-        /// For reading what fills the connection's buffers; 30 s by default.
+        /// The time limit for reading a part of a response that fills the connection's buffers; 30 s by default.
         var answer: TimeAmount = .seconds(30)
-        /// For reading a refusal or the last response, and for sending the rest of a request that was answered early;
-        /// 2 s by default.
+        /// The time limit for reading a refusal or the last response, and for sending the rest of a request that was
+        /// answered early; 2 s by default.
         var rest: TimeAmount = .seconds(2)
     }
 
@@ -75,7 +75,7 @@ struct HTTPServer: Sendable {
     let address: Address
     /// The limit on connections; others wait in the backlog.
     let clients: Int
-    /// The limit on concurrent streams, above which they get a 503.
+    /// The limit on concurrent streams; further ones get a 503.
     ///
     /// The default is half of `clients`, so that other requests are still answered.
     var streams: Int?

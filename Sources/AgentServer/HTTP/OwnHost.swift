@@ -10,7 +10,7 @@ import SyncPlan
 enum OwnHost {
     static func names(_ host: String?, port: Int?) -> Bool {
         guard let host = host?.asciiLowercased else { return false }
-        // The default port is 80.
+        // Without a port, the field means port 80.
         let hasPort = host.utf8.last != UInt8(ascii: "]") && host.utf8.contains(UInt8(ascii: ":"))
         guard let address = ListenAddress(hasPort ? host : "\(host):80") else { return false }
         return address.isLoopback && address.port == port

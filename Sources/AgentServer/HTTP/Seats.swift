@@ -7,9 +7,9 @@ import Synchronization
 /// together half. Further connections get a refusal (503), up to another quarter, or else are closed.
 final class Seats: Sendable {
     enum Seat: Hashable, Sendable {
-        /// Of a client with change access, or of any client if users are unknown.
+        /// The seat of a client with change access, or of any client if users are unknown.
         case any
-        /// Of a user without change access.
+        /// The seat of a user without change access.
         case other(user: UInt32)
         case refusal
     }

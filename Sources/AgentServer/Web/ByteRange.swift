@@ -31,14 +31,14 @@ enum ByteRange: Equatable {
         }
     }
 
-    /// Whether this is a number that fits into `Int`, or empty.
+    /// Whether a text is empty, or a number that fits into `Int`.
     private static func isNumber(_ text: Substring) -> Bool {
         text.isEmpty || text.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(text) != nil
     }
 }
 
 extension Int {
-    /// Leaves room for adding 1.
+    /// The number, limited so that 1 can be added.
     fileprivate var clamped: Int { Swift.min(self, Int.max - 1) }
 }
 

@@ -14,9 +14,9 @@ struct DashboardSite: Sendable {
     let anonymous: Access
     let api: Answer
 
-    /// The content security policy: the page uses only what this listener serves.
+    /// The content security policy: the page may use only resources of this listener.
     ///
-    /// An image element cannot send a token. If reading needs one, the page fetches images and shows blobs of them.
+    /// An image element cannot send a token. If reading needs a token, the page fetches images and shows them as blobs.
     private var policy: String {
         """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'\(anonymous < .read ? " blob:" : ""); \
@@ -59,7 +59,8 @@ struct DashboardSite: Sendable {
             return .refusal(.notFound, "no-such-path", "The dashboard is at /.")
         }
         let bytes = UnsafeRawBufferPointer(start: file.bytes, count: file.length)
-        // A tag by content: another version of the program serves other files at the same paths.
+        // The entity tag is computed from the contents: another version of the program serves other files at the same
+        // paths.
         var hash = SHA256()
         hash.update(bytes)
         let tag = "\"\(hash.finish().hex)\""

@@ -9,7 +9,7 @@ final class DashboardTokens: Sendable {
 
     /// Makes a token of 256 random bits (64 hexadecimal digits), valid until it is removed.
     func add(_ access: Access) -> String {
-        // It reads getrandom(2).
+        // The system's generator reads getrandom(2).
         var system = SystemRandomNumberGenerator()
         let digits = Array("0123456789abcdef".utf8)
         let bytes = (0..<2 * Self.size).map { _ in digits[Int.random(in: 0..<16, using: &system)] }
@@ -23,7 +23,7 @@ final class DashboardTokens: Sendable {
 
     /// The access that a token gives; `nil` if it is invalid.
     ///
-    /// The time does not depend on where a wrong token differs from a valid one.
+    /// The time for this does not depend on where a wrong token differs from a valid one.
     func access(with token: String) -> Access? {
         let given = Array(token.utf8)
         return tokens.withLock { tokens in

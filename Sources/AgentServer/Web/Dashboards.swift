@@ -40,9 +40,9 @@ final class Dashboards: Sendable {
 
     /// Opens a dashboard for a client until the task is cancelled; shares the one at `dashboard.listen`, if any.
     ///
-    /// Writes its address, which gives `access`, as one line of JSON.
+    /// Writes the dashboard's address, which gives `access`, as one line of JSON.
     ///
-    /// - Throws: ``TooMany``, ``HTTPServer/Unavailable``, and what the writer throws.
+    /// - Throws: ``TooMany``, ``HTTPServer/Unavailable``, or an error of the writer.
     @concurrent func open(_ access: Access, to writer: inout any ResponseBodyWriter) async throws {
         if let lasting = state.withLock(\.lasting) {
             let token = tokens.add(access)
@@ -79,7 +79,7 @@ final class Dashboards: Sendable {
     @concurrent private static func write(
         _ address: ListenAddress, _ token: String, to writer: inout any ResponseBodyWriter
     ) async throws {
-        // A URL's fragment stays in the browser: it gets into no log and no Referer field.
+        // A URL's fragment stays in the browser: the token gets into no log and no Referer field.
         let json: JSON = ["url": .string("http://\(address)/#token=\(token)")]
         try await writer.write(ByteBuffer(string: json.line + "\n"))
     }

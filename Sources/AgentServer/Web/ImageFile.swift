@@ -28,7 +28,7 @@ actor ImageReader {
     enum Name: Equatable {
         /// The current image of the URL with this digest.
         case url(Digest)
-        /// The image of the URL with this digest that is drawn in so many pixels: a rendition, or the image itself.
+        /// The image of the URL with this digest, to be drawn in this many pixels: a rendition, or the image itself.
         case sized(Digest, pixels: Int)
         case image(Digest, ImageType)
         /// A file outside the cache that stands for missing images.
@@ -37,10 +37,11 @@ actor ImageReader {
         var isPlaceholder: Bool { if case .placeholder = self { true } else { false } }
     }
 
-    /// The largest placeholder: it is read whole for its digest.
+    /// The largest placeholder, in bytes: it is read into memory for its digest.
     private static let largestPlaceholder = 5 << 20
 
-    /// The bytes read at once; the first chunk determines the type, and a drawing may begin with a long comment.
+    /// The number of bytes read at once; the first chunk determines the type, and a drawing may begin with a long
+    /// comment.
     static let chunk = 1 << 16
 
     private let thread = FileThread("images")
@@ -54,8 +55,8 @@ actor ImageReader {
 
     /// Opens an image and determines its digest and type; `nil` if it does not exist, or is no usable placeholder.
     ///
-    /// - Throws: Why an image that exists cannot be read.
-    /// - Complexity: O(*n*) in its bytes if it is named by URL: the digest is computed.
+    /// - Throws: The reason why an image that exists cannot be read.
+    /// - Complexity: O(*n*) in the number of bytes for an image named by URL: its digest is computed.
     func open(_ name: Name) throws(Errno) -> ImageFile? {
         switch name {
         case .url(let digest): return try open(CacheLayout.byURL(digest), name)
@@ -72,7 +73,7 @@ actor ImageReader {
     private func open(_ path: String, _ name: Name) throws(Errno) -> ImageFile? {
         let descriptor: FileDescriptor
         var options: FileDescriptor.OpenOptions = [.closeOnExec, .nonBlocking]
-        // What the operator names may be a link.
+        // The path of the placeholder, which the operator chose, may be a link.
         if !name.isPlaceholder { options.insert(.noFollow) }
         do {
             descriptor = try FileDescriptor.open(folder.pushing(FilePath(path)), .readOnly, options: options)
@@ -115,7 +116,8 @@ actor ImageReader {
         try IconCache(at: folder).snapshot().manifest.lists.sorted { $0.key < $1.key }
     }
 
-    /// The digest of a list's document, and the document unless the client has it; `nil` if no such list is published.
+    /// The digest of a list's document, and the document unless the client has it already; `nil` if the list is not
+    /// published.
     func list(
         _ name: ListName, unless isCurrent: @Sendable (Digest) -> Bool
     ) throws(IconCacheError) -> (digest: Digest, json: [UInt8]?)? {
@@ -125,7 +127,7 @@ actor ImageReader {
         return (list.sha256, isCurrent(list.sha256) ? nil : try snapshot.json(of: list))
     }
 
-    /// Reads a part of an image; `nil` if that fails, fewer bytes at the end.
+    /// Reads a part of an image, with fewer bytes at its end; `nil` if reading fails.
     func read(_ file: ImageFile, from offset: Int, count: Int) -> [UInt8]? {
         read(file.descriptor, from: offset, count: count)
     }

@@ -22,7 +22,7 @@ struct ImageSite: Sendable {
     let reader: ImageReader
     let agent: RunningAgent
     let audience: Audience
-    /// The image that stands for a missing one where a request wants that; `nil` if there is none.
+    /// The image that is served for a missing one if the request asks for a placeholder; `nil` if there is none.
     var placeholder: FilePath?
 
     static func isImage(_ path: String) -> Bool {
@@ -32,7 +32,7 @@ struct ImageSite: Sendable {
     func respond(to request: Request) async -> Response {
         var response = await request.reading { await answer(request) }
         response.headers[.resourcePolicy] = audience.rawValue
-        // A drawing opened as a page runs nothing.
+        // A drawing (SVG) that is opened as a page must not run scripts.
         response.headers[.contentSecurityPolicy] = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
         response.headers[.xContentTypeOptions] = "nosniff"
         response.headers[.referrerPolicy] = "no-referrer"
@@ -140,7 +140,8 @@ struct ImageSite: Sendable {
             while offset < range.upperBound {
                 let count = min(ImageReader.chunk, range.upperBound - offset)
                 guard let bytes = await reader.read(file, from: offset, count: count), !bytes.isEmpty else {
-                    // The head is sent already: only closing the connection tells the client.
+                    // The head has been sent already: only a closed connection can tell the client that the read
+                    // failed.
                     throw ChannelError.inputClosed
                 }
                 try await writer.write(ByteBuffer(bytes: bytes))
@@ -158,7 +159,7 @@ struct ImageSite: Sendable {
             return .refusal(.notFound, "unknown-url", "No app list names this URL. It must be spelled as in the list.")
         }
         switch (report.state.known, report.failure) {
-        // The server's message is only for those with access to the agent: syncagent why.
+        // The server's own message is shown only to users with access to the agent, by `syncagent why`.
         case (.failed, let failure?):
             return .refusal(.notFound, failure.code, "The download failed. Run syncagent why with the URL.")
         case (.retired, _): return .refusal(.notFound, "retired", "The icon is retired: no list names it.")

@@ -4,14 +4,14 @@ import Hummingbird
 
 /// Determines the access of a request to the dashboard's listener, from its head.
 ///
-/// Any web page open in the user's browser can send requests to a loopback port. So a request must name a loopback host
-/// (a name rebound to loopback is not one), come from no other site, and, to change something, have a token that no
-/// other site can know.
+/// Any web page that is open in the user's browser can send requests to a loopback port. So a request must name a
+/// loopback host (a name rebound to loopback is refused), come from no other site, and, for a change, have a token that
+/// no other site can know.
 struct WebGuard: Sendable {
     struct Sender: Sendable {
         var host: String?
         var origin: String?
-        /// `Sec-Fetch-Site`.
+        /// The field `Sec-Fetch-Site`.
         var fetchSite: String?
         var authorization: String?
         var token: String?
@@ -20,9 +20,9 @@ struct WebGuard: Sendable {
     }
 
     enum Refusal: Error, Equatable {
-        /// `Host` is not this listener's.
+        /// The field `Host` does not name this listener.
         case misdirected
-        /// Another site made the browser send it.
+        /// Another site made the browser send the request.
         case foreign
         case unknownToken
     }
@@ -31,7 +31,7 @@ struct WebGuard: Sendable {
     var anonymous: Access = .read
     var tokens: DashboardTokens
 
-    /// - Throws: ``Refusal`` if the request gets no answer but that.
+    /// - Throws: ``Refusal`` if the request must be refused whatever it asks for.
     func access(of sender: Sender) throws(Refusal) -> Access {
         guard let host = sender.host, OwnHost.names(host, port: port) else { throw .misdirected }
         if let origin = sender.origin, origin.asciiLowercased != "http://\(host.asciiLowercased)" { throw .foreign }

@@ -8,7 +8,7 @@ import SyncAgent
 import SyncPlan
 package import SystemPackage
 
-/// The TCP listeners for the dashboard, images and metrics, as far as the settings give their addresses.
+/// The TCP listeners for the dashboard, images and metrics; each runs if the settings give its address.
 package struct WebListeners: Sendable {
     /// The maximum delay between attempts to listen at an address in use.
     private static let longestDelay: Duration = .seconds(60)
@@ -23,7 +23,7 @@ package struct WebListeners: Sendable {
 
     /// The maximum number of addresses that the agent listens at.
     package static func addresses(_ settings: Settings) -> Int {
-        // Commands share the dashboard of the settings.
+        // With `dashboard.listen`, commands share that dashboard.
         let dashboards = settings.dashboard.listen == nil ? Dashboards.most : 1
         return dashboards + [settings.serve.listen, settings.metrics.listen].count { $0 != nil }
     }
@@ -65,7 +65,7 @@ package struct WebListeners: Sendable {
             (
                 Self.images, settings.serve.listen,
                 { [isLoopback = settings.serve.listen?.isLoopback == true] request, channel in
-                    // A listener at another address serves everyone, by any host name.
+                    // A listener at another address than loopback serves every client, by any host name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
                     else { return .refusal(.wrongHost) }
                     if let lists, ListSite.isList(request.uri.path) { return await lists.respond(to: request) }
@@ -135,7 +135,7 @@ package struct WebListeners: Sendable {
                 agent.listeners.set(name, at: configured, error: "\(error)")
                 if error != last { logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(error)"]) }
                 last = error
-                // Permanent until a restart.
+                // The error is permanent until a restart.
                 if error.errno == .tooManyOpenFiles { return }
             } catch {
                 agent.listeners.set(name, at: configured, error: "\(error)")
@@ -162,7 +162,7 @@ extension WebListeners {
                 do {
                     try await dashboards.open(access, to: &writer)
                 } catch is CancellationError {
-                    // The command has ended.
+                    // The command has ended, so its dashboard closes.
                 } catch {
                     let json: JSON = ["error": .string("\(error)")]
                     try await writer.write(ByteBuffer(string: json.line + "\n"))
