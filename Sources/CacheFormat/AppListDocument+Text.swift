@@ -80,7 +80,7 @@ extension AppListDocument.App {
 }
 
 extension AppListDocument.Image {
-    /// Appends the path and what follows it.
+    /// Appends the image's path and its other members.
     fileprivate func write(to text: inout JSONText, withType: Bool) {
         writePath(to: &text)
         text.literal(", \"sha256\": ")

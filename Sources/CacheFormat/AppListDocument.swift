@@ -52,7 +52,9 @@ public struct AppListDocument: Equatable, Sendable {
             set { rest = Rest(previous, newValue) }
         }
 
-        /// Indirect to save memory: mostly, none of the very many entries has any of it.
+        /// The rare parts of an entry.
+        ///
+        /// Indirect to save memory: hardly any of very many entries has one.
         package indirect enum Rest: Equatable, Sendable {
             case none
             case some(Previous?, [Rendition])
@@ -62,7 +64,7 @@ public struct AppListDocument: Equatable, Sendable {
             }
         }
 
-        /// To be looked at where copying an entry would cost more than the rest.
+        /// The rare parts; read directly where copying an entry would cost more.
         package private(set) var rest: Rest
 
         /// Whether there is a ``previous`` image; does not copy it.
@@ -74,7 +76,7 @@ public struct AppListDocument: Equatable, Sendable {
             return image
         }
 
-        /// All images that it names.
+        /// All images that the entry names.
         package var images: [Image] {
             guard case .ready(let image) = state else { return [] }
             guard case .some(_, let renditions) = rest else { return [image] }
@@ -103,7 +105,7 @@ public struct AppListDocument: Equatable, Sendable {
             self.image = image
         }
 
-        /// The media type of all renditions.
+        /// The media type of every rendition.
         package static let type = "image/png"
     }
 
@@ -125,11 +127,11 @@ public struct AppListDocument: Equatable, Sendable {
 
     /// The state of an icon in the cache.
     public enum State: Equatable, Sendable {
-        /// Its image is on disk, complete and checked.
+        /// The image is on disk, complete and checked.
         case ready(Image)
-        /// It has not been downloaded yet.
+        /// The icon has not been downloaded yet.
         case pending
-        /// It could not be downloaded; the code says why (`http-404`).
+        /// The icon could not be downloaded; the code says why (`http-404`).
         ///
         /// The code is text, because later agents may have codes that this version does not know.
         case failed(error: String)

@@ -86,7 +86,7 @@ private func asciiLowercase(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
 }
 
 extension Span<UInt8> {
-    /// The place of the first such byte at or after `start`.
+    /// The index of the first such byte at or after `start`.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         extracting(start...).withUnsafeBytes { rest in
             guard let first = rest.baseAddress, let found = memchr(first, Int32(byte), rest.count) else { return nil }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 
-/// A name from outside the program: two names are equal only if their UTF-8 bytes are.
+/// A name from outside the program: two names are equal only if they have the same UTF-8 bytes.
 ///
 /// `String` compares by canonical equivalence (Unicode, section 3.7): `é` equals `e` with a combining accent. File
 /// systems and servers treat these as two names, so a list or an icon with the other spelling could displace the
@@ -17,7 +17,7 @@ public protocol Identity: Hashable, Comparable, Sendable, Codable, LosslessStrin
 
 extension Identity {
     public static func == (a: Self, b: Self) -> Bool {
-        // Names that are compared are mostly one text in memory.
+        // Equal names are mostly one text in memory, which is quick to see.
         a.text._isIdentical(to: b.text)
             || a.text.utf8.count == b.text.utf8.count && compareBytes(a.text, b.text) == 0
     }
@@ -33,7 +33,7 @@ extension Identity {
             hasher.combine(bytes: UnsafeRawBufferPointer($0))
         }
         if isHashed == nil { for byte in text.utf8 { hasher.combine(byte) } }
-        // No UTF-8 text has this byte: it separates one key from the next.
+        // This byte is in no UTF-8 text, so it separates one key from the next.
         hasher.combine(0xFF as UInt8)
     }
 

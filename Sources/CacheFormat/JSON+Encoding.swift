@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension JSON {
-    /// A value as it encodes itself: the members in the order of the properties, and `null` for one that is `nil`.
+    /// The value in the form that it encodes: its members in the order of the properties; `nil` becomes `null`.
     ///
     /// An array that is `nil` is empty. Values consist of strings, integers, Booleans, arrays and objects.
     package init(_ value: some Encodable) {
@@ -67,7 +67,7 @@ private final class JSONEncoding: Encoder, UnkeyedEncodingContainer, SingleValue
         func encode<T: Encodable>(_ value: T, forKey key: Key) { add(JSON(value), key) }
         func encodeNil(forKey key: Key) { add(.null, key) }
 
-        // The standard library has methods for these types that leave out what is absent.
+        // The standard library's versions of these methods leave out members that are `nil`.
         func encodeIfPresent(_ value: String?, forKey key: Key) { add(.string(orNull: value), key) }
         func encodeIfPresent(_ value: Int?, forKey key: Key) { add(value.map(JSON.number) ?? .null, key) }
         func encodeIfPresent(_ value: Bool?, forKey key: Key) { add(value.map(JSON.bool) ?? .null, key) }

@@ -25,7 +25,7 @@ package indirect enum JSON: Sendable {
         return text
     }
 
-    // `indent` is the indentation of new lines; with `nil`, everything is on one line.
+    // `indent` is the indentation of new lines; if it is `nil`, everything is on one line.
     private func write(to text: inout String, indent: Int?, lines: Bool) {
         switch self {
         case .null: text += "null"

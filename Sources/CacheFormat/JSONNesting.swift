@@ -2,13 +2,13 @@
 package import FoundationEssentials
 
 extension JSONDecoder {
-    /// The most levels of arrays and objects that any reader of the cache takes.
+    /// The most levels of arrays and objects that any reader of the cache accepts.
     private static let deepest = 512
 
     /// Decodes a document that anybody may have written.
     ///
-    /// Foundation's decoder can end the process where a document has too many levels for it, so such a document does not
-    /// reach it.
+    /// Foundation's decoder can end the process if a document has too many levels, so such a document is refused
+    /// before.
     ///
     /// - Throws: `DecodingError`, also if the document has more than 512 levels.
     package func decode<T: Decodable>(_ type: T.Type, untrusted data: Data) throws -> T {

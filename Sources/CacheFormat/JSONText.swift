@@ -2,7 +2,7 @@
 
 /// Writes JSON as bytes, in the layout that ``WrittenJSON`` reads.
 ///
-/// It must be fast: a document can have many thousand lines, and is written again whenever one of its icons arrives.
+/// This must be fast: a document can have many thousand lines, and is written again whenever one of its icons arrives.
 package struct JSONText {
     package private(set) var bytes: [UInt8] = []
 
@@ -30,7 +30,7 @@ package struct JSONText {
     }
 
     private mutating func escape(_ utf8: UnsafeBufferPointer<UInt8>) {
-        // No early exit: so many bytes are compared at once.
+        // Without an early exit, the compiler compares several bytes at once.
         let special = utf8.reduce(0 as UInt8) { found, byte in
             found | (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
         }

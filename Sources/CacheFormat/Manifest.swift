@@ -3,7 +3,7 @@ import FoundationEssentials
 
 /// One generation of the cache: its app lists, and the document of each.
 ///
-/// `manifest.json` is the newest generation. `generations/` has each one that is current, in its grace period, or
+/// `manifest.json` is the newest generation. `generations/` has the current one, and those in their grace period or
 /// leased.
 public struct Manifest: Equatable, Sendable {
     /// The entry of one app list.
@@ -210,7 +210,7 @@ private struct CodedManifest: FormattedDocument {
             let object = try? decoder.decode([String: Entry].self, untrusted: Data("{".utf8 + member + "}".utf8))
             return object.map { $0.map { (name: $0.key, entry: $0.value) } } ?? []
         }
-        // Another program may have written the same JSON in another layout.
+        // Another program may have written the same JSON with other line ends.
         return lines.count < entries.count ? entries : lines
     }
 }

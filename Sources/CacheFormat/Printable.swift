@@ -9,7 +9,7 @@ package func printable(_ text: String) -> String {
     escaped(text, keepsNewlines: false)
 }
 
-/// The same, but keeps line breaks, for text such as a JSON document.
+/// Escapes text like `printable(_:)`, but keeps line breaks: for text of several lines, such as a JSON document.
 package func printable(lines text: String) -> String {
     escaped(text, keepsNewlines: true)
 }
@@ -32,7 +32,7 @@ private func escaped(_ text: String, keepsNewlines: Bool) -> String {
 }
 
 extension Unicode.Scalar {
-    /// Whether it may move the cursor, reorder or hide its neighbours, or end the line.
+    /// Whether the character may move the cursor, reorder or hide its neighbours, or end the line.
     fileprivate var needsEscape: Bool {
         switch properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: true

@@ -7,13 +7,13 @@
 public struct RenditionSize: Hashable, Sendable, CustomStringConvertible {
     /// The length of the longer side, in units of the screen: 8 to 1024.
     public let length: Int
-    /// How many pixels a unit has: 1 to 4.
+    /// The number of pixels of a unit: 1 to 4.
     public let scale: Int
 
     /// The length of the longer side, in pixels.
     public var pixels: Int { length * scale }
 
-    /// Reads a size: `64`, or with a scale `64@2`; `nil` if the text is none.
+    /// Reads a size: `64`, or with a scale `64@2`; `nil` if the text is not a size.
     public init?(_ text: some StringProtocol) {
         let parts = Array(text.utf8).split(
             separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -42,7 +42,7 @@ public struct RenditionSize: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension RenditionSize: Comparable {
-    /// By pixels, and among the same number of them by scale.
+    /// Sizes are ordered by pixels, then by scale.
     public static func < (one: RenditionSize, other: RenditionSize) -> Bool {
         (one.pixels, one.scale) < (other.pixels, other.scale)
     }

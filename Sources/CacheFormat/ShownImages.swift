@@ -7,7 +7,7 @@
 package struct ShownImages: Sendable {
     package struct Shown: Sendable {
         package var image: AppListDocument.Image
-        /// Whether it is the URL's own image.
+        /// Whether the image is the URL's own.
         package fileprivate(set) var isOwn: Bool
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A word of an enumeration, or another one, which a later version of the agent may send.
+/// A word of an enumeration, or an unknown one, which a later version of the agent may send.
 package struct Word<Known: RawRepresentable<String> & Sendable>: Hashable, Sendable, Codable,
     ExpressibleByStringLiteral, CustomStringConvertible
 {
@@ -10,7 +10,7 @@ package struct Word<Known: RawRepresentable<String> & Sendable>: Hashable, Senda
     package init(stringLiteral text: String) { self.text = text }
     package init(from decoder: any Decoder) throws { text = try decoder.singleValueContainer().decode(String.self) }
 
-    /// `nil` if this version does not know it.
+    /// The word as a value of the enumeration; `nil` if this version does not know it.
     package var known: Known? { Known(rawValue: text) }
     package var description: String { text }
 

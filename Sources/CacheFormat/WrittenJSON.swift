@@ -3,7 +3,7 @@ import Glibc
 
 /// Reads JSON in the exact layout in which this package writes it, several times as fast as a general parser.
 ///
-/// It rejects valid JSON in another layout, which then needs a general parser.
+/// It refuses valid JSON in another layout; for that, a general parser is needed.
 package struct WrittenJSON {
     private let bytes: [UInt8]
     private var position = 0
@@ -14,7 +14,7 @@ package struct WrittenJSON {
 
     package var isAtEnd: Bool { position == bytes.count }
 
-    /// Skips this text if it is next; returns whether it was.
+    /// Skips this text if it is next; returns whether it was there.
     package mutating func take(_ text: StaticString) -> Bool {
         let count = text.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
@@ -32,7 +32,7 @@ package struct WrittenJSON {
 
     /// Reads a string after its opening quote.
     private mutating func rest() -> String? {
-        // The text before the last escape, unescaped.
+        // The unescaped text before the last escape.
         var text: [UInt8] = []
         var start = position
         var end = firstSpecial(from: start)
@@ -53,7 +53,7 @@ package struct WrittenJSON {
         return string
     }
 
-    /// The place of the next quote, backslash or control character; the end if there is none.
+    /// The index of the next quote, backslash or control character; the end if there is none.
     private func firstSpecial(from place: Int) -> Int {
         bytes.withUnsafeBufferPointer { bytes in
             bytes[place...].firstIndex { $0 < 0x20 || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") }
@@ -70,7 +70,7 @@ package struct WrittenJSON {
         case UInt8(ascii: "r"): return (0x0D, 1)
         case UInt8(ascii: "t"): return (0x09, 1)
         case UInt8(ascii: "u"):
-            // This package writes only control characters so.
+            // This package writes only control characters in this form.
             guard bytes.count - place > 4,
                 bytes[(place + 1)...(place + 3)].elementsEqual("000".utf8)
                     || bytes[(place + 1)...(place + 3)].elementsEqual("001".utf8),
@@ -132,7 +132,7 @@ package struct WrittenJSON {
         var value = 0
         let start = position
         while position < bytes.count, case UInt8(ascii: "0")...UInt8(ascii: "9") = bytes[position] {
-            // Longer numbers can overflow.
+            // A number with more digits could overflow.
             guard position - start < 18 else { return nil }
             value = 10 * value + Int(bytes[position] - UInt8(ascii: "0"))
             position += 1
@@ -143,8 +143,8 @@ package struct WrittenJSON {
 
     /// Skips the next member of an object, with the comma before it, if a later version added it.
     ///
-    /// - Parameter known: The keys that are not skipped, wherever they are.
-    /// - Returns: Whether it skipped one: a string, natural number, Boolean or `null`.
+    /// - Parameter known: The keys that are not skipped, in any position.
+    /// - Returns: Whether it skipped a member: its value is a string, natural number, Boolean or `null`.
     mutating func skipUnknownMember(besides known: [String]) -> Bool {
         guard take(", "), let key = string(), !known.contains(where: { $0.utf8.elementsEqual(key.utf8) }), take(": ")
         else { return false }
