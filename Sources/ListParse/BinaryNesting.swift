@@ -43,8 +43,8 @@ struct BinaryNesting {
     /// Measures the whole list; `nil` if it is nested deeper than the limit.
     ///
     /// Each container is measured once. Containers can also share parts of their references, so that measuring all of
-    /// them would take far longer than reading the file: when the number of values exceeds the limit, it stops, with an
-    /// incomplete depth.
+    /// them would take far longer than reading the file: when the number of values exceeds the limit, measuring stops,
+    /// with an incomplete depth.
     func extent(maxDepth: Int, maxValues: Int) -> Extent? {
         var known: [Int: Extent] = [:]
         return measure(topObject, room: maxDepth, maxValues, &known)

@@ -13,7 +13,7 @@ extension EntryReader {
     /// Adds the icons of an over-the-air install manifest item: its `assets` of kind `display-image` and
     /// `full-size-image`.
     ///
-    /// Returns whether it is such an item.
+    /// Returns whether the item is one of an install manifest.
     mutating func addInstallItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         guard var assets = try? item.nestedUnkeyedContainer(forKey: Self.assetsKey) else { return false }
         count(assets)
@@ -30,7 +30,7 @@ extension EntryReader {
                 Self.kinds.contains(kind)
             else { continue }
             hasIcon = true
-            // An app has an image of each kind.
+            // An app has an image of each kind, so the kind is part of the identity.
             let id = identifier.map { "\($0) \(kind)" }
             switch icon(Self.urlKey, of: dictionary) {
             case .success(let url): append(AppEntry(name: name, id: id, icon: url), at: asset.key(Self.urlKey))
@@ -44,7 +44,7 @@ extension EntryReader {
 
     /// Adds an install manifest item that has lost its `assets`, known by its metadata, as an app without its images.
     ///
-    /// Returns whether it is such an item.
+    /// Returns whether the item is such an item.
     mutating func addItemWithoutAssets(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         let (name, identifier) = metadata(of: item, at: place)
         guard name != nil || identifier != nil else { return false }
@@ -66,7 +66,7 @@ extension EntryReader {
     private mutating func addLostImages(_ name: String?, _ identifier: String?, at place: EntryPlace) {
         let ids = Self.kinds.map { kind in identifier.map { "\($0) \(kind)" } }
         draft.addUnusable(name: name, ids: ids, at: place.key(Self.assetsKey), "no display-image or full-size-image")
-        // The item itself is one already.
+        // The item itself has been counted as one element.
         elements += Self.kinds.count - 1
     }
 }

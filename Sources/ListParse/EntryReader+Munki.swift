@@ -23,7 +23,7 @@ enum MunkiItem {
     static func file(named name: String) -> String {
         let last = name.split(atByte: "/", omittingEmpty: false).last ?? ""
         let parts = last.split(atByte: ".")
-        // Leading dots do not begin a suffix.
+        // Dots at the beginning of a name do not begin a suffix.
         guard parts.count > 1, let suffix = parts.last, last.ends(withBytes: "." + suffix),
             suffixes.contains(suffix.asciiLowercased)
         else {
@@ -34,7 +34,7 @@ enum MunkiItem {
 }
 
 extension EntryReader {
-    /// Adds the icon that Munki shows for an item, and returns whether it is such an item.
+    /// Adds the icon that Munki shows for an item; returns whether the dictionary is a Munki item.
     ///
     /// The icon's name is `icon_name`, or else the item's `name`.
     mutating func addMunkiItem(_ item: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {

@@ -5,13 +5,14 @@ import CacheFormat
 /// Reads the entries of an array one by one: a bad entry is reported and ignored.
 struct EntryReader {
     enum Reading {
-        /// A list, or why it is none: it exceeds a limit, or needs a setting.
+        /// A list, or the reason why the array is none: it exceeds a limit, or needs a setting.
         case verdict(ListVerdict)
         /// An empty array, and therefore an empty list.
         case empty
-        /// It contains no URL and no dictionary of a known kind.
+        /// The array contains no URL and no dictionary of a known kind.
         case other
-        /// The same, but it has dictionaries with names, or empty strings: it may be a list that has lost its URLs.
+        /// The array contains neither, but it has dictionaries with names, or empty strings: it may be a list that has
+        /// lost its URLs.
         case spoiled(ListRejection)
     }
 
@@ -25,11 +26,11 @@ struct EntryReader {
     var elements = 0
     /// Whether there are relative icon names without a base URL.
     var lacksIconBase = false
-    /// Whether there are entries that a base URL would not help.
+    /// Whether there are entries with a flaw that a base URL would not remove.
     private var hasOtherFlaw = false
-    /// How many dictionaries are in the array that was read.
+    /// The number of dictionaries in the array that was read.
     private(set) var dictionaries = 0
-    /// How many URLs have quotes or brackets around them: these were URLs, and tell that it is a list.
+    /// The number of URLs in quotes or brackets: they are not usable, but show that the array is a list.
     private(set) var wrappedURLs = 0
 
     var limits: ListLimits { draft.limits }
@@ -65,7 +66,7 @@ struct EntryReader {
         return .spoiled(rejection)
     }
 
-    /// Records why a text is no icon URL: a word without a dot or a slash is no file either.
+    /// Records the flaw of an icon's text; a word without a dot or a slash is not even a file name.
     private mutating func recordFlaw(_ flaw: IconFlaw, in text: String?) {
         if case .wrapped = flaw { wrappedURLs += 1 }
         if flaw == .relative, text?.utf8.contains(where: "./".utf8.contains) == true {
@@ -94,7 +95,7 @@ struct EntryReader {
 
     /// Adds a string entry, and returns whether it is an absolute URL, or one in quotes or brackets.
     ///
-    /// Any word can be a relative URL: it is an entry, but does not make the array an app list.
+    /// Any word can be a relative URL, so other strings are entries, but do not make the array an app list.
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
         switch icon(text) {
         case .success(let url):
@@ -153,10 +154,10 @@ struct EntryReader {
 
     private mutating func icon(_ text: String) -> Result<IconURL, IconFlaw> {
         let icon = limits.icon(text)
-        // Texts of bad entries count, too: reading them took time.
+        // The texts of bad entries count, too: reading them took time.
         switch icon {
         case .failure: draft.count(text)
-        // So does the white space around a URL.
+        // The white space around a URL counts, too.
         case .success(let url): draft.count(bytes: max(text.utf8.count - url.text.utf8.count, 0))
         }
         return icon

@@ -2,10 +2,10 @@
 package import AppLists
 import CacheFormat
 
-/// A pass over a JSON text (RFC 8259) before it is decoded.
+/// Checks a JSON text (RFC 8259) before it is decoded.
 ///
-/// Foundation's decoder can end the process where there are too many levels, takes one of several values of the same key,
-/// and does not say on Linux what is wrong.
+/// Foundation's decoder can end the process if there are too many levels, takes only one of several values with the
+/// same key, and does not say on Linux where the fault is.
 package struct JSONOutline {
     private let bytes: [UInt8]
     private var offset: Int
@@ -90,7 +90,9 @@ package struct JSONOutline {
         offset += 1
     }
 
-    /// Skips a string; its escapes are left to the decoder, except that a wrong one is a fault.
+    /// Skips a string.
+    ///
+    /// Its escapes are left to the decoder, except that an invalid one is a fault.
     private mutating func string() throws(ListRejection) {
         let start = offset
         offset += 1
@@ -118,7 +120,7 @@ package struct JSONOutline {
         throw fault("a string has no closing quote", at: start)
     }
 
-    /// Without a regular expression, which takes a tenth of a millisecond for each number.
+    /// Not a regular expression, which would take a tenth of a millisecond for each number.
     private static func isNumber(_ word: ArraySlice<UInt8>) -> Bool {
         func isDigits(_ part: ArraySlice<UInt8>) -> Bool { !part.isEmpty && part.allSatisfy(\.isDigit) }
         let mantissa = word.prefix { $0 | 0x20 != UInt8(ascii: "e") }
@@ -134,13 +136,13 @@ package struct JSONOutline {
 
     // MARK: Bytes
 
-    /// Returns whether anything follows.
+    /// Skips white space; returns whether anything follows.
     private mutating func skipWhiteSpace() -> Bool {
         while offset < bytes.count, bytes[offset] <= 0x20, " \t\r\n".utf8.contains(bytes[offset]) { offset += 1 }
         return offset < bytes.count
     }
 
-    /// The next byte that is not white space, within brackets.
+    /// The next byte that is not white space; there must be one, because a bracket is open.
     private mutating func nextByte() throws(ListRejection) -> UInt8 {
         if skipWhiteSpace() { return bytes[offset] }
         let last = open[open.count - 1]
@@ -150,7 +152,7 @@ package struct JSONOutline {
 
     // MARK: Messages
 
-    /// What is at the offset, for a message.
+    /// The text at the offset, for a message.
     private var found: String {
         let word = bytes[offset...].prefix(64).prefix { $0.isOfName || $0 >= 0x80 }
         return "“\(ListPath.shown(String(decoding: word.isEmpty ? bytes[offset...offset] : word, as: UTF8.self)))”"

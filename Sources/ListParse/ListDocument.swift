@@ -40,27 +40,28 @@ struct ListDocument: DecodableWithConfiguration {
     private static func verdict(
         of dictionary: KeyedDecodingContainer<ListKey>, topKeys: Int, _ limits: ListLimits
     ) -> ListVerdict {
-        // The objects of a keyed archive are in one array, with all their texts.
+        // A keyed archive has all objects in one array, with texts that are not URLs of icons.
         if dictionary.contains(ListKey("$archiver")), dictionary.contains(ListKey("$objects")) {
             return .failure(.noKnownShape)
         }
         var empty: [String] = []
-        // Whether such a key has a value that is no list: a list may have lost its shape.
+        // Whether a preferred key has a value that is not a list: the list may have lost its shape.
         var isLost = false
         for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
-                // The URL of an app with that name is none.
+                // The URL of an app that is named like the key is not a lost list.
                 isLost = isLost || !isURL(under: key, of: dictionary, limits)
                 continue
             }
             var reader = EntryReader(limits: limits)
             switch reader.read(array, at: key.stringValue) {
-            // Another key is no replacement for a list that has lost its URLs.
+            // Another key's list is no replacement for one that has lost its URLs.
             case .spoiled(let rejection): return .failure(rejection)
             case .empty: empty.append(key.stringValue)
             case .other: isLost = true
             case .verdict(.success(let list)):
-                // Except under “apps”, an array of URLs is no replacement for more names with URLs, or apps, beside it.
+                // Except under “apps”, an array of URLs does not replace a larger number of named URLs, or of apps,
+                // beside it.
                 if key.stringValue != preferredKeys[0], reader.dictionaries == 0,
                     let larger = larger(than: list.entries.count, besides: key, in: dictionary, limits)
                 {
@@ -77,7 +78,7 @@ struct ListDocument: DecodableWithConfiguration {
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
         var texts: [(key: String, reading: EntryReader.Reading, urls: Int, isWrapped: Bool)] = []
         var spoiled: ListRejection?
-        // The most dictionaries in one value that has no app: it may be a list that lost its shape.
+        // The most dictionaries in one value that has no app: that value may be a list that has lost its shape.
         var unread = 0
         var named = NamedIcons(limits: limits)
         for key in dictionary.allKeys.sorted(by: { NaturalName($0.stringValue) < NaturalName($1.stringValue) }) {
@@ -97,7 +98,7 @@ struct ListDocument: DecodableWithConfiguration {
             case .empty: continue
             case .other: unread = max(unread, reader.dictionaries)
             case .spoiled(let rejection): spoiled = spoiled ?? rejection
-            // Also one of URLs that cannot be requested.
+            // An array of URLs is a list even if none of them can be requested.
             case let reading
             where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
                 let plain = reader.draft.entries.count
@@ -105,13 +106,13 @@ struct ListDocument: DecodableWithConfiguration {
             case let reading: candidates.append((key.stringValue, reading))
             }
         }
-        // An array whose URLs are all in quotes or brackets is a list if nothing else is.
+        // An array whose URLs are all in quotes or brackets is a list if there is no other list.
         let wrapped = texts.reduce(0) { $0 + ($1.isWrapped ? $1.urls : 0) }
         if !candidates.isEmpty || texts.contains(where: { !$0.isWrapped }) || named.urls >= max(wrapped, 1) {
             texts.removeAll(where: \.isWrapped)
         }
         let namedURLs = named.urls + (texts.allSatisfy(\.isWrapped) ? named.wrappedURLs : 0)
-        // Among more names with URLs, an array of URLs is the value of one name more.
+        // If there are more named URLs, an array of URLs is just the value of another name.
         let inArrays = texts.reduce(0) { $0 + $1.urls }
         let arrays = (texts.map(\.key) + candidates.map(\.key)).map(ListPath.key)
         func ambiguous(_ keys: [String]) -> ListVerdict {
@@ -138,7 +139,7 @@ struct ListDocument: DecodableWithConfiguration {
         }
     }
 
-    /// Whether the value of a key is a text that can be the URL of an icon: a word is none.
+    /// Whether the value of a key is a text that can be the URL of an icon, unlike a single word.
     private static func isURL(
         under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
     ) -> Bool {
@@ -148,15 +149,16 @@ struct ListDocument: DecodableWithConfiguration {
         return text.utf8.contains(where: "./".utf8.contains)
     }
 
-    /// How many dictionaries a dictionary has as values.
+    /// The number of dictionaries that a dictionary has as values.
     private static func dictionaries(under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>) -> Int {
         guard let value = try? dictionary.nestedContainer(keyedBy: ListKey.self, forKey: key) else { return 0 }
         return value.allKeys.count { (try? value.nestedContainer(keyedBy: ListKey.self, forKey: $0)) != nil }
     }
 
-    /// What in a dictionary has more apps than this: the keys of arrays of dictionaries, or none for names with URLs.
+    /// The part of a dictionary that has more apps than `count`: the keys of arrays of dictionaries, or no keys for
+    /// named URLs.
     ///
-    /// Returns `nil` if nothing has.
+    /// Returns `nil` if no part has more.
     private static func larger(
         than count: Int, besides own: ListKey, in dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
     ) -> [String]? {

@@ -2,18 +2,18 @@
 import AppLists
 import CacheFormat
 
-/// The entries and problems of a list, as far as it is read.
+/// The entries and problems of a list that have been read so far.
 struct ListDraft {
     let limits: ListLimits
     private(set) var entries: [AppEntry] = []
     private var unusable: [UnusableEntry] = []
-    /// Only the first ones.
+    /// The first problems; later ones are only counted.
     private var problems: [EntryProblem] = []
     /// The number of all problems.
     private(set) var problemCount = 0
-    /// Whether a URL can be requested, as far as its text tells.
+    /// Whether a URL can be requested, as far as its text shows.
     private var hasUsableURL = false
-    /// The first entry without such a URL, and why.
+    /// The first entry without such a URL, and its flaw.
     private var firstFlaw: EntryProblem?
     /// The size of all texts: a few bytes of a binary property list can refer to one long text many times.
     private var textBytes = 0
@@ -25,7 +25,7 @@ struct ListDraft {
     /// Adds an entry; `keyPath` is that of its URL.
     mutating func add(_ entry: AppEntry, at keyPath: @autoclosure () -> String) {
         entries.append(entry)
-        // One usable URL makes a list: the others are read when they are requested.
+        // One usable URL makes a list, so the other URLs are only checked when they are requested.
         guard !hasUsableURL else { return }
         do throws(URLRefusal) {
             if case .inline(let url) = try IconSource(entry.icon), try url.bytes().isEmpty {
@@ -42,7 +42,7 @@ struct ListDraft {
         addUnusable(name: name, ids: [id], at: keyPath, reason)
     }
 
-    /// The same for several icons of one app, by their identities.
+    /// Adds an entry without a usable icon URL for each of an app's icons, given by their identities.
     mutating func addUnusable(name: String?, ids: [String?], at keyPath: String, _ reason: String) {
         if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath, reason: reason) }
         addProblem(keyPath, reason)
@@ -55,7 +55,7 @@ struct ListDraft {
         problems.append(EntryProblem(keyPath: keyPath(), reason: reason))
     }
 
-    /// Whether there are entries with a name or an identity, or as good as empty ones, and none has a usable icon.
+    /// Whether there are entries with a name or an identity, or almost empty ones, and none has a usable icon.
     var hasSpoiledEntries: Bool {
         guard entries.isEmpty, !unusable.isEmpty else { return false }
         return unusable.contains { $0.name != nil || $0.id != nil }

@@ -5,11 +5,11 @@ import CacheFormat
 /// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
 struct NamedIcons {
     private var draft: ListDraft
-    /// How many values are absolute URLs; any word can be a relative one.
+    /// The number of values that are absolute URLs; any word can be a relative one.
     private(set) var urls = 0
-    /// How many values are absolute URLs in quotes or brackets.
+    /// The number of values that are absolute URLs in quotes or brackets.
     private(set) var wrappedURLs = 0
-    /// How many values are empty.
+    /// The number of empty values.
     private(set) var blanks = 0
     private var images: Set<IconURL> = []
     /// Whether all values are digests.

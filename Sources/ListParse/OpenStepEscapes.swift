@@ -23,7 +23,7 @@ enum OpenStepEscapes {
                 joined += String(decoding: [high, low], as: UTF16.self).utf8
                 index += 12
             } else {
-                // Whatever is escaped, such as another backslash, begins no escape.
+                // An escaped byte, such as another backslash, begins no escape.
                 joined += bytes[index..<min(index + 2, bytes.count)]
                 index += 2
             }

@@ -40,7 +40,7 @@ package enum ParseOptions {
     }
 }
 
-/// Why the parser reaches no verdict.
+/// The reason why the parser reaches no verdict.
 package enum ParserError: Error, Equatable, CustomStringConvertible {
     case missingValue(option: String)
     case notAURL(option: String)

@@ -4,9 +4,9 @@ import Glibc
 
 /// Resource limits of this process.
 package enum ProcessLimits {
-    /// In bytes of address space.
+    /// The limit on address space, in bytes.
     private static let memory: rlim_t = 512 << 20
-    /// In seconds of CPU time, then SIGXCPU; SIGKILL follows one second later.
+    /// The limit on CPU time, in seconds; then SIGXCPU is sent, and SIGKILL one second later.
     private static let processorTime: rlim_t = 10
 
     /// Sets the limits for the rest of the process's life; keeps limits that are already lower.

@@ -27,7 +27,7 @@ package enum PropertyListEncoding: Equatable {
 
     /// Scans the bytes before they are parsed, since the parser does not limit nesting and values.
     ///
-    /// Uninterpretable bytes are left to it.
+    /// Bytes of an unknown form are left to the parser.
     ///
     /// - Throws: A rejection if nesting exceeds the limit, there are more values than a file without references could
     ///   have, or JSON is not well-formed.
@@ -53,9 +53,9 @@ package enum PropertyListEncoding: Equatable {
     }
 }
 
-/// What is known about a property list before it is parsed.
+/// The facts about a property list that are known before it is parsed.
 package struct PropertyListOutline {
-    /// Without the identity keys that no dictionary of the list has, as far as is known.
+    /// The limits, without identity keys that no dictionary of the list has, as far as known.
     package var limits: ListLimits
     /// The number of keys of the outermost dictionary, duplicates included; 0 if unknown.
     package var topKeys = 0

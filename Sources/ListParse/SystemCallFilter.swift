@@ -31,7 +31,7 @@ package enum SystemCallFilter {
     /// The filter program: it loads fields of `seccomp_data`, compares, and returns the action.
     private static var program: [sock_filter] {
         let refuse = returning(UInt32(SECCOMP_RET_ERRNO) | UInt32(EPERM))
-        // Other architectures, such as 32-bit code, have other call numbers.
+        // Code of other architectures, such as 32-bit code, has other call numbers.
         let architecture = UInt32(machine) | UInt32(__AUDIT_ARCH_64BIT) | UInt32(__AUDIT_ARCH_LE)
         var program = [loading(MemoryLayout<seccomp_data>.offset(of: \.arch)), skipping(1, if: architecture), refuse]
         program.append(loading(MemoryLayout<seccomp_data>.offset(of: \.nr)))

@@ -14,17 +14,17 @@ package struct XMLFault {
     private struct Element {
         var name: String
         var offset: Int
-        /// In a dictionary: whether a key has no value yet.
+        /// Whether a key has no value yet; only in a dictionary.
         var hasKey = false
     }
 
     private let bytes: [UInt8]
-    /// The current position; finally that of the fault.
+    /// The current position; at the end that of the fault.
     private var offset = 0
     /// The open elements, outermost first.
     private var open: [Element] = []
 
-    /// The first fault, with its line, as a clause; `nil` if it is none of the usual ones.
+    /// The first fault, with its line, as a clause; `nil` if it is not one of the usual faults.
     package static func first(in bytes: [UInt8]) -> String? {
         var search = XMLFault(bytes: bytes)
         return search.find().map { "line \(bytes.line(at: search.offset)): \($0)" }

@@ -12,7 +12,7 @@ enum XMLNesting {
         var keyStart = 0
         while let piece = pieces.next() {
             guard case .tag(let name, let isEnd, let isEmpty, _) = piece else { continue }
-            // Like the parser, accept names that only begin with these.
+            // Like the parser, accept names that only begin with “array” or “dict”.
             if pieces.has("array", at: name) || pieces.has("dict", at: name) {
                 if isEnd {
                     depth = max(depth - 1, 0)
@@ -49,7 +49,7 @@ struct XMLKeys {
         found = sought.map { !$0.bytes.allSatisfy(Self.isPlain) }
     }
 
-    /// The keys that a dictionary may have; none has any other.
+    /// The sought keys that a dictionary may have; no dictionary has any other of them.
     var possible: [String] { hasOther ? sought.map(\.key) : zip(sought, found).filter(\.1).map(\.0.key) }
 
     /// Adds the text between two tags.
@@ -61,8 +61,10 @@ struct XMLKeys {
         }
     }
 
-    /// Whether a byte stands for itself: it is not part of a reference, comment or section, nor of a character beyond
-    /// ASCII, which can be canonically equivalent to others.
+    /// Whether a byte stands for itself.
+    ///
+    /// A byte of a reference, comment or section does not, nor one of a character beyond ASCII, which can be
+    /// canonically equivalent to others.
     private static func isPlain(_ byte: UInt8) -> Bool {
         byte < 0x80 && byte != UInt8(ascii: "&") && byte != UInt8(ascii: "<")
     }
