@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension EffectiveSettings {
-    /// Each setting with its origin; `running` is what is in force, if configured values need a restart.
+    /// Each setting with its origin; `running` are the settings in force, if configured values need a restart.
     package func rows(running: Settings? = nil) -> [SettingsReport.Setting] {
         SettingKey.all.map { key in
             let origin = origin(of: key)

@@ -3,7 +3,7 @@ import HTTPRules
 
 /// The settings in force, and the origin of each.
 ///
-/// Later ones win: the file, then the environment, then options.
+/// The file counts first, the environment overrides it, and options override both.
 package struct EffectiveSettings: Sendable {
     package enum Origin: Equatable, Sendable {
         case preset
@@ -18,7 +18,7 @@ package struct EffectiveSettings: Sendable {
     private var flaws: [ConfigurationProblem] = []
     /// All problems, including contradictions between settings.
     package var problems: [ConfigurationProblem] { flaws + contradictions() }
-    /// The problems that remain if settings with defaults here are set elsewhere, as in the agent's environment.
+    /// The problems that remain even if the agent's environment sets the settings that have defaults here.
     package var certainProblems: [ConfigurationProblem] { flaws + contradictions(ofDefaults: false) }
 
     package init(_ settings: Settings = Settings()) {

@@ -2,11 +2,11 @@
 
 /// The effect of a reload.
 package struct SettingsChange: Equatable, Sendable {
-    /// The settings after the reload; those that need a restart keep their values.
+    /// The settings after the reload; settings that need a restart keep their values.
     package let settings: Settings
-    /// The settings that take effect now.
+    /// The settings whose new values take effect now.
     package let changed: [String]
-    /// The changed settings that need a restart.
+    /// The settings whose new values need a restart.
     package let needRestart: [String]
 
     package init(from running: Settings, to new: Settings) {
