@@ -18,7 +18,7 @@ struct StatusView {
 
     var lines: [StyledText] { lines(atMost: nil) }
 
-    /// The lines.
+    /// The lines of the status, fitted into a height.
     ///
     /// At most three problems are shown in full, and each other problem on one line.
     ///
