@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 
-/// Which addresses the agent may connect to: public ones, and those that the settings allow.
+/// Decides which addresses the agent may connect to: public ones, and those that the settings allow.
 ///
-/// App lists are written by others, and servers redirect. Without this check, either could point the agent at services
+/// Other people write app lists, and servers redirect. Without this check, either could direct the agent to services
 /// that only this machine or its network can reach.
 package struct AddressPolicy: Sendable {
     /// Networks that are allowed although they are not public.
@@ -66,13 +66,13 @@ package struct AddressPolicy: Sendable {
         if case .refused(let refusal) = verdict(on: address) { refusal } else { nil }
     }
 
-    /// Why the agent may not connect to an address.
+    /// The reason why the agent may not connect to an address.
     package enum Refusal: Error, Equatable, Sendable {
         case notPublic(IPAddress, SpecialRange)
         /// `network.denyHosts` names it.
         case denied(IPAddress)
 
-        /// What is wrong and what to do, as a clause; `host` is the name that resolved to the address.
+        /// The reason and the remedy, as a clause; `host` is the name that resolved to the address.
         package func text(for host: String) -> String {
             switch self {
             case .denied(let address): "network.denyHosts denies requests to \(address)"

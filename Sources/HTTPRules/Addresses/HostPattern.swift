@@ -4,7 +4,7 @@ import CacheFormat
 
 /// A host pattern in a setting: `icons.example.com`, `.example.com`, `*.example.com`, `10.1.2.3`.
 package enum HostPattern: Hashable, Sendable {
-    /// In lower case and without a trailing dot.
+    /// A host name in lower case, without a trailing dot.
     case name(String)
     /// A name and its subdomains, as curl reads the entries of `NO_PROXY`.
     case domain(String)

@@ -2,7 +2,7 @@
 package import AppLists
 package import CacheFormat
 
-/// Which hosts and addresses may be asked: by their names, and by what the names resolve to.
+/// The hosts and addresses that may be requested: by their names, and by the addresses that names resolve to.
 package struct NetworkRules: Equatable, Sendable {
     /// Networks that may be requested although their addresses are not public (default none).
     package var allow: [AddressRange] = []
@@ -12,7 +12,7 @@ package struct NetworkRules: Equatable, Sendable {
     package var allowHosts: [HostPattern] = []
     /// Hosts that are never requested, even if allowed elsewhere (default none).
     ///
-    /// An address in it is refused under every name that resolves to it, unless a proxy resolves the name.
+    /// A listed address is refused under every name that resolves to it, unless a proxy resolves the name.
     package var denyHosts: [HostPattern] = []
 
     package init(allow: [AddressRange] = [], allowHosts: [HostPattern] = [], denyHosts: [HostPattern] = []) {

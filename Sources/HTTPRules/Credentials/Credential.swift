@@ -3,7 +3,7 @@ package import AppLists
 package import CacheFormat
 import FoundationEssentials
 
-/// What a server is shown to let the agent in, and for whose icons: an entry of `auth.toml`.
+/// An entry of `auth.toml`: what proves to a server that the agent may read its icons, and where it may be sent.
 package struct Credential: Equatable, Sendable {
     package enum Proof: Equatable, Sendable {
         /// A user name and a password (RFC 7617).
@@ -15,17 +15,17 @@ package struct Credential: Equatable, Sendable {
         case certificate(ClientCertificate)
     }
 
-    /// The only host that it is sent to, in lower case.
+    /// The only host that the credential is sent to, in lower case.
     package var host: String
-    /// `nil` for the port of the URL's scheme.
+    /// The port; `nil` for the default port of the URL's scheme.
     package var port: Int?
-    /// The path below which URLs need it, such as `/private`; `nil` for all.
+    /// The path below which URLs need the credential, such as `/private`; `nil` for all URLs of the host.
     package var path: String?
-    /// The lists whose icons it may be used for.
+    /// The lists for whose icons it may be used.
     package var lists: Set<ListName>
-    /// Whether its icons may be where everyone can read them.
+    /// Whether icons behind the credential may be in a cache that everyone can read.
     package var isPublic: Bool
-    /// Whether it may be sent over http, to a host in `network.allowHosts`.
+    /// Whether the credential may be sent over http, to a host in `network.allowHosts`.
     package var allowsHTTP: Bool
     package var proof: Proof
 
@@ -37,9 +37,9 @@ package struct Credential: Equatable, Sendable {
         (self.lists, self.isPublic, self.allowsHTTP, self.proof) = (lists, isPublic, allowsHTTP, proof)
     }
 
-    /// Whether a URL is one of those that need it.
+    /// Whether a URL needs the credential.
     ///
-    /// A path with dot segments or empty segments is below no path: servers read those in different ways.
+    /// A path with dot segments or empty segments is below no path: servers disagree on what it means.
     package func matches(_ target: FetchTarget) -> Bool {
         guard target.host == host, target.port == port ?? (target.isSecure ? 443 : 80) else { return false }
         guard let path else { return true }
@@ -49,7 +49,7 @@ package struct Credential: Equatable, Sendable {
         return path.utf8.last == UInt8(ascii: "/") || next == nil || next == UInt8(ascii: "/")
     }
 
-    /// Whether a path has segments that are not what they seem.
+    /// Whether servers disagree on the meaning of a path's segments.
     package static func isAmbiguous(_ path: String) -> Bool {
         let segments = path.asciiLowercased.split(atByte: "/", omittingEmpty: false).dropFirst()
         return segments.dropLast().contains("") || path.utf8.contains(UInt8(ascii: "\\"))
@@ -61,7 +61,7 @@ package struct Credential: Equatable, Sendable {
             }
     }
 
-    /// The header field that shows it; `nil` for a certificate.
+    /// The header field with the credential; `nil` for a certificate.
     package var field: (name: String, value: String)? {
         switch proof {
         case .basic(let user, let password):
@@ -88,10 +88,10 @@ package struct ClientCertificate: Hashable, Sendable {
 }
 
 extension Credential: CustomStringConvertible {
-    /// Its kind and where it is used, without its secret: `bearer for icons.example.com/private`.
+    /// The kind of credential and where it is used, without its secret: `bearer for icons.example.com/private`.
     package var description: String { "\(kind) for \(origin)" }
 
-    /// Where it is used: `icons.example.com/private`.
+    /// The URLs that need the credential: `icons.example.com/private`.
     var origin: String {
         let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         return "\(host)\(port.map { ":\($0)" } ?? "")\(path ?? "")"

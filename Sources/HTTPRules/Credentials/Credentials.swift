@@ -12,10 +12,10 @@ package struct Credentials: Equatable, Sendable {
 
     package var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether icons behind some of them must not be where everyone can read them.
+    /// Whether icons behind some of the credentials must not be in a cache that everyone can read.
     package var hasPrivate: Bool { entries.contains { !$0.isPublic } }
 
-    /// The origins whose private icons the cache may have, sorted; `known` are those so far.
+    /// The origins whose private icons the cache may have, sorted; `known` are the origins so far.
     ///
     /// Icons stay when their credential is removed: an origin is dropped only once a credential for it is public. While
     /// everyone can read the cache (`isExposed`), private credentials are not used.
@@ -30,7 +30,7 @@ package struct Credentials: Equatable, Sendable {
     ///
     /// `lists` name the icon; `exposure` is the setting by which everyone can read the cache, `nil` if none does.
     ///
-    /// - Returns: `nil` if the URL needs none.
+    /// - Returns: The credential; `nil` if the URL needs none.
     /// - Throws: A ``FetchFailure`` with the code `auth-refused`.
     package func choose(
         for target: FetchTarget, lists: [ListName], under network: NetworkRules, exposure: String?
@@ -63,14 +63,14 @@ package struct Credentials: Equatable, Sendable {
 
     /// Whether a failure of the URL may end with other settings or credentials.
     ///
-    /// Many servers answer 403 for a missing file, so that counts only where a credential is sent.
+    /// Many servers answer 403 for a missing file, so a 403 counts only for a URL with a credential.
     package func mayDepend(_ code: FetchFailure.Code, of url: IconURL) -> Bool {
         if code.dependsOnSettings { return true }
         guard code == .http(403), !isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
         return entries.contains { $0.matches(target) }
     }
 
-    /// The name of their file.
+    /// The name of the file with the credentials.
     package static let file = "auth.toml"
 }
 

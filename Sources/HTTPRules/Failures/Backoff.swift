@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When to retry after a failure.
+/// Decides when to retry after a failure.
 package struct Backoff: Sendable {
     /// The delay ceiling of the first retry after a transient failure.
     package var base: Duration
@@ -14,9 +14,9 @@ package struct Backoff: Sendable {
 
     /// The longest delay that a server can ask for: a day.
     package static let longestWait: Duration = .seconds(86_400)
-    /// How many attempts after a momentary failure follow each other as after a transient one: about 2 min in all.
+    /// The number of attempts that follow a momentary failure at the intervals of a transient one: about 2 min in all.
     package static let momentaryAttempts = 8
-    /// How many attempts in a row may follow each other as fast as the server asks.
+    /// The number of attempts in a row that may follow each other as fast as the server asks.
     package static let shortWaits = 3
     private static let gone: Duration = .seconds(7 * 86_400)
     private static let lasting: Duration = .seconds(86_400)
@@ -30,9 +30,9 @@ package struct Backoff: Sendable {
 
     /// The delay after the given attempt failed, if the server asks for a delay; `nil` if a retry is useless.
     ///
-    /// What the server asks for replaces the backoff of ``shortWaits`` attempts. After that the longer one counts,
-    /// because some servers send the same short delay for ever. It is extended by up to 10 %, so that clients which got
-    /// the same answer do not return together.
+    /// For ``shortWaits`` attempts, the server's delay replaces the backoff. After that the longer one counts, because
+    /// some servers send the same short delay forever. It is extended by up to 10 %, so that clients which got the same
+    /// answer do not return together.
     package func delay(
         after persistence: FetchFailure.Persistence, requested wait: Duration?, attempt: Int,
         using generator: inout some RandomNumberGenerator
@@ -46,7 +46,7 @@ package struct Backoff: Sendable {
 
     /// The longest possible delay after a failure.
     ///
-    /// A later due time was set by another clock.
+    /// A later due time was computed with a wrong clock.
     package func longest(after code: FetchFailure.Code) -> Duration {
         let kind = code.persistence == .gone ? Self.gone : Self.lasting
         return Swift.max(kind * 1.2, max)

@@ -12,7 +12,7 @@ extension FetchFailure {
         /// The server answered with this status, from 100 to 999: `http-404`.
         case http(Int)
         case image(ImageRejection.Code)
-        /// The URL, or one that a redirect leads to, is never requested.
+        /// The icon's URL, or the target of a redirect, is refused before any request.
         case url(URLRefusal.Code)
     }
 
@@ -42,7 +42,7 @@ extension FetchFailure {
 }
 
 extension FetchFailure.Cause {
-    /// Whether there was no response, or none that is valid HTTP.
+    /// Whether there was no response, or no valid one.
     package var isNoAnswer: Bool {
         switch self {
         case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
@@ -59,7 +59,8 @@ extension FetchFailure.Code {
         switch self {
         case .http(let status): FetchFailure.Persistence(ofStatus: status)
         case .url, .fetch(.notInRepository), .fetch(.overLimit): .refused
-        // A certificate ends for all icons of an origin, and they come back with the next one: not hours later.
+        // A bad certificate affects all icons of an origin, and they should return soon after it is replaced, not hours
+        // later.
         case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin),
             .fetch(.timeout), .fetch(.tls):
             .passing
@@ -69,20 +70,21 @@ extension FetchFailure.Code {
             .fetch(.tooLarge),
             .fetch(.tooManyRedirects):
             .lasting
-        // A body without a length that was cut off shows only here.
+        // For a body without a length, this is the only sign that it was cut off.
         case .image(.truncated): .passing
         case .image(.damaged), .image(.notAnImage), .image(.tooLarge), .image(.unsafe): .lasting
         }
     }
 
-    /// Whether it is lasting if the response was complete, and transient if the response could have been cut off.
+    /// Whether the persistence depends on the response: lasting if it was complete, transient if it could have been cut
+    /// off.
     package var dependsOnLength: Bool { self == .image(.truncated) }
 
-    /// Whether a network that wants a login may be the cause, and not the server (RFC 6585, section 6, for 511).
+    /// Whether the cause may be a network that wants a login, instead of the server (RFC 6585, section 6, for 511).
     package var mayBeLogin: Bool {
         switch self {
         case .image(.notAnImage), .http(511): true
-        // The redirect to a login page may lead where the agent does not go.
+        // The login page that a redirect leads to may be at an address that the agent refuses.
         case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.downgradeRefused), .fetch(.redirectLoop),
             .fetch(.tooManyRedirects), .url:
             true
@@ -94,10 +96,10 @@ extension FetchFailure.Code {
         }
     }
 
-    /// Whether it may end when the system's clock is set: a certificate was not valid yet, or no longer.
+    /// Whether setting the system's clock may end the failure: a certificate was not valid yet, or no longer.
     package var dependsOnClock: Bool { self == .fetch(.tls) }
 
-    /// Whether other settings or certificates may allow it, so that it is checked again at each start and reload.
+    /// Whether other settings or certificates may allow the icon, so that it is checked again at each start and reload.
     package var dependsOnSettings: Bool {
         switch self {
         case .fetch(.addressRefused), .fetch(.authRefused), .fetch(.downgradeRefused),
@@ -107,7 +109,7 @@ extension FetchFailure.Code {
             .fetch(.cutShort), .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin),
             .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.timeout):
             false
-        // Other credentials may be accepted: by the server, or by the proxy.
+        // The server or the proxy may accept other credentials.
         case .http(let status): status == 401 || status == 407
         // SVG is rejected as no image unless `images.allowSVG` is set.
         case .image(.notAnImage), .image(.tooLarge): true

@@ -2,17 +2,17 @@
 import ImageChecks
 
 extension FetchFailure {
-    /// Where a response ended that did not bring all of an image.
+    /// The end of a response that did not bring all of an image.
     package struct Cut: Equatable, Sendable {
-        /// How many bytes of the image had come, those of earlier attempts included.
+        /// The number of bytes of the image that have arrived, including those of earlier attempts.
         package var end: Int
         /// The size of the whole image, in bytes; `nil` if the server did not say.
         package var length: Int?
-        /// Whether the response was to bring the whole image, and not the rest of one.
+        /// Whether the whole image was requested, and not only the rest of a part.
         package var isWhole: Bool
-        /// Whether the next attempt can continue there.
+        /// Whether the next attempt can continue at the end.
         package var isKept: Bool
-        /// Whether enough bytes are kept that earlier attempts did not bring.
+        /// Whether enough new bytes are kept, besides those of earlier attempts.
         package var isProgress = false
 
         package init(end: Int, length: Int?, isWhole: Bool, isKept: Bool) {
@@ -20,7 +20,7 @@ extension FetchFailure {
         }
     }
 
-    /// Whether it can mean that the connection cut the body off.
+    /// Whether the failure can mean that the connection cut the body off.
     package var mayBeCut: Bool {
         switch code {
         case .fetch(.connectionClosed), .fetch(.timeout): true
@@ -29,7 +29,7 @@ extension FetchFailure {
         }
     }
 
-    /// Every response ends at the same place.
+    /// The failure of an image whose responses all end at the same byte.
     package static func cutShort(at cut: Cut) -> FetchFailure {
         FetchFailure(
             .cutShort,
@@ -37,7 +37,7 @@ extension FetchFailure {
                 + "it off")
     }
 
-    /// The same failure; it also tells what is kept.
+    /// The same failure, with a message that says how much of the image is kept.
     package func keeping(_ cut: Cut) -> FetchFailure {
         var failure = self
         failure.cut = cut

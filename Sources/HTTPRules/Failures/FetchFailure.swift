@@ -9,7 +9,7 @@ package struct FetchFailure: Error, Equatable, Sendable {
         /// Transient, such as a network error or an overloaded server, or the failure of a whole origin that its owner will
         /// correct: it may be over in a second.
         case passing
-        /// By its definition, the status will be over soon; but some servers give it for good, such as 202 to a program
+        /// The status means a cause that will be over soon, but some servers send it for good, such as 202 to a program
         /// that cannot solve a challenge. The first attempts are those of `passing`, the others of `lasting`.
         case momentary
         /// The server asks for fewer requests (429): its whole origin waits.
@@ -25,19 +25,19 @@ package struct FetchFailure: Error, Equatable, Sendable {
     }
 
     package var code: Code
-    /// What happened, as a sentence without its full stop.
+    /// The failure, as a sentence without its full stop.
     package var message: String
     package var persistence: Persistence
     /// The delay that the server asks for (`Retry-After`, RFC 9110, section 10.2.3), unchanged.
     package var retryAfter: Duration?
     /// The origin that failed, if a redirect led away from the URL's own.
     package var origin: String?
-    /// What may be the login page of a network; `nil` if it cannot be one, or nothing is known of it.
+    /// The signs of a network's login page in the answer; `nil` if there are none.
     package var page: Page?
     /// Where the image was cut off; `nil` for other failures.
     package var cut: Cut?
 
-    /// An answer that a network may have given in place of the server.
+    /// An answer that a network may have given instead of the server.
     package struct Page: Hashable, Sendable {
         /// The digest of a body that looks like HTML.
         package var body: Digest?
@@ -46,7 +46,7 @@ package struct FetchFailure: Error, Equatable, Sendable {
         /// The local address that a name resolves to.
         package var address: String?
 
-        /// What is known of an answer; `nil` if that is nothing.
+        /// Takes the signs of a login page; `nil` if there are none.
         package init?(body: Digest? = nil, origin: String? = nil, address: String? = nil) {
             guard body != nil || origin != nil || address != nil else { return nil }
             (self.body, self.origin, self.address) = (body, origin, address)
@@ -77,8 +77,9 @@ extension FetchFailure.Persistence {
 
     /// The persistence of a status.
     ///
-    /// Transient are those that `curl --retry` retries, and those whose definition says that the cause ends by itself. An
-    /// unknown 5xx status, such as those that reverse proxies made up, counts as 500 (RFC 9110, section 15).
+    /// Transient statuses are those that `curl --retry` retries, and those whose definition says that the cause ends by
+    /// itself. An unknown 5xx status, such as the ones that some reverse proxies send, counts as 500 (RFC 9110, section
+    /// 15).
     package init(ofStatus status: Int) {
         switch status {
         // The image is still being made (RFC 9110, section 15.3.3).
@@ -93,7 +94,7 @@ extension FetchFailure.Persistence {
         case 429: self = .throttled
         case 401, 403: self = .forbidden
         case 410: self = .gone
-        // The other registered 5xx statuses mean that the server cannot do it, today or tomorrow.
+        // The other registered 5xx statuses mean that the server lacks the ability, today and tomorrow.
         case 501, 505, 506, 508, 510: self = .lasting
         case 500...599: self = .passing
         default: self = .lasting
@@ -102,11 +103,11 @@ extension FetchFailure.Persistence {
 }
 
 extension FetchFailure {
-    /// Whose failure it is, which determines what waits.
+    /// The cause's owner, which determines what waits: an origin, a URL or nothing.
     package enum Blame: Sendable {
-        /// The origin did not answer, or is not well: its other URLs would fail too.
+        /// The origin did not answer, or has an error: its other URLs would fail too.
         case origin
-        /// The origin is well, but this URL leads to no icon.
+        /// The origin works, but this URL leads to no icon.
         case resource
         /// The agent itself: nothing is known about the origin.
         case agent
@@ -126,8 +127,8 @@ extension FetchFailure {
 
     /// The delay that the server asks for, if it is meaningful.
     ///
-    /// Servers send it with 503 and 429; some throttle with 403. Zero and past dates are ignored. It is about the URL,
-    /// except for 429 (RFC 9110, section 10.2.3).
+    /// Servers send it with 503 and 429; some also throttle with 403. Zero and past dates are ignored. The delay is for
+    /// the URL alone, except after 429 (RFC 9110, section 10.2.3).
     package var wait: Duration? {
         persistence.allowsWait ? retryAfter.flatMap { $0 > .zero ? $0 : nil } : nil
     }
@@ -167,7 +168,7 @@ extension FetchFailure {
         return failure
     }
 
-    /// The same failure; if there was no connection, it also tells of an address of the host that was not tried.
+    /// The same failure; if there was no connection, the message also names an address of the host that was not tried.
     package func leavingOut(_ refusal: AddressPolicy.Refusal, of host: String) -> FetchFailure {
         guard [.fetch(.connect), .fetch(.timeout)].contains(code) else { return self }
         var failure = self
@@ -175,7 +176,7 @@ extension FetchFailure {
         return failure
     }
 
-    /// The same failure as a permanent one, for a URL that contains its image.
+    /// The same failure without a retry, for a URL that contains its image.
     package var forGood: FetchFailure { FetchFailure(code, message, .refused) }
 
     /// The refusal of a redirect target: not permanent, since the server may redirect elsewhere tomorrow.

@@ -6,9 +6,9 @@ import ImageChecks
 package struct RepeatedFailure: Equatable, Sendable {
     package var code: FetchFailure.Code
     package var message: String
-    /// How many attempts failed in a row; those of a failure that is likely to last begin with its first one.
+    /// The number of failed attempts in a row; for a failure that is likely to last, since the first one of its kind.
     package var attempts: Int
-    /// When it is retried; `nil` if it is not retried until its list or the settings change.
+    /// When the icon is retried; `nil` if it is not retried until its list or the settings change.
     package var nextAttempt: Timestamp?
 
     package init(code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?) {
@@ -20,7 +20,7 @@ package struct RepeatedFailure: Equatable, Sendable {
 
     /// How long the cause is likely to last, as far as it is stored.
     package var persistence: FetchFailure.Persistence {
-        // One code for both cases: only the message tells them apart.
+        // Both cases have the same code: only the message distinguishes them.
         code.dependsOnLength && message.hasSuffix(ImageRejection.atSource) ? .lasting : code.persistence
     }
 

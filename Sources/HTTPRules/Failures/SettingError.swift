@@ -6,7 +6,7 @@ package struct SettingError: Error, Equatable, CustomStringConvertible {
     package var value: String
     package var form: String
 
-    /// A long value is shortened; `form` is what is expected.
+    /// A long value is shortened; `form` is the expected form.
     package init(name: String, value: String, form: String) {
         self.name = name
         self.value = value.utf8.count > 200 ? value.prefix(bytes: 100) + "…" : value

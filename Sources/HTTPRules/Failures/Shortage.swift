@@ -15,7 +15,7 @@ package struct Shortage: Error, Equatable, Sendable {
     package var bytes: Int
     /// Whether an image of usual size does not fit either.
     package var isGeneral: Bool
-    /// What is available and what is missing, as a sentence without its full stop.
+    /// The available and the missing amount, as a sentence without its full stop.
     package var reason: String
 
     package init(_ code: Code = .diskFull, bytes: Int, isGeneral: Bool, reason: String) {

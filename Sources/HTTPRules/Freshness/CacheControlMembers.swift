@@ -3,9 +3,10 @@
 /// Reads the directives of a `Cache-Control` value one after the other (RFC 9111, section 5.2).
 struct CacheControlMembers {
     struct Member {
-        /// Where the name is in the value.
+        /// The range of the name in the value.
         var name: Range<Int>
-        /// `nil` if there is none, or it is neither a token nor a quoted string, or comes after white space.
+        /// The argument; `nil` if there is none, or if it is neither a token nor a quoted string, or follows white
+        /// space.
         var argument: String?
 
         /// The argument in seconds; `nil` if it is not a number.
@@ -27,7 +28,7 @@ struct CacheControlMembers {
         return Member(name: name, argument: name == spelling ? argument : nil)
     }
 
-    /// The token up to the next comma; `nil` if there is something else.
+    /// The token up to the next comma; `nil` if there is no token.
     private mutating func token(in value: Span<UInt8>) -> String? {
         let token = Self.trimmed(take(from: value) { $0 != UInt8(ascii: ",") }, in: value)
         for index in token where !Self.isTokenByte(value[index]) { return nil }

@@ -8,9 +8,9 @@ package struct EntityTag: Hashable, Sendable {
 
     /// Parses a field value; `nil` if it is not a usable tag.
     ///
-    /// Some servers omit the quotes, and compare what comes back with what they sent. So an unquoted tag is accepted
+    /// Some servers omit the quotes, and compare the returned tag with what they sent. So an unquoted tag is accepted
     /// unchanged unless it is ambiguous (`*`, a list, a second tag). Invalid UTF-8 cannot be sent back unchanged, and
-    /// more than 1 KiB is not worth keeping: both are rejected.
+    /// more than 1 KiB is not worth storing: both are rejected.
     package init?(_ value: String) {
         let bytes = Array(value.utf8)
         guard bytes.count <= 1024, !value.unicodeScalars.contains("\u{FFFD}") else { return nil }

@@ -12,7 +12,8 @@ package enum HTTPDate {
     package static func parse(_ text: String, now: Timestamp) -> Timestamp? { parse(text.utf8Span.span, now: now) }
 
     static func parse(_ text: Span<UInt8>, now: Timestamp) -> Timestamp? {
-        // The form of nearly all servers, without a copy: several dates are parsed for every response.
+        // The fast path for the form that nearly all servers use, without a copy: several dates are parsed for every
+        // response.
         if let time = fixed(text) { return time }
         var text = Array(text.string.asciiLowercased.utf8)[...]
         func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 
-/// When to revalidate an image next, and by which rule.
+/// When to revalidate an image, and the rule that sets that time.
 package struct NextCheck: Equatable, Sendable {
     package enum Rule: String, Sendable {
         case freshness
@@ -20,7 +20,7 @@ package struct NextCheck: Equatable, Sendable {
     package let rule: Rule
     package let freshness: Freshness
 
-    /// Decides for a response; `generator` spreads the checks of machines that got the same one.
+    /// Computes the next check; jitter from `generator` keeps machines with the same response from asking together.
     ///
     /// Store the result with the response.
     package init(
@@ -34,7 +34,7 @@ package struct NextCheck: Equatable, Sendable {
             let wanted = freshness.receivedAt + policy.default.jittered(using: &generator)
             (due, rule) = (min(max(wanted, earliest), latest), .routine)
             guard due != wanted else {
-                // The jitter is already applied.
+                // `due` has the jitter already.
                 time = due
                 return
             }

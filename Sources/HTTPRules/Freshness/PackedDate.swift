@@ -3,7 +3,7 @@
 /// The text `Sun, 06 Nov 1994 08:49:37 GMT` in 6 bytes: the form of dates that servers must send (RFC 9110, section
 /// 5.6.7).
 ///
-/// Only the form counts: a day that does not exist, or has another name, comes back as it was.
+/// Only the form counts: a date that does not exist, or has a wrong day of the week, is restored unchanged.
 struct PackedDate {
     /// From the lowest bits: day of the week (3), month (4), day (5), year (14), hour, minute and second (6 each).
     let bits: UInt64
@@ -15,7 +15,7 @@ struct PackedDate {
     /// Where numbers stand, their digits, and their bits.
     private static let numbers = [(5, 2, 5), (12, 4, 14), (17, 2, 6), (20, 2, 6), (23, 2, 6)]
 
-    /// `nil` if the text has another form.
+    /// Packs a date; `nil` if the text has another form.
     init?(_ text: Span<UInt8>) {
         guard text.matches(Self.form), let weekday = Self.weekdays.firstIndex(of: Self.letters(text, 0)),
             let month = Self.months.firstIndex(of: Self.letters(text, 8))

@@ -3,8 +3,7 @@ package import CacheFormat
 
 /// A stored response in some 40 bytes and its URL; as a ``StoredResponse`` it takes 200.
 ///
-/// There is one for each icon, and it is read when the icon is refreshed. Nothing is lost: the fields come back byte for
-/// byte.
+/// There is one for each icon, and it is unpacked when the icon is refreshed. No byte of the fields is lost.
 package struct PackedResponse: Equatable, Sendable {
     /// The URL that gave the response: ``StoredResponse/url``.
     package let url: String?
@@ -35,12 +34,12 @@ package struct PackedResponse: Equatable, Sendable {
 
     private init(status: Int, url: String?, _ text: Span<UInt8>, requestTime: Timestamp, responseTime: Timestamp) {
         self.url = url
-        // A line takes fewer bytes than its text, and all else at most 28.
+        // A packed line takes fewer bytes than its text, and the other numbers take 28 at most.
         bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 28) { room in
             var packed = OutputBytes(room: room)
             packed.append(number: UInt64(status))
             packed.append(UInt64(bitPattern: responseTime.microseconds), bytes: Self.timeBytes)
-            // A clock that was set makes the request the later one.
+            // If the clock was set between the two, the request may have the later time.
             let delay = responseTime.microseconds &- requestTime.microseconds
             packed.append(number: UInt64(bitPattern: delay << 1 ^ delay >> 63))
             var start = 0
@@ -70,7 +69,7 @@ package struct PackedResponse: Equatable, Sendable {
     /// Replaces the URL's text by an equal one that is already in memory.
     package func sharing(_ url: String) -> PackedResponse { self.url == url ? with(url: url) : self }
 
-    /// When the response came.
+    /// When the response was received.
     package var responseTime: Timestamp {
         var rest = bytes[...]
         _ = rest.popNumber()
@@ -107,7 +106,7 @@ package struct PackedResponse: Equatable, Sendable {
     private static let dateMark: UInt8 = 0x80
 }
 
-/// Bytes in a row, written one after the other.
+/// Bytes that are written one after the other.
 private struct OutputBytes {
     let room: UnsafeMutableBufferPointer<UInt8>
     private var count = 0

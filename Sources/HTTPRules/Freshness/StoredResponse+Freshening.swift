@@ -4,11 +4,11 @@ import CacheFormat
 /// The effect of a `304` on the stored response (RFC 9111, section 4.3.4).
 package enum Freshening: Equatable, Sendable {
     case updated(StoredResponse)
-    /// It names another version than the stored one.
+    /// The `304` names another version than the stored one.
     ///
     /// Update nothing, keep the image, and repeat the request without conditions.
     case contradicted
-    /// The request had no validator, so the server cannot know what has not been modified.
+    /// The request had no validator, so the server cannot know which version the client has.
     case unasked
 }
 

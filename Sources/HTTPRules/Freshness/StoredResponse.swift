@@ -30,7 +30,7 @@ package struct StoredResponse: Equatable, Sendable {
         self.init(status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime)
     }
 
-    /// Restores a response from fields that are kept ones already.
+    /// Restores a response from fields that were selected before.
     init(status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
         self.status = status
         self.url = url
@@ -91,15 +91,15 @@ package struct StoredResponse: Equatable, Sendable {
 
     // MARK: - Kept fields
 
-    /// How the lines of kept fields begin; of the first five, only the first line counts.
+    /// The beginnings of the lines that are kept; for the first five fields, only the first line counts.
     static let beginnings: [StaticString] =
         ["age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: "]
     private static let lists = [5: "cache-control", 6: "vary"]
 
-    /// Kept fields: a bit for each index in ``beginnings``.
+    /// A set of kept fields: a bit for each index in ``beginnings``.
     private typealias FieldSet = UInt
 
-    /// The fields that tell when a response was sent.
+    /// The fields that say when a response was sent.
     private static let times = fields(in: "age: \ndate: \n")
 
     /// The most bytes of a value, so that no server can fill the disk with fields.
@@ -107,7 +107,7 @@ package struct StoredResponse: Equatable, Sendable {
     /// A longer value counts as malformed; a longer `Cache-Control` counts as `no-cache`.
     private static let longest = 1024
 
-    /// The fields to keep, without `others`; `rest` are kept ones that follow.
+    /// The fields to keep, without `others`; `rest` are fields that were kept before, and follow.
     private static func kept(
         of fields: HTTPFields, without others: FieldSet = 0, then rest: String = ""
     ) -> HTTPFields {

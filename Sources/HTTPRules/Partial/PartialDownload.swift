@@ -11,12 +11,12 @@ package struct PartialDownload: Equatable, Sendable {
     package let response: StoredResponse
     /// The size of the whole image, in bytes; `nil` if the server did not say.
     package var length: Int?
-    /// How many bytes are on disk.
+    /// The number of bytes on disk.
     package var bytes = 0
 
     private let validator: String
 
-    /// Whether the rest may be requested there: only at the URL that gave the first bytes.
+    /// Whether the rest may be requested at a URL: only at the one that gave the first bytes.
     package func canGoOn(at target: FetchTarget) -> Bool { target.isSent(as: self.target) }
 
     /// Makes a record from the response that brings the first bytes.

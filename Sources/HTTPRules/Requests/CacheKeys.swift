@@ -2,7 +2,7 @@
 package import AppLists
 package import CacheFormat
 
-/// Which query parameters of URLs do not matter: URLs that differ only in them are one icon (`[[keys]]`).
+/// The query parameters that do not distinguish images (`[[keys]]`): URLs that differ only in them are one icon.
 package struct CacheKeys: Equatable, Sendable {
     package struct Rule: Equatable, Sendable {
         package var host: HostPattern
@@ -29,7 +29,7 @@ package struct CacheKeys: Equatable, Sendable {
 
     package var isEmpty: Bool { rules.isEmpty }
 
-    /// The key of a URL, a URL without what is ignored; `nil` if no rule is for its host.
+    /// The key of a URL, which is the URL without ignored parameters; `nil` if no rule is for its host.
     package func key(of url: IconURL) -> IconURL? {
         guard !isEmpty, let target = try? FetchTarget(url.text) else { return nil }
         return key(of: target)

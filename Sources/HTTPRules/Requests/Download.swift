@@ -2,7 +2,7 @@
 package import AppLists
 package import CacheFormat
 
-/// The decisions of one download, without a network: the next request, and what its response means.
+/// The decisions of one download, without a network: on the next request, and on each response.
 package struct Download: Sendable {
     package struct Rules: Sendable {
         var policy: NetworkRules
@@ -10,7 +10,7 @@ package struct Download: Sendable {
         var maxRedirects: Int
         var allowDowngrade: Bool
         var credentials: Credentials
-        /// The setting by which everyone can read the cache; `nil` if none does.
+        /// The setting by which everyone can read the cache; `nil` if it is private.
         var exposure: String?
 
         var keys = CacheKeys()
@@ -45,7 +45,7 @@ package struct Download: Sendable {
 
     package struct Body: Sendable {
         package var response: StoredResponse
-        /// How many bytes the server announces; `nil` if it does not.
+        /// The announced length of the body, in bytes; `nil` if there is none.
         package var announced: Int?
         /// Whether a body that was cut off cannot look complete: its end is marked, or its length is known.
         package var isDelimited: Bool
@@ -53,7 +53,7 @@ package struct Download: Sendable {
         package var partial: PartialDownload?
         /// The size of the whole image, in bytes, if this body is the rest of one, or a piece of the rest.
         package var length: Int?
-        /// Where in the image such a body ends.
+        /// The index in the image at which such a body ends.
         package var end: Int?
 
         /// Whether the rest is still incomplete after this body.
@@ -107,7 +107,7 @@ package struct Download: Sendable {
 
     /// Makes the header fields of the next request, which is sent now.
     ///
-    /// `setting` is the one without which the address would be refused.
+    /// `setting` is the setting without which the address would be refused.
     package mutating func fields(allowedBy setting: String?, now: Timestamp) -> [(name: String, value: String)] {
         updateHop { [credential] in
             $0.allowedBy = setting
@@ -192,8 +192,7 @@ package struct Download: Sendable {
 
     private func whole(_ head: ResponseHead, _ response: StoredResponse) throws(FetchFailure) -> Step {
         let announced = try length(in: head)
-        // A part is kept only if the next attempt can go on with it, which one with conditions cannot.
-        // No part of a small one is.
+        // A part is kept only if the next attempt can resume it: not with a condition, and not if the image is small.
         let isSmall = partial == nil && announced ?? .max < PartialDownload.smallest.bytes
         let mayGoOn = request.condition == nil && request.copy == nil && !isSmall
         let kept =
@@ -230,7 +229,7 @@ package struct Download: Sendable {
         return .ask
     }
 
-    /// Restarts without the partial file: the response is not the rest of it, or the two together are no image.
+    /// Restarts without the partial file: the response is not its rest, or both together are not an image.
     package mutating func askForWhole() throws(FetchFailure) -> Step {
         partial = nil
         hasAskedForRest = false

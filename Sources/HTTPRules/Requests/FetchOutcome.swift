@@ -15,7 +15,7 @@ package struct FetchRequest: Equatable, Sendable {
     package var url: IconURL
     package var source: IconSource
     package var reason: FetchReason
-    /// Set if there is an image on disk that may be revalidated.
+    /// The condition for revalidating the image on disk; `nil` if there is none, or it must not be used.
     package var condition: Condition?
     package var mayResume = true
     /// Whether to ask proxy caches for a new response (`Cache-Control: no-cache`), for the origin's image.
@@ -45,7 +45,7 @@ package struct ImageCopy: Equatable, Sendable {
 
 /// The image of another icon whose URL leads to the same request, with the response that brought it.
 ///
-/// It is a class because nearly all requests have none, and would be copied with the room for one.
+/// It is a class because nearly all requests have none: a struct would enlarge each request.
 package final class SharedImage: Equatable, Sendable {
     package let image: AppListDocument.Image
     /// The name of the staged image; `nil` if it is published.
@@ -72,7 +72,7 @@ extension FetchRequest {
             url: url, source: source, reason: reason, condition: condition, mayResume: mayResume, copy: copy, lists: [])
     }
 
-    /// A request for an icon as if nothing of it were on disk.
+    /// A request for an icon as if no part of it were on disk.
     package init(trying url: IconURL, from source: IconSource) {
         self.init(url: url, source: source, reason: .notCached, condition: nil, mayResume: false)
     }
@@ -103,7 +103,7 @@ package enum FetchOutcome: Equatable, Sendable {
 package struct EndedDownload: Sendable {
     package var url: IconURL
     package var outcome: FetchOutcome
-    /// Its redirects, proxies and permissions, unless it went straight to a public address.
+    /// The redirects, proxies and permissions of the download; `nil` if it went straight to a public address.
     package var trail: FetchTrail?
     /// Whether every response came over HTTP/2; `nil` if there was none.
     package var isMultiplexed: Bool?

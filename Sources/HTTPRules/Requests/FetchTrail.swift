@@ -6,7 +6,7 @@ package import CacheFormat
 package struct FetchTrail: Hashable, Sendable {
     package struct Hop: Codable, Hashable, Sendable {
         package var url: String
-        /// `nil` if there was no response.
+        /// The status; `nil` if there was no response.
         package var status: Int?
         /// The setting without which the address would have been refused.
         package var allowedBy: String?
@@ -30,11 +30,11 @@ package struct FetchTrail: Hashable, Sendable {
             try members.encode(status, forKey: .status)
             try members.encode(allowedBy, forKey: .allowedBy)
             try members.encode(proxy, forKey: .proxy)
-            // Earlier versions, which may read it from the database, know no other members.
+            // Earlier versions, which may read the trail from the database, accept no unknown members.
             if let credential { try members.encode(credential, forKey: .credential) }
         }
 
-        /// Whether it is more than a request to a public address.
+        /// Whether the hop is more than a request to a public address.
         fileprivate var isSpecial: Bool { allowedBy != nil || proxy != nil || credential != nil }
 
         /// A URL's text, limited to 256 bytes: servers choose the length of redirect targets.
@@ -46,7 +46,7 @@ package struct FetchTrail: Hashable, Sendable {
 
     package var hops: [Hop]
 
-    /// Fails if the way was direct: one URL, without a proxy or credential, at a public address.
+    /// Fails if the download was direct: one URL, without a proxy or credential, at a public address.
     package init?(_ hops: [Hop]) {
         guard hops.count > 1 || hops.contains(where: \.isSpecial) else { return nil }
         self.hops = hops

@@ -8,9 +8,9 @@ import CacheFormat
 /// too, and are dropped.
 package struct HTTPFields: Hashable, Sendable {
     package struct Line: Hashable, Sendable {
-        /// In lower case.
+        /// The name, in lower case.
         package var name: String
-        /// Without surrounding white space.
+        /// The value, without surrounding white space.
         package var value: String
     }
 
