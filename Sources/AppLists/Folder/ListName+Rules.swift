@@ -27,11 +27,11 @@ extension ListName {
         }
     }
 
-    /// Why a file with a name that is no list's is not read, as a clause.
+    /// The reason, as a clause, why a file is not read whose name is not that of a list.
     package static let ignored =
         "the lists folder ignores this file name: it must end in .plist or .json, and must not begin with . or #"
 
-    /// The same for a name in any encoding.
+    /// Whether a file with this name, in any encoding, is an app list.
     package static func isAppList(_ name: [UInt8]) -> Bool {
         suffix(of: name) != nil && name.first != UInt8(ascii: ".") && name.first != UInt8(ascii: "#")
     }

@@ -6,7 +6,7 @@ package struct FileFingerprint: Hashable, Sendable {
     package var device: UInt64
     package var inode: UInt64
     package var size: Int64
-    /// Since 1970.
+    /// The time of the last write, since 1970.
     package var modified: Duration
     /// The time of the last status change, since 1970.
     package var changed: Duration
@@ -23,9 +23,9 @@ package struct FileFingerprint: Hashable, Sendable {
 package struct ListedFolder: Equatable, Sendable {
     package var path: String
     package var identity: FolderIdentity
-    /// When it was listed, by the agent's clock; `nil` means the time at which the scan is reported.
+    /// When the folder was listed, by the agent's clock; `nil` means the time at which the scan is reported.
     package var listed: Timestamp?
-    /// Why some lists could not be read, if their files are not the cause; `nil` if all were read.
+    /// The reason why some lists could not be read, if their files are not the cause; `nil` if all were read.
     package var shortage: String?
     package var hasUnread = false
     /// Entries with the name of a list that are no regular files: folders, pipes, sockets, devices.
@@ -41,7 +41,7 @@ package struct ListedFolder: Equatable, Sendable {
 }
 
 package enum ListScan: Sendable {
-    /// The folder is missing or was not listed completely: nothing is known about the lists; never treated as empty.
+    /// The folder is missing or was not listed completely, so nothing is known about the lists; never treated as empty.
     case unavailable(reason: String)
     /// All lists that exist, and the readings of those that changed since the last scan.
     case listed(ListedFolder, present: Set<ListName>, changed: [ListName: ListReading])

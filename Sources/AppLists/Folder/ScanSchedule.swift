@@ -5,19 +5,19 @@ package import CacheFormat
 ///
 /// A thorough scan reads unchanged files, too. The schedule has no clock: each call has the time.
 package struct ScanSchedule: Sendable {
-    /// The settings with these names; `settleMax` is also the patience with a file that changes at every scan.
+    /// The settings with these names; `settleMax` is also the time for which a file may change at every scan.
     package typealias Times = (settle: Duration, settleMax: Duration, rescan: Duration, rescanContent: Duration)
 
     private var times: Times
     /// The first and the last change since the last scan.
     private var changes: [Timestamp] = []
-    /// When to scan after a request, or while files are being written, however many changes are reported meanwhile.
+    /// When to scan after a request, or while files are being written, whatever changes are reported meanwhile.
     private var nextScan: Timestamp?
     private var nextPeriodic: Timestamp
     private var nextThorough: Timestamp
-    /// The files being written, and since when.
+    /// The files being written, each with the time since when.
     private var unsettled: [ListName: Timestamp] = [:]
-    /// Whether some of them have not changed for too long yet.
+    /// Whether some of these files may still settle in time.
     package private(set) var isWaiting = false
     private var hasLostWatch = false
     /// Another file system may be mounted, whose files have the times and numbers of the old ones.
