@@ -22,7 +22,7 @@ enum ICNS: ImageFormat {
         return largest
     }
 
-    /// Those that are PNGs.
+    /// The pictures that are PNGs.
     static func pictures(of bytes: RawSpan) throws(ImageFault) -> [IconPicture] {
         var pictures: [IconPicture] = []
         var elements = try Elements(bytes)

@@ -93,7 +93,7 @@ extension ISOMedia {
         var name: FourCharacterCode
         /// The range after the length and the name.
         var content: Range<Int>
-        /// Whether it goes to the end of what it is in, wherever that is.
+        /// Whether the box extends to the end of its container, wherever that is.
         var isOpen: Bool
     }
 
@@ -107,7 +107,7 @@ extension ISOMedia {
             (offset, end, self.isFile) = (range.lowerBound, range.upperBound, isFile)
         }
 
-        /// Whether the next box would have more than 16 MiB, so that it is probably none.
+        /// Whether the next box would have more than 16 MiB, so that it is probably not a box.
         func areAtStrayBytes(in bytes: RawSpan) -> Bool {
             guard offset < end, let first = try? bytes.byte(at: offset) else { return false }
             return first > 0

@@ -9,15 +9,15 @@ package struct IconPicture: Equatable, Sendable {
     }
 
     package var form: Form
-    /// Its place in the image; a bitmap's may be longer.
+    /// The range of its bytes in the image; a bitmap's may be longer than the bitmap.
     package var bytes: Range<Int>
-    /// Of the longer side, in pixels.
+    /// The length of the longer side, in pixels.
     package var side: Int
 
-    /// The best one to be drawn in this many pixels: the smallest that is large enough, or else the largest.
+    /// The best picture to be drawn in this many pixels: the smallest that is large enough, or else the largest.
     ///
     /// - Throws: ``ImageRejection`` if the image is damaged.
-    /// - Returns: `nil` if it has no picture of a known form.
+    /// - Returns: The picture; `nil` if the image has none of a known form.
     package static func best(
         of bytes: RawSpan, _ type: ImageType, forPixels pixels: Int
     ) throws(ImageRejection) -> IconPicture? {

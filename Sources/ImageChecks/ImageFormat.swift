@@ -38,7 +38,7 @@ struct PixelSize: Equatable {
     var width: Int
     var height: Int
 
-    /// The most that is counted, so that some of these numbers can be added without overflow.
+    /// The most pixels that are counted, so that some of these numbers can be added without overflow.
     static let mostPixels = 1 << 55
 
     /// The number of pixels, or a number that is too high for any limit.

@@ -15,11 +15,11 @@ package struct ImageInspector: Sendable {
 
     /// Inspects the untrusted bytes of a whole file.
     ///
-    /// `isComplete` is whether no bytes can be missing at the end: a length was met, for example. Only then may an image
-    /// lack its end marker, because an image that was cut off in transfer can look the same.
+    /// `isComplete` tells that no bytes can be missing at the end, for example because a length was met. Only then may
+    /// an image lack its end marker, because an image that was cut off in transfer can look the same.
     ///
-    /// - Throws: ``ImageRejection`` if they are not an image, or one that is truncated, damaged, unsafe or beyond the
-    ///   limits.
+    /// - Throws: ``ImageRejection`` if the bytes are not an image, or if the image is truncated, damaged, unsafe or
+    ///   beyond the limits.
     package func inspect(_ bytes: RawSpan, isComplete: Bool = false) throws(ImageRejection) -> ImageInfo {
         guard let type = ImageType(recognisedIn: bytes, among: limits) else {
             let isSVG = ImageType(recognisedIn: bytes) == .svg

@@ -10,13 +10,13 @@ package enum ImageRejection: Error, Equatable, Sendable {
         case unsafe = "image-unsafe"
     }
 
-    /// No accepted type; the hint names what the bytes look like, if known: `HTML`, `JSON`.
+    /// The data is of no accepted type; the hint names what it looks like, if known: `HTML`, `JSON`.
     case notAnImage(hint: String?)
     /// The data ends before the image does; a wrong length within the image can look the same.
     case truncated(ImageType)
-    /// The same of data that is complete: its source is truncated.
+    /// The image ends too early although all of its data arrived: its source is truncated.
     case truncatedAtSource(ImageType)
-    /// Something is missing or invalid; `what` is a clause.
+    /// A part of the image is missing or invalid; `what` is a clause.
     case damaged(ImageType, what: String)
     case tooLarge(width: Int, height: Int, limits: ImageLimits)
     case tooManyFrames(ImageType, count: Int, limits: ImageLimits)
@@ -25,7 +25,7 @@ package enum ImageRejection: Error, Equatable, Sendable {
     /// Showing the image could run code or send a request.
     case unsafe(ImageType, what: String)
 
-    /// How the description of ``truncatedAtSource(_:)`` ends, and no other one.
+    /// The end of the description of ``truncatedAtSource(_:)``, which no other description has.
     package static let atSource = "at its source"
 
     package var code: Code {
@@ -38,7 +38,7 @@ package enum ImageRejection: Error, Equatable, Sendable {
         }
     }
 
-    /// Checks an image of this type; `isComplete` is whether no bytes can be missing at its end.
+    /// Checks an image of this type; `isComplete` tells that no bytes can be missing at its end.
     static func of<R>(
         _ type: ImageType, isComplete: Bool = false, _ check: () throws(ImageFault) -> R
     ) throws(ImageRejection) -> R {

@@ -12,7 +12,7 @@ package enum ImageType: String, Sendable, CaseIterable {
     case jxl
     case tiff
     case icns
-    /// Accepted only with ``ImageLimits/allowsSVG``.
+    /// Scalable Vector Graphics; accepted only with ``ImageLimits/allowsSVG``.
     case svg
 
     /// The media type (RFC 6838): `image/png`.

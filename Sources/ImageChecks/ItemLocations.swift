@@ -47,7 +47,7 @@ struct ItemLocations {
         var offset = start + sizes.item
         let method = sizes.method == 0 ? 0 : try bytes.uint16(at: offset, .big) & 0xF
         offset += sizes.method
-        // 0 is this file.
+        // Index 0 means this file.
         guard try bytes.uint16(at: offset, .big) == 0 else { throw .malformed("its data is in another file (iloc)") }
         let base = try bytes.number(at: offset + 2, size: sizes.base, .big)
         let count = try bytes.uint16(at: offset + 2 + sizes.base, .big)
@@ -67,7 +67,7 @@ struct ItemLocations {
     private func checkExtent(
         at place: (partialValue: Int, overflow: Bool), _ length: Int, _ method: Int, in bytes: RawSpan
     ) throws(ImageFault) {
-        // 0: in the file; 1: in `idat`; others are built from other items.
+        // Method 0: in the file; 1: in `idat`; others are built from other items.
         guard method <= 1 else { return }
         let available = method == 0 ? bytes.byteCount : itemData.count
         guard !place.overflow, place.partialValue <= available, length <= available - place.partialValue else {

@@ -25,7 +25,7 @@ enum JPEG: ImageFormat {
         var markers = Markers()
         var frame: Frame?
         var scans = 0
-        // Of restart markers, in units; 0 for none.
+        // The number of units between restart markers; 0 for none.
         var interval = 0
         while true {
             let marker = try markers.next(in: bytes)
@@ -62,7 +62,7 @@ enum JPEG: ImageFormat {
 extension JPEG {
     struct Frame {
         struct Component {
-            /// Usually 1, 2 or 3.
+            /// The component's name, usually 1, 2 or 3.
             var name: UInt8
             /// Sampling factors, from 1 to 4.
             var width: Int
@@ -73,10 +73,10 @@ extension JPEG {
         let components: [Component]
         /// Whether its scans are sequential, with Huffman coding.
         let isSequential: Bool
-        /// The components without a scan so far.
+        /// The components for which no scan has come so far.
         private(set) var missing: [UInt8]
 
-        /// The code is that of its marker.
+        /// The frame header in a segment; `code` is that of its marker.
         init(in bytes: RawSpan, _ segment: Range<Int>, code: UInt8) throws(ImageFault) {
             let start = segment.lowerBound
             guard segment.count >= 6 else { throw .malformed("its frame header is too short") }
@@ -126,7 +126,7 @@ extension JPEG {
             var segment: Range<Int>
         }
 
-        /// Starts after `SOI`.
+        /// The offset in the file; begins after `SOI`.
         private var offset = 2
 
         mutating func next(in bytes: RawSpan) throws(ImageFault) -> Marker {
@@ -149,7 +149,7 @@ extension JPEG {
         ///
         /// In the data, `FF 00` stands for a byte `FF`; restart markers count from 0 to 7 cyclically.
         ///
-        /// - Returns: Whether there is a marker that ends it.
+        /// - Returns: Whether there is a marker that ends the data.
         mutating func passScan(in bytes: RawSpan, restarts: Bool) throws(ImageFault) -> Bool {
             var expected: UInt8 = 0xD0
             while true {
@@ -161,7 +161,7 @@ extension JPEG {
                     guard restarts, code == expected else { throw .malformed("a restart marker is out of order") }
                     expected = code == 0xD7 ? 0xD0 : code + 1
                 default:
-                    // Read again as the next marker.
+                    // The marker that ends the data is read again as the next one.
                     offset -= 2
                     return true
                 }

@@ -2,13 +2,13 @@
 
 /// The data of a sequential scan with Huffman coding (ITU-T T.81, annex F), at the end of a JPEG without `EOI`.
 ///
-/// Its codes are counted, not decoded to pixels. Whatever cannot be followed counts as truncated, and so does a scan of
-/// another kind, such as a progressive one.
+/// Its codes are counted, not decoded to pixels. A scan whose codes cannot be followed counts as truncated, and so does
+/// a scan of another kind, such as a progressive one.
 ///
 /// - Complexity: O(*n*) in the number of bits of the data, because each block takes at least two.
 struct JPEGScan {
     private struct Component {
-        /// How many blocks it has in a unit.
+        /// The number of its blocks in a unit.
         var blocks: Int
         var first: HuffmanCode
         var others: HuffmanCode
@@ -16,11 +16,11 @@ struct JPEGScan {
 
     private let components: [Component]
     private let units: Int
-    /// How many units there are between restart markers; 0 if there are no markers.
+    /// The number of units between restart markers; 0 if there are no markers.
     private let interval: Int
     private let start: Int
 
-    /// The segment is that of a scan header that was checked against its frame.
+    /// `segment` is that of a scan header which was checked against its frame.
     init(of frame: JPEG.Frame, in bytes: RawSpan, _ segment: Range<Int>, interval: Int) throws(ImageFault) {
         guard frame.isSequential else { throw .truncated }
         self.interval = interval
@@ -78,7 +78,7 @@ struct JPEGScan {
     /// has the same rule (`jpeg_scan.h`).
     func check(in bytes: RawSpan) throws(ImageFault) {
         var data = JPEGScanData(at: start)
-        // In the order of a unit.
+        // The components of the blocks, in the order of a unit.
         let blocks = components.flatMap { repeatElement($0, count: $0.blocks) }
         for unit in 0..<units {
             if interval > 0, unit > 0, unit % interval == 0 { try data.passRestart(in: bytes) }
@@ -110,7 +110,7 @@ struct JPEGScan {
 private struct HuffmanCode {
     private let counts: [Int]
     private let symbols: Int
-    /// Where the next table begins.
+    /// The offset of the next table.
     let end: Int
 
     init(in bytes: RawSpan, at offset: Int) throws(ImageFault) {

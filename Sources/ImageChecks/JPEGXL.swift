@@ -9,7 +9,7 @@ enum JPEGXL: ImageFormat {
     private static let codestream: [UInt8] = [0xFF, 0x0A]
     private static let container: [UInt8] = [0, 0, 0, 12] + Array("JXL ".utf8) + [0x0D, 0x0A, 0x87, 0x0A]
 
-    /// How many frames are read; more than are accepted.
+    /// The most frames that are read, which is more than are accepted.
     private static let mostFrames = 4096
 
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has(codestream) || bytes.has(container) }
@@ -31,7 +31,7 @@ enum JPEGXL: ImageFormat {
         var bits = JPEGXLBits(stream.pieces)
         let header = try JPEGXLHeader(in: bytes, &bits)
         var content = ImageContent(frames: 0, largest: header.size)
-        // Where the frames do not tell the end, the boxes may.
+        // If the frames do not show the end, the boxes may.
         let isWhole = try readFrames(of: header, in: bytes, &bits, to: &content)
         guard isWhole || stream.isEnded else { throw .truncated }
         content.frames = max(1, content.frames)
@@ -51,7 +51,7 @@ enum JPEGXL: ImageFormat {
                 try bits.skip(bytes: try frame.length(in: bytes, &bits))
             }
             var isFirstPicture = true
-            // Each takes time, though it is shown only in others, or not at all.
+            // Limited, because each frame takes time, even one that is shown only in others or not at all.
             while content.frames <= mostFrames {
                 bits.align()
                 let frame = try JPEGXLFrame(of: header, on: header.size, in: bytes, &bits)
@@ -64,7 +64,7 @@ enum JPEGXL: ImageFormat {
             }
             return true
         } catch {
-            // Decoders know what is wrong with it; where it ends is unknown.
+            // Invalid numbers are left to decoders to report; the end of the frames is then unknown.
             guard error == JPEGXLNumbers.invalid else { throw error }
             return false
         }
@@ -75,9 +75,9 @@ extension JPEGXL {
     /// The codestream: the file itself, or the contents of its boxes.
     private struct Stream {
         var pieces: [Range<Int>] = []
-        /// Whether the boxes say that nothing comes after the last piece.
+        /// Whether the boxes show that no data follows the last piece.
         var isEnded = false
-        /// Whether the last piece ends before the file can.
+        /// Whether the last piece ends before the end of the file.
         var isBounded = false
 
         /// Reads the codestream: if it ends too early in a file that does not, the file is damaged.
@@ -92,13 +92,13 @@ extension JPEGXL {
     }
 
     private static func stream(in bytes: RawSpan) throws(ImageFault) -> Stream {
-        // Nothing tells the end of a codestream whose frames cannot be followed.
+        // Without boxes, nothing shows the end of a codestream whose frames cannot be followed.
         if bytes.has(codestream) { return Stream(pieces: [0..<bytes.byteCount], isEnded: true) }
         guard try bytes.code(at: container.count + 4) == "ftyp" else { throw .malformed("it has no file type (ftyp)") }
         var stream = Stream()
         var boxes = ISOMedia.Boxes(container.count..<bytes.byteCount, isFile: true)
         while !stream.isEnded || !boxes.areAtStrayBytes(in: bytes), let box = try boxes.next(in: bytes) {
-            // Decoders do not mind the numbers of parts, nor a part after the last one.
+            // Decoders ignore the numbers of parts, and accept a part after the last one.
             switch box.name {
             case "jxlc":
                 stream.pieces.append(box.content)

@@ -4,17 +4,17 @@
 ///
 /// The least significant bit of a byte comes first. After the last piece, reads throw ``ImageFault/truncated``.
 ///
-/// - Complexity: O(*n*) in the number of bits and pieces, because nothing goes back.
+/// - Complexity: O(*n*) in the number of bits and pieces, because no bit is read twice.
 struct JPEGXLBits {
     private let pieces: [Range<Int>]
     private var piece = 0
-    /// In the file.
+    /// The offset in the file of the next byte.
     private var offset: Int
-    /// Of the byte at the offset.
+    /// The index of the next bit in that byte.
     private var bit = 0
-    /// How many bytes there are in all.
+    /// The number of bytes in all pieces.
     let byteCount: Int
-    /// How many symbols codes may still have in all: each code is a table, which a few bits can make large.
+    /// How many symbols codes may still have together: each code is a table, which a few bits can make large.
     private var symbols = 1 << 20
 
     /// The pieces must lie within the bytes that are read.
@@ -24,7 +24,7 @@ struct JPEGXLBits {
         byteCount = pieces.reduce(0) { $0 + $1.count }
     }
 
-    /// Counts the symbols of a code; fails if codes have far more than an image can need.
+    /// Counts the symbols of a code; fails if the codes together have far more than an image can need.
     mutating func spend(symbols count: Int) throws(ImageFault) {
         guard count <= symbols else { throw .malformed("its codes have too many symbols") }
         symbols -= count
@@ -111,7 +111,7 @@ struct JPEGXLBits {
         }
     }
 
-    /// A number that is given by its length, which takes so many bits, and its bits.
+    /// A number that is given by its length, which takes `count` bits, and its bits.
     mutating func shortNumber(_ count: Int, in bytes: RawSpan) throws(ImageFault) -> Int {
         guard try flag(in: bytes) else { return 0 }
         let length = try number(count, in: bytes)
@@ -124,7 +124,7 @@ struct JPEGXLBits {
         try skip(bits: 8 * length)
     }
 
-    /// Skips what later editions may add.
+    /// Skips extensions that later editions may add.
     mutating func skipExtensions(in bytes: RawSpan) throws(ImageFault) {
         var length = 0
         for _ in 0..<(try longNumber(in: bytes)).nonzeroBitCount {
@@ -134,7 +134,7 @@ struct JPEGXLBits {
         try skip(bits: length)
     }
 
-    /// Goes on to the piece that has the next byte.
+    /// Moves on to the piece that has the next byte.
     private mutating func enterPiece() throws(ImageFault) {
         while piece < pieces.count, offset >= pieces[piece].upperBound {
             piece += 1

@@ -4,9 +4,9 @@
 struct JPEGXLPrefixCode {
     private static let order = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 
-    /// How many codes have each length, from 1 bit.
+    /// The number of codes of each length, from 1 bit.
     private var counts: [Int]
-    /// In the order of their codes; a single one takes no bits.
+    /// The symbols in the order of their codes; a single symbol takes no bits.
     private var symbols: [Int]
 
     /// Reads the code of an alphabet.
@@ -30,7 +30,7 @@ struct JPEGXLPrefixCode {
         self = JPEGXLPrefixCode(lengths: try Self.lengths(of: alphabet, by: code, in: bytes, &bits))
     }
 
-    /// The code of these lengths; 0 is no code.
+    /// The code whose symbols have these lengths; 0 means no code.
     private init(lengths: [Int]) {
         var symbols = [[Int]](repeating: [], count: 15)
         for (symbol, length) in lengths.enumerated() where length > 0 { symbols[length - 1].append(symbol) }
@@ -131,10 +131,10 @@ struct JPEGXLPrefixCode {
 /// symbol first, and then those of one other, more frequent symbol.
 struct JPEGXLFrequencies {
     private struct Entry {
-        /// How many values are those of its own symbol.
+        /// The number of values that stand for its own symbol.
         var own: Int
         var other = 0
-        /// What to add to a value of the other symbol.
+        /// The number to add to a value of the other symbol.
         var shift = 0
     }
 
@@ -178,13 +178,13 @@ struct JPEGXLFrequencies {
         return try frequencies(of: try bits.shortNumber(3, in: bytes) + 3, precision: precision, in: bytes, &bits)
     }
 
-    /// Reads the frequencies of so many symbols: their lengths in bits, or runs; then their bits.
+    /// Reads the frequencies of `count` symbols: their lengths in bits, or runs; then their bits.
     private static func frequencies(
         of count: Int, precision: Int, in bytes: RawSpan, _ bits: inout JPEGXLBits
     ) throws(ImageFault) -> [Int] {
         var lengths: [Int] = []
         var runs: [Int: Int] = [:]
-        // The first of those with the longest frequency, which takes what the others leave.
+        // The first symbol with the longest frequency, which gets the values that the others leave.
         var rest: Int?
         while lengths.count < count {
             let length = try self.length(in: bytes, &bits)

@@ -4,11 +4,11 @@
 struct JPEGXLFrame {
     private enum Kind: Int {
         case regular
-        /// A smaller version of the next frame.
+        /// The frame is a smaller version of the next one.
         case lowFrequency
-        /// Only parts of it are shown, in other frames.
+        /// Only parts of the frame are shown, in other frames.
         case reference
-        /// A regular one that is shown only when it is complete.
+        /// The frame is a regular one that is shown only when it is complete.
         case whole
     }
 
@@ -32,10 +32,10 @@ struct JPEGXLFrame {
     /// Whether the frame leaves a part of the canvas as it is.
     private var isPartial = false
 
-    /// Whether it is a picture or a layer of one.
+    /// Whether the frame is a picture or a layer of one.
     private var isShown: Bool { kind == .regular || kind == .whole }
 
-    /// Whether it completes a picture: no layer of it follows.
+    /// Whether the frame completes a picture: no layer of it follows.
     var endsPicture: Bool { isLast || duration > 0 }
 
     /// Reads a header from the beginning of a byte; a preview is a frame with a canvas of its own.
@@ -108,7 +108,7 @@ struct JPEGXLFrame {
     /// Even numbers are positive.
     private static func signed(_ number: Int) -> Int { number & 1 == 0 ? number / 2 : -(number / 2) - 1 }
 
-    /// Reads how the frame is shown, and whether others follow.
+    /// Reads how the frame is shown, and whether other frames follow.
     private mutating func readPlace(
         among header: JPEGXLHeader, in bytes: RawSpan, _ bits: inout JPEGXLBits
     ) throws(ImageFault) {
@@ -127,11 +127,11 @@ struct JPEGXLFrame {
         guard kind != .lowFrequency, !isLast else { return }
         let slot = try bits.number(2, in: bytes)
         let canBeReferred = duration == 0 || slot > 0
-        // Whether others refer to it before its colors are converted.
+        // Whether other frames refer to it before its colors are converted.
         if kind == .reference || canBeReferred && mode == Blend.replace && !isPartial { try bits.skip(bits: 1) }
     }
 
-    /// Reads how a channel is put over what is there.
+    /// Reads how a channel is put over the canvas.
     private func blending(
         of header: JPEGXLHeader, in bytes: RawSpan, _ bits: inout JPEGXLBits
     ) throws(ImageFault) -> Int {
@@ -161,7 +161,7 @@ struct JPEGXLFrame {
     /// Reads the table of contents, which is at the beginning of a byte: the length of the data after it.
     func length(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
         let sections = sections
-        // Each has at least 12 bits here, so that no short file makes this long.
+        // Each section has at least 12 bits here, so that no short file makes this long.
         guard sections <= bits.byteCount * 8 / 12 else { throw .truncated }
         if try bits.flag(in: bytes) { try skipOrder(of: sections, in: bytes, &bits) }
         bits.align()

@@ -2,7 +2,7 @@
 
 /// The headers of a JPEG XL codestream, up to its first frame (ISO/IEC 18181-1, annex D).
 struct JPEGXLHeader {
-    /// In bytes; those of printers, the largest that are in use, are smaller.
+    /// The longest color profile, in bytes; those of printers, the largest in use, are shorter.
     private static let longestProfile = 4 << 20
 
     /// The size of the canvas.
@@ -63,7 +63,7 @@ struct JPEGXLHeader {
         if hasMore {
             // From the fifth on, an orientation exchanges the sides.
             isTurned = try bits.number(3, in: bytes) >= 4
-            // A size to be shown in, which decoders ignore.
+            // The size to be shown in, which decoders ignore.
             if try bits.flag(in: bytes) { _ = try Self.size(in: bytes, &bits) }
             if try bits.flag(in: bytes) { try readPreview(in: bytes, &bits) }
             if try bits.flag(in: bytes) { try readAnimation(in: bytes, &bits) }
@@ -142,7 +142,7 @@ struct JPEGXLHeader {
             // The transfer function: an exponent or a name.
             if try bits.flag(in: bytes) { try bits.skip(bits: 24) } else { _ = try bits.enumeration(in: bytes) }
         }
-        // How to convert it.
+        // The rendering intent.
         _ = try bits.enumeration(in: bytes)
     }
 
@@ -154,7 +154,7 @@ struct JPEGXLHeader {
         }
     }
 
-    /// Skips the color profile, if there is one; after the headers.
+    /// Skips the color profile, if there is one; it follows the headers.
     func skipProfile(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
         guard hasProfile else { return }
         let length = Int(clamping: try bits.longNumber(in: bytes))

@@ -2,8 +2,8 @@
 
 /// Entropy-coded numbers of a JPEG XL codestream (ISO/IEC 18181-1, annex C): of a color profile, or of an order.
 ///
-/// They are decoded only to find what comes after them. What is invalid throws ``invalid``. A number may take no bits,
-/// so the caller limits how many are read.
+/// They are decoded only to find the data after them. Invalid ones throw ``invalid``. A number may take no bits, so the
+/// caller limits how many are read.
 ///
 /// - Complexity: O(1) in memory, and in time for each number.
 struct JPEGXLNumbers {
@@ -14,7 +14,7 @@ struct JPEGXLNumbers {
 
     /// How a copy of earlier numbers is coded (LZ77).
     private struct Copies {
-        /// The first symbol that begins one.
+        /// The first symbol that begins a copy.
         var first: Int
         var shortest: Int
         var form: JPEGXLNumberForm
@@ -30,7 +30,7 @@ struct JPEGXLNumbers {
     private var window = JPEGXLWindow()
     private var copied = (from: 0, left: 0)
 
-    /// Reads the codes of so many contexts.
+    /// Reads the codes of this many contexts.
     init(contexts: Int, allowsCopies: Bool = true, in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
         var copies: Copies?
         if try bits.flag(in: bytes) {
@@ -64,7 +64,7 @@ struct JPEGXLNumbers {
 
     static var invalid: ImageFault { .malformed("its entropy-coded data is invalid") }
 
-    /// Which contexts have a code in common.
+    /// The code of each context; several contexts can have one in common.
     private static func clusters(
         of contexts: Int, in bytes: RawSpan, _ bits: inout JPEGXLBits
     ) throws(ImageFault) -> [Int] {
@@ -85,7 +85,7 @@ struct JPEGXLNumbers {
         return clusters
     }
 
-    /// Undoes a transform that gives each number by its place among those used before.
+    /// Undoes a transform that replaces each number by its place among those used before.
     private static func moveBack(_ numbers: inout [Int]) {
         var recent = Array(0..<256)
         for index in numbers.indices {
@@ -142,15 +142,15 @@ struct JPEGXLNumbers {
     }
 }
 
-/// The last numbers that were read, which can be copied.
+/// The last numbers that were read, from which copies are made.
 ///
 /// It takes memory only as numbers are added, and never more than its size.
 struct JPEGXLWindow {
     static let size = 1 << 20
 
-    /// How many numbers were added in all.
+    /// The number of all numbers that were added.
     private(set) var count = 0
-    /// A ring, once it is full.
+    /// The last numbers; a ring, once it is full.
     private var numbers: [UInt32] = []
 
     /// The number at an index among all that were added; one of the last, or 0 before there is any.
@@ -159,7 +159,7 @@ struct JPEGXLWindow {
     }
 
     mutating func add(_ number: Int) {
-        // Decoders keep as many bits.
+        // Decoders keep 32 bits, too.
         let number = UInt32(truncatingIfNeeded: number)
         if count < Self.size { numbers.append(number) } else { numbers[count % Self.size] = number }
         count += 1

@@ -15,7 +15,7 @@ enum SVGAttribute {
             guard try beginning(of: value, in: bytes) != pages else { throw .forbidden("it has a page in it (XHTML)") }
         } else if hasPrefix {
             guard !bytes.isEqualInAnyCase(name, "xml:base") else { throw .forbidden("it refers elsewhere (xml:base)") }
-            // Editors store anything there; only its character references are checked.
+            // Editors store any text there; only its character references are checked.
             _ = try beginning(of: value, in: bytes)
         } else {
             try checkPlain(local, value, in: bytes)

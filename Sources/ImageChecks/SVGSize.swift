@@ -45,7 +45,7 @@ struct SVGSize {
     }
 
     private static func text(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) -> String {
-        // A longer text is no number.
+        // A text that is longer is not a number.
         value.count <= 256 ? try bytes.text(in: value) : ""
     }
 

@@ -6,7 +6,7 @@ struct TIFFLayout {
     struct Values {
         var type: Int
         var count: Int
-        /// Inside the field if they fit, else elsewhere in the file.
+        /// The range of the values: inside the field if they fit, else elsewhere in the file.
         var range: Range<Int>
     }
 
