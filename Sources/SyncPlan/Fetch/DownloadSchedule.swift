@@ -20,9 +20,7 @@ struct DownloadSchedule: Sendable {
     private var dueTimes = Heap<DueTime<IconID>>()
     /// The origins that failed recently.
     private(set) var origins: [String: OriginHealth] = [:]
-    /// The delays that origins asked for in the last minute.
-    ///
-    /// An image, or a failure of one URL such as a 404, ends them.
+    /// The delays that origins asked for in the last minute; an image, or a failure of one URL such as 404, ends them.
     private var delays: [String: DelayRequests] = [:]
     /// The number of origins at which all recent delays are forgotten, to limit memory.
     private static let delayLimit = 1024
@@ -125,9 +123,8 @@ struct DownloadSchedule: Sendable {
     /// Forgets an icon that does not wait for a network's login any more.
     mutating func leaveLogin(_ url: IconURL) { networkLogin.leave(url) }
 
-    /// Returns the icons requested in place of login probes that left, each with its time.
-    ///
-    /// It is no sooner than a probe's, so that there are no more requests if each of them fails in another way.
+    /// Returns the icons requested in place of login probes that left, each with a time no earlier than the probe's
+    /// next attempt, so that there are no more requests if each icon fails in another way.
     mutating func replaceLoginProbes(in turn: inout Turn) -> [(url: IconURL, time: Timestamp)] {
         networkLogin.replaceProbes(at: turn.now).map {
             ($0, turn.now + NetworkLogin.interval.jittered(using: &turn.generator))
@@ -192,12 +189,10 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// The delay of a whole origin after a response that asks for one (`Retry-After`); `nil` if only the URL is
-    /// delayed.
+    /// The delay of a whole origin after a response that asks for one (`Retry-After`); `nil` if only the URL waits.
     ///
-    /// A response 429 is about the client, so it delays the origin. With any other status, the origin is delayed only
-    /// if several URLs ask for it, and no longer than ``Settings/Fetch/retryMax``: a busy owner must not hold up the
-    /// others at the origin for longer.
+    /// A 429 is about the client, so it delays the origin. Other statuses delay it only if several URLs ask for it, and
+    /// no longer than ``Settings/Fetch/retryMax``: a busy owner must not hold up its neighbours.
     private mutating func delay(
         ofOrigin origin: String, after failure: FetchFailure, of url: IconURL, at now: Timestamp
     ) -> Duration? {
