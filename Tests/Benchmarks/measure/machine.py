@@ -7,9 +7,11 @@ import shutil
 import subprocess
 
 PEERS = {"nginx": ["nginx", "-v"], "wget2": ["wget2", "--version"], "curl": ["curl", "--version"],
-         "openssl": ["openssl", "version"]}
+         "openssl": ["openssl", "version"], "ostree": ["ostree", "--version"]}
 # What a row needs is there, or the row is skipped. The packages are Debian's.
-PACKAGES = {"nginx": "nginx-light", "wget2": "wget2", "curl": "curl", "openssl": "openssl", "strip": "binutils"}
+PACKAGES = {
+    "nginx": "nginx-light", "wget2": "wget2", "curl": "curl", "ostree": "ostree", "openssl": "openssl", "strace": "strace",
+    "strip": "binutils"}
 
 
 def _output(*command):

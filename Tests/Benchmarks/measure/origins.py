@@ -14,13 +14,16 @@ _CONFIGURATION = """
 daemon off; master_process off; pid {folder}/nginx.pid; error_log {folder}/nginx.log crit;
 events {{ worker_connections 4096; }}
 http {{
-  access_log off; sendfile on; keepalive_requests 100000000; types {{ image/png png; }}
+  access_log off; log_format time $msec; sendfile on; keepalive_requests 100000000; types {{ image/png png; }}
   client_body_temp_path {folder}/t1; proxy_temp_path {folder}/t2; fastcgi_temp_path {folder}/t3;
   uwsgi_temp_path {folder}/t4; scgi_temp_path {folder}/t5;
   server {{
     listen 127.0.0.1:{port}; listen 127.0.0.1:{secure} ssl http2; root {root};
     ssl_certificate {folder}/server.pem; ssl_certificate_key {folder}/server.key;
     location /stale/ {{ alias {root}/icons/; add_header Cache-Control no-cache; }}
+    location /timed/ {{
+      alias {root}/icons/; access_log {folder}/times time; add_header Cache-Control max-age=31536000;
+    }}
     location = /requests {{ stub_status; }}
     location / {{ add_header Cache-Control max-age=31536000; }}
   }}
@@ -72,6 +75,11 @@ class Nginx:
         """How many requests it has answered so far."""
         with urllib.request.urlopen(f"{self.plain}/requests") as answer:
             return int(answer.read().split(b"requests")[1].split()[2])
+
+    def last_answer(self):
+        """When it had sent the last image below /timed/, in seconds since 1970."""
+        with open(f"{self.folder}/times") as file:
+            return float(file.read().split()[-1])
 
     def end(self):
         self.process.terminate()
