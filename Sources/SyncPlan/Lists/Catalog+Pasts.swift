@@ -7,8 +7,8 @@ extension Catalog {
     struct PastIndex: Sendable {
         /// The apps that show their last images, by their icon.
         fileprivate var apps: [IconURL: Set<AppIndex>] = [:]
-        /// These images by source URL, with the number of apps.
-        fileprivate var images: [IconURL: (image: ImageID, apps: Int)] = [:]
+        /// The same apps, by the URL that their last image came from: two of them may have different images of one URL.
+        fileprivate(set) var sources: [IconURL: Set<AppIndex>] = [:]
         /// The lists with apps that have more than a last image; others may be among them.
         var unsettled: Set<ListName> = []
 
@@ -16,15 +16,18 @@ extension Catalog {
             if new.before != nil || new.coming != nil { unsettled.insert(app.list) }
             guard new.last != old.last else { return }
             if let last = old.last {
-                images[last.url]?.apps -= 1
-                if images[last.url]?.apps == 0 { images[last.url] = nil }
-                apps[icon]?.remove(app)
-                if apps[icon]?.isEmpty == true { apps[icon] = nil }
+                Self.remove(app, of: last.url, from: &sources)
+                Self.remove(app, of: icon, from: &apps)
             }
             if let last = new.last {
-                images[last.url] = (last.image, (images[last.url]?.apps ?? 0) + 1)
+                sources[last.url, default: []].insert(app)
                 apps[icon, default: []].insert(app)
             }
+        }
+
+        private static func remove(_ app: AppIndex, of url: IconURL, from index: inout [IconURL: Set<AppIndex>]) {
+            index[url]?.remove(app)
+            if index[url]?.isEmpty == true { index[url] = nil }
         }
     }
 
@@ -53,13 +56,14 @@ extension Catalog {
     /// The lists with apps that show their last image in place of an icon, sorted.
     func lists(replacing icon: IconURL) -> [ListName] { Set(pastIndex.apps[icon]?.map(\.list) ?? []).sorted() }
 
-    /// The image of a URL, if an app shows it as its last one.
-    func lastImage(from url: IconURL) -> ImageID? { pastIndex.images[url]?.image }
+    /// The image of a URL, if an app shows it as its last one; if apps differ, that of the first app of the first list by
+    /// name.
+    func lastImage(from url: IconURL) -> ImageID? { pastIndex.sources[url]?.min().flatMap(lastImage)?.image }
 
     /// The icons in place of which the image of a URL is shown, each with its lists; O(*n*) in the number of all last
     /// images.
     func icons(replacedByImageOf url: IconURL) -> [IconURL: Set<ListName>] {
-        guard pastIndex.images[url] != nil else { return [:] }
+        guard pastIndex.sources[url] != nil else { return [:] }
         return pastIndex.apps.compactMapValues { apps in
             let lists = Set(apps.filter { lastImage(of: $0)?.url == url }.map(\.list))
             return lists.isEmpty ? nil : lists

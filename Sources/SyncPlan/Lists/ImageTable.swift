@@ -6,6 +6,7 @@ import HTTPRules
 /// then on.
 ///
 /// It is the image's as long as something names it, or its file is there; from the next turn on, a later one may get it.
+/// Who keeps a number over a turn is counted: by ``ImageTable/show(_:)``, ``ImageTable/name(_:)`` or ``ImageTable/hold(_:)``.
 package struct ImageID: Hashable, Comparable, Sendable {
     fileprivate let number: UInt32
     fileprivate var place: Int { Int(number) }

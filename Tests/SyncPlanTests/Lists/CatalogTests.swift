@@ -2,8 +2,9 @@
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("The catalog of lists and icons")
 struct CatalogTests {
@@ -76,6 +77,22 @@ struct CatalogTests {
             document.apps.map(\.state) == [.pending, .ready(Sample.image("x")), .failed(error: "timeout"), .pending])
         #expect(document.source == Sample.source(["b", "a", "c", "b"]))
         #expect(catalog.document(of: "2.plist") == nil)
+    }
+
+    @Test("of two last images that came from one URL, the one that is still shown is told")
+    func lastImages() {
+        var catalog = Sample.catalog
+        for (list, icon, word) in [("1.plist", "v", "x"), ("2.plist", "w", "y")] as [(ListName, IconURL, String)] {
+            _ = catalog.setList(list, Sample.list([icon]))
+            let last = App.LastImage(url: "u", image: Sample.id(word), since: nil)
+            catalog.changePast(of: AppIndex(list: list, position: 0)) { $0.last = last }
+        }
+        #expect(catalog.lastImage(from: "u") == Sample.id("x"))
+        _ = catalog.apply(.found("z"), to: "v")
+        #expect(catalog.lastImage(from: "u") == Sample.id("y"))
+        #expect(catalog.icons(replacedByImageOf: "u") == ["w": ["2.plist"]])
+        _ = catalog.removeList("2.plist")
+        #expect(catalog.lastImage(from: "u") == nil && !catalog.hasLastImages)
     }
 
     @Test("a list without a good version has no document")

@@ -75,7 +75,20 @@ extension Reconciler {
         where image.map({ !book.catalog.needs($0) }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
-        return miscountOfImages ?? miscountOfNamedIcons
+        return miscountOfImages ?? miscountOfNamedIcons ?? miscountOfLastImages
+    }
+
+    /// What is kept of the sources of last images, if it differs from what the apps show; `nil` if it does not.
+    private var miscountOfLastImages: String? {
+        var sources: [IconURL: Set<AppIndex>] = [:]
+        for (name, list) in book.catalog.lists {
+            for (position, past) in list.apps.pasts {
+                guard let last = past.last else { continue }
+                sources[last.url, default: []].insert(AppIndex(list: name, position: position))
+            }
+        }
+        let kept = book.catalog.pastIndex.sources
+        return kept == sources ? nil : "the sources of last images are \(kept), and should be \(sources)"
     }
 
     private var records: [IconRecord] { book.catalog.icons.ids.map { book.catalog.icons[$0].icon } }
