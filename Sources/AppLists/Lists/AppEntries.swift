@@ -63,9 +63,12 @@ package struct AppEntries: Equatable, Sendable {
         texts(of: position) == other.texts(of: otherPosition)
     }
 
-    private func texts(of position: Int) -> ArraySlice<UInt8> {
-        if ends.isEmpty { return [] }
-        return texts[(position == 0 ? 0 : Int(ends[position - 1]))..<Int(ends[position])]
+    private func texts(of position: Int) -> ArraySlice<UInt8> { texts[range(of: position)] }
+
+    /// The place of an entry's texts.
+    private func range(of position: Int) -> Range<Int> {
+        if ends.isEmpty { return 0..<0 }
+        return (position == 0 ? 0 : Int(ends[position - 1]))..<Int(ends[position])
     }
 }
 
@@ -74,21 +77,24 @@ extension AppEntries: RandomAccessCollection {
     package var endIndex: Int { icons.count }
 
     package subscript(position: Int) -> AppEntry {
-        var entry = AppEntry(icon: icons[position], expected: expected(at: position))
-        var rest = texts(of: position)
-        if rest.isEmpty { return entry }
-        entry.name = rest.popText()
-        entry.id = rest.popText()
-        entry.download = rest.popText()
-        return entry
+        let range = range(of: position)
+        let (icon, expected) = (icons[position], expected(at: position))
+        if range.isEmpty { return AppEntry(icon: icon, expected: expected) }
+        return texts.withUnsafeBufferPointer { texts in
+            var rest = UnsafeBufferPointer(rebasing: texts[range])
+            let (name, id) = (rest.popText(), rest.popText())
+            return AppEntry(name: name, id: id, icon: icon, download: rest.popText(), expected: expected)
+        }
     }
 }
 
-extension ArraySlice<UInt8> {
+extension UnsafeBufferPointer<UInt8> {
     fileprivate mutating func popText() -> String? {
-        guard let end = firstIndex(where: { $0 >= AppEntries.Mark.missing }) else { return nil }
-        defer { self = self[(end + 1)...] }
-        return self[end] == AppEntries.Mark.missing ? nil : String(decoding: self[..<end], as: UTF8.self)
+        var end = 0
+        while self[end] < AppEntries.Mark.missing { end += 1 }
+        defer { self = Self(rebasing: self[(end + 1)...]) }
+        return self[end] == AppEntries.Mark.missing
+            ? nil : String(decoding: Self(rebasing: self[..<end]), as: UTF8.self)
     }
 }
 
