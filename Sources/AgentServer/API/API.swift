@@ -19,7 +19,7 @@ package struct API: Sendable {
     /// The response time of the loop above which the agent counts as hanging; 5 s by default.
     var healthLimit: Duration = .seconds(5)
     /// The memory for responses, in bytes.
-    private let memory = Allowance(32 << 20)
+    private let memory = Allowance.memory
     private let logger: Logger
 
     package init(agent: RunningAgent, logger: Logger) {

@@ -15,6 +15,9 @@ final class Allowance: Sendable {
 
     init(_ limit: Int) { self.limit = limit }
 
+    /// An allowance of memory: 32 MiB.
+    static var memory: Allowance { Allowance(32 << 20) }
+
     /// The part of the allowance that one response takes.
     private final class Share: Sendable {
         let amount: Int

@@ -10,7 +10,7 @@ struct ListSite: Sendable {
     /// The origins of the pages whose scripts may read lists; `*` is any, and `null` a page that was opened from disk.
     let origins: [String]
     /// Limits the bytes of documents that clients have not read yet.
-    var memory = Allowance(32 << 20)
+    var memory = Allowance.memory
 
     static func isList(_ path: String) -> Bool { path == "/lists" || path.starts(withBytes: "/lists/") }
 

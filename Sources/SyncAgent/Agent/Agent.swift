@@ -186,7 +186,7 @@ package struct Agent: Sendable {
         let partials = restored.partials
         let old = Set(restored.manifests.last?.lists.keys.map(\.self) ?? [])
         let plan = Reconciler(
-            settings: settings, seed: .random(in: 0 ... .max), restored: restored.take(), triesOnce: once,
+            settings: settings, seed: .random(in: 0 ... .max), restored: restored.moveOut(), triesOnce: once,
             now: clock.now)
         return (Handover(plan), plan.knownLists, old, store, partials)
     }

@@ -27,7 +27,7 @@ extension RetirementLedger {
     func retiredRenditions(besides icons: some Sequence<ImageID>, in catalog: Catalog) -> Int {
         guard !superseded.isEmpty else { return 0 }
         let images = catalog.images
-        var idle = Set(images.ids.filter { !images[$0].isShown && images.isOnDisk($0) })
+        var idle = Set(images.ids.filter { !images[$0].isShown && images[$0].isOnDisk })
         idle.subtract(icons)
         for document in documents.values where document.since != nil { idle.subtract(document.images) }
         return idle.count

@@ -18,7 +18,7 @@ package enum FetchPlan: Equatable, Sendable {
     case underWay
 
     /// The plan for an icon with this image, if any.
-    package init(for icon: IconRecord, with image: @autoclosure () -> Digest?, now: Timestamp) {
+    package init(for icon: IconRecord, with image: Digest?, now: Timestamp) {
         guard icon.isReferenced else {
             self = .unreferenced
             return
@@ -35,7 +35,7 @@ package enum FetchPlan: Equatable, Sendable {
             self = next > now ? .waiting(until: next) : .fetch(icon.fetchReason)
         } else if icon.hasImage {
             // An image without one of the lists' digests is never fresh.
-            let isAccepted = icon.expected.isEmpty || image().map(icon.accepts) ?? true
+            let isAccepted = image.map(icon.accepts) ?? true
             if icon.isInline, isAccepted {
                 self = .inline
             } else {

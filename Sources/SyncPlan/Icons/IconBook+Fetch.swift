@@ -227,7 +227,7 @@ extension IconBook {
             let image = catalog.images.id(ofStaged: staged.image)
             if !icon.hasImage,
                 let refusal = refusal(
-                    of: url, bytes: staged.image.bytes, isOnDisk: !isRequest || catalog.images.isOnDisk(image))
+                    of: url, bytes: staged.image.bytes, isOnDisk: !isRequest || catalog.images[image].isOnDisk)
             {
                 return .failed(repeated(refusal, of: url, in: &turn))
             }

@@ -70,7 +70,7 @@ extension IconBook {
 
     private mutating func inherit(from source: IconURL, to url: IconURL, in turn: inout Turn) {
         guard let from = catalog.icons[source], let image = from.image, let icon = catalog.icons[url],
-            !icon.hasStaged, icon.accepts(catalog.images[image].key), catalog.images.isOnDisk(image)
+            !icon.hasStaged, icon.accepts(catalog.images[image].key), catalog.images[image].isOnDisk
         else { return }
         let isNew = icon.image != image
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }

@@ -67,7 +67,7 @@ extension IconBook {
         for list in catalog.pastIndex.unsettled.sorted() {
             let shown = catalog.lists[list]?.apps.pasts.compactMap { position, past -> (Int, App.LastImage)? in
                 guard past.last == nil, let before = past.before, !damaged.contains(before.image),
-                    catalog.images.isOnDisk(before.image)
+                    catalog.images[before.image].isOnDisk
                 else { return nil }
                 return (position, before)
             }
@@ -99,7 +99,7 @@ extension IconBook {
             let orphan = catalog.orphan(of: icon)
             guard let image = images[icon] ?? catalog.lastImage(from: icon) ?? orphan,
                 let record = catalog.icons[icon], !record.hasImage, record.accepts(catalog.images[image].key),
-                catalog.images.isOnDisk(image)
+                catalog.images[image].isOnDisk
             else { continue }
             if orphan != nil {
                 turn.emit(.iconReady(icon, bytes: catalog.images.bytes(image), generation: nil))
@@ -127,7 +127,7 @@ extension IconBook {
             })
         var images: [(position: Int, image: App.LastImage)] = []
         for document in documents where !returning.missing.isEmpty {
-            let shown = document.filter { $0.last.map { catalog.images.isOnDisk($0.image) } == true }
+            let shown = document.filter { $0.last.map { catalog.images[$0.image].isOnDisk } == true }
             for (position, number) in returning.match(shown.map(\.entry)) {
                 if let last = shown[number].last { images.append((position, last)) }
             }

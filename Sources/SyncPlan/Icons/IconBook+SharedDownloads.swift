@@ -51,7 +51,7 @@ extension IconBook {
             shared = SharedImage(
                 image: catalog.images.image(staged.image), staged: staged.name, response: answer.response.unpacked)
         } else if let image = other.image, let response = other.response, other.freshUntil > now,
-            catalog.images.isOnDisk(image)
+            catalog.images[image].isOnDisk
         {
             shared = SharedImage(image: catalog.images.image(image), staged: nil, response: response)
         } else {

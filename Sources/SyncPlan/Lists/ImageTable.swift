@@ -92,8 +92,6 @@ package struct ImageTable: Sendable {
 
     package func isOnDisk(_ image: Digest) -> Bool { id(of: image).map { self[$0].isOnDisk } ?? false }
 
-    func isOnDisk(_ id: ImageID) -> Bool { self[id].isOnDisk }
-
     /// The images that can be evicted.
     var removable: some Collection<AppListDocument.Image> {
         unnamed.lazy.filter { !self[$0].isShown }.map { image($0) }

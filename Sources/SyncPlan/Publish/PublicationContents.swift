@@ -110,7 +110,7 @@ struct PublicationContents {
         for id in staged {
             guard let waiting = catalog.icons[id].icon.staged else { continue }
             let (image, url) = (catalog.images.staged(waiting), catalog.icons[id].url)
-            add(image, isNew: new.insert(waiting.image).inserted && !catalog.images.isOnDisk(waiting.image))
+            add(image, isNew: new.insert(waiting.image).inserted && !catalog.images[waiting.image].isOnDisk)
             let before = catalog.names[url]?.image ?? catalog.icons[id].icon.image
             publication.links.append((url, image.image.path, before: before.map { catalog.images.image($0).path }))
         }
@@ -120,7 +120,7 @@ struct PublicationContents {
         // No two of them have one image.
         for rendition in publication.renditions {
             let id = catalog.images.id(of: rendition.image.sha256)
-            add(rendition, isNew: id.map { !new.contains($0) && !catalog.images.isOnDisk($0) } ?? true)
+            add(rendition, isNew: id.map { !new.contains($0) && !catalog.images[$0].isOnDisk } ?? true)
         }
         let renditions = Set(publication.renditions.lazy.map(\.image.sha256))
         publication.checks = newlyNamed(in: publication.documents, besides: new, renditions, catalog, ledger)

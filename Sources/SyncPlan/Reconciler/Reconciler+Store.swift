@@ -118,7 +118,7 @@ extension Reconciler {
         var orphaned: [App.LastImage] = []
         // An image believed to be on disk may have turned out damaged meanwhile.
         let images = done.staged.compactMap { book.catalog.icons[$0].icon.staged?.image }
-        let lost = Set(images.filter { !book.catalog.images.isOnDisk($0) })
+        let lost = Set(images.filter { !book.catalog.images[$0].isOnDisk })
         for id in done.staged {
             guard let image = book.catalog.icons[id].icon.staged?.image else { continue }
             let replaced = book.catalog.lastImages(for: book.catalog.icons[id].url)
@@ -133,7 +133,7 @@ extension Reconciler {
                 of: [], orphaned, replacing: [], shown: shown, newest: manifest.generation, in: book.catalog,
                 at: turn.now)
         }
-        let recovered = images.filter { book.catalog.images.isOnDisk($0) && book.catalog.images.endMissing(of: $0) }
+        let recovered = images.filter { book.catalog.images[$0].isOnDisk && book.catalog.images.endMissing(of: $0) }
         book.showRecovered(Set(recovered), in: &turn)
         book.keepPublished(among: done.stagedIcons, in: &turn)
         if !lost.isEmpty { recordDamage(Set(lost.map { book.catalog.images[$0].key })) }

@@ -35,7 +35,7 @@ package struct RestoredState: Sendable {
     }
 
     /// Moves everything out: with two owners the catalog would be copied when it changes.
-    package mutating func take() -> RestoredState {
+    package mutating func moveOut() -> RestoredState {
         defer { self = RestoredState() }
         return self
     }
@@ -87,8 +87,9 @@ struct RestoredCatalog: Sendable {
         for (name, list) in manifests.last?.lists ?? [:] {
             guard let document = documents[list.sha256] else { continue }
             restore(name, list, document, missing: missing)
-            let isOnlyOne = manifests.allSatisfy { $0.lists[name].map { $0.sha256 == list.sha256 } ?? true }
-            if isPlain, isOnlyOne { documents[list.sha256] = nil }
+            if isPlain, manifests.allSatisfy({ $0.lists[name].map { $0.sha256 == list.sha256 } ?? true }) {
+                documents[list.sha256] = nil
+            }
         }
         for list in manifests.last?.lists.values ?? [:].values {
             if let document = documents[list.sha256] { restorePrevious(document, missing: missing) }

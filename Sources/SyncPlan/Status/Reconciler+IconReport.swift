@@ -31,7 +31,7 @@ extension Reconciler {
             }
         default: break
         }
-        if !icon.isInline { tell(of: icon, plan, in: &report, now: now) }
+        if !icon.isInline { addSources(of: icon, plan, to: &report, now: now) }
         if let last = book.catalog.lastImage(for: url) {
             report.previous = IconReport.Previous(
                 url: last.url, path: images.image(last.image).path,
@@ -54,7 +54,7 @@ extension Reconciler {
         return report
     }
 
-    private func tell(of icon: IconRecord, _ plan: FetchPlan, in report: inout IconReport, now: Timestamp) {
+    private func addSources(of icon: IconRecord, _ plan: FetchPlan, to report: inout IconReport, now: Timestamp) {
         if let response = icon.response,
             let (source, freshness) = book.sources.provenance(of: response, path: report.path, at: now)
         {

@@ -45,7 +45,7 @@ extension Reconciler {
         }
         let retiredImages = book.catalog.retiredImages
         recounted.icons.retired = retiredImages.count
-        for (url, image) in retiredImages where !book.catalog.images.isOnDisk(image) {
+        for (url, image) in retiredImages where !book.catalog.images[image].isOnDisk {
             return "\(url) is retired, and its image is not on disk"
         }
         if recounted != status { return "status is \(status), and should be \(recounted)" }
@@ -165,7 +165,7 @@ extension Reconciler {
         if images.rows.count != ids.count { return "\(images.rows.count) images are known, and should be \(ids.count)" }
         if images.shown != icons.count { return "\(images.shown) images are shown, and should be \(icons.count)" }
         if let image = images.unnamed.first(where: { documents[$0] != nil }) { return "\(images[image]) is named" }
-        let whole = ids.filter(images.isOnDisk)
+        let whole = ids.filter { images[$0].isOnDisk }
         let bytes = whole.reduce(0) { $0 &+ images.image($1).bytes }
         if images.holdings != (whole.count, bytes) {
             return "\(images.holdings) are in icons/, and should be \(whole.count), \(bytes)"
