@@ -29,7 +29,7 @@ extension TOMLReader {
         throw isLong ? Self.endless : .syntax("the quotes at the end of a string are missing")
     }
 
-    /// Reads the rest of an escape sequence, after its backslash; an invalid one is recorded, and the string goes on.
+    /// Reads an escape sequence after its backslash; an invalid sequence is a flaw of its line, and reading goes on.
     private mutating func readEscape(isLong: Bool) -> [UInt8] {
         let start = index
         skipSpace()

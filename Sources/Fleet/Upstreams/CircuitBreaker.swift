@@ -19,8 +19,7 @@ struct CircuitBreaker: Equatable, Sendable {
     mutating func recordFailure(
         _ settings: UpstreamSettings, at now: Timestamp, using generator: inout some RandomNumberGenerator
     ) {
-        // Requests that were in flight together fail together: one that fails after the breaker has opened is not
-        // counted.
+        // Requests that were in flight together fail together: once the breaker is open, their failures are not counted.
         if let probe, probe > now { return }
         failures += 1
         guard isOpen || failures >= settings.breakAfter else { return }

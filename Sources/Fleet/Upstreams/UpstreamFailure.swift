@@ -70,7 +70,7 @@ package enum UpstreamVerdict: Equatable, Sendable {
     case miss
     /// The file is the image that the manifest names, but is not accepted here.
     case rejected
-    /// The upstream refuses this machine (401, 407), or its address is refused: somebody must change a configuration.
+    /// The upstream refuses this machine (401, 407), or the settings refuse its address: a configuration must be changed.
     case configuration
     /// The upstream asks the client to wait (429, 503 with `Retry-After`).
     case wait(Duration)

@@ -16,7 +16,7 @@ package struct UpstreamPoll: Sendable {
     package var accepted: UpstreamMemo?
     package var index: UpstreamIndex?
     package var settings: UpstreamSettings
-    /// The keys of which one must have signed the manifest; empty if no signature is required.
+    /// The keys for signatures of the manifest: one of them must have signed it, unless there are none.
     package var keys: [PublicKey] { settings.publicKeys }
     /// The documents that arrived in earlier polls that failed.
     package var found: [Digest: UpstreamDocument]

@@ -16,7 +16,7 @@ package struct PartialDownload: Equatable, Sendable {
 
     private let validator: String
 
-    /// Whether the rest may be requested at a URL: only at the one that gave the first bytes.
+    /// Whether the missing bytes may be requested from a URL: only from the URL that gave the first bytes.
     package func canGoOn(at target: FetchTarget) -> Bool { target.isSent(as: self.target) }
 
     /// Makes a record from the response that brings the first bytes.

@@ -38,8 +38,7 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     ) {
         if isForgettable(at: now) { failures = 0 }
         let isWaiting = isWaiting(at: now)
-        // Requests that were in flight together fail together: one that fails after the breaker has opened is not
-        // counted.
+        // Requests that were in flight together fail together: once the breaker is open, their failures are not counted.
         if !isWaiting || !isBroken { failures += 1 }
         var delay: Duration?
         if failure.wait != nil || !isWaiting && (isBroken || failure.persistence == .throttled) {
