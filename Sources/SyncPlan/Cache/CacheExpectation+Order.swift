@@ -69,11 +69,13 @@ extension CacheExpectation {
         for (url, name) in catalog.names.names where catalog.icons[url] == nil {
             if let image = name.image { images.append(Naming(image: catalog.images.image(image), url: url)) }
         }
-        // Apps may show last images that no `by-url/` name links to.
+        // Apps may show last images that no `by-url/` name links to. None should be damaged: if one is, no publication
+        // succeeds until it is found.
         let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
         for id in catalog.images.ids {
             let row = catalog.images[id]
-            guard row.isKept, !(named?.contains(row.key) ?? row.isShown) else { continue }
+            guard row.isKept || row.isShown && row.isDamaged, !(named?.contains(row.key) ?? row.isShown)
+            else { continue }
             images.append(Naming(image: catalog.images.image(id), url: nil))
         }
         return images

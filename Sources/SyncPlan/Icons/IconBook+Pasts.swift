@@ -39,7 +39,8 @@ extension IconBook {
                 if icon != url, past.before == nil { past.before = past.last ?? lastOfURL }
                 (past.last, past.coming) = (nil, nil)
             } else {
-                past.last = lastOfURL ?? past.last ?? past.before
+                let before = past.before.flatMap { catalog.images[$0.image].isOnDisk ? $0 : nil }
+                past.last = lastOfURL ?? past.last ?? before
                 if icon != url {
                     if let id = catalog.icons.id(of: url), publishing.isInFlight(id) { past.coming = url }
                     if let last = past.last { begun.append((icon, last.url)) }

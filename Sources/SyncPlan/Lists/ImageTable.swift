@@ -47,6 +47,7 @@ package struct ImageTable: Sendable {
         /// Whether a generation names it, or its file is still to be evicted since one did.
         var isKnown: Bool { file != .absent }
         var isOnDisk: Bool { file == .whole }
+        var isDamaged: Bool { file == .damaged }
         /// Whether it is on disk and stays there, because a generation names it.
         var isKept: Bool { file == .whole && documents > 0 }
         var isUsed: Bool { icons > 0 || documents > 0 || holders > 0 || file != .absent }

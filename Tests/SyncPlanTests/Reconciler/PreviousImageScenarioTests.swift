@@ -465,4 +465,23 @@ struct PreviousImageScenarioTests {
         #expect(Self.previous(agent) == ["https://h.example/new.png"])
         #expect(agent.isOnDisk("https://h.example/new.png"))
     }
+
+    @Test("an app whose image and the one before are missing shows none, and no publication waits for them")
+    func bothMissing() throws {
+        var agent = try Self.agent([Self.app("1", "old")])
+        try agent.scan("1.plist", apps: [Self.app("1", "new")])
+        try Self.download(&agent)
+        // It is not published yet that the app has its first image again.
+        try agent.scan("1.plist", apps: [Self.app("1", "old")])
+        let lost = ["old", "new"].map { "https://h.example/\($0).png" }
+        agent.lose(lost)
+        try agent.handle(.damaged(Set(lost.map { Sample.image($0).sha256 })))
+        try agent.scan("1.plist", apps: [Self.app("1", "other")])
+        try Self.fail(&agent)
+        #expect(Self.previous(agent) == [nil])
+        try agent.scan("2.plist", apps: [Self.app("2", "2")])
+        try agent.finish("https://h.example/2.png", with: "2")
+        try Self.fail(&agent)
+        #expect(agent.disk.current?.lists["2.plist"] != nil && agent.plan.status.publication.error == nil)
+    }
 }
