@@ -183,10 +183,10 @@ let package = Package(
             name: "LocalHTTP", dependencies: [lifecycle, logging, nioCore, nioHTTP1, nioPosix],
             swiftSettings: stayingOnThread),
 
-        // An origin on loopback, for the demo and for the tests.
+        // An origin on loopback, for the demo.
         .target(
             name: "DemoOrigin",
-            dependencies: ["AppLists", "ImageChecks", "LocalHTTP", hummingbird, lifecycle, logging, nioCore],
+            dependencies: ["AppLists", "ImageChecks", "LocalHTTP", hummingbird, logging, nioCore],
             swiftSettings: small
         ),
 
@@ -226,8 +226,8 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "AgentSettings", "CTLS", "CacheFormat", "DemoOrigin", "SyncPlan", logging, nioCore, nioHPACK, nioPosix,
-                subprocess, system,
+                "AgentSettings", "CTLS", "CacheFormat", "DemoOrigin", "LocalHTTP", "SyncPlan", hummingbird, lifecycle,
+                logging, nioCore, nioHPACK, nioPosix, subprocess, system,
             ],
             path: "Tests/TestSupport", swiftSettings: settings
         ),

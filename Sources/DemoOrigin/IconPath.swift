@@ -2,16 +2,16 @@
 import AppLists
 
 /// The path of a drawn icon, `/icons/NAME.png`; the name is percent-encoded (RFC 3986), so it can be any text.
-enum IconPath {
+package enum IconPath {
     private static let prefix = "/icons/"
     private static let suffix = ".png"
 
-    static func path(for name: String) -> String {
+    package static func path(for name: String) -> String {
         prefix + PercentEncoding.encode(name) + suffix
     }
 
     /// The name in a path; `nil` if it is not the path of an icon.
-    static func name(in path: String) -> String? {
+    package static func name(in path: String) -> String? {
         guard path.hasPrefix(prefix), path.hasSuffix(suffix), path.count >= prefix.count + suffix.count else {
             return nil
         }

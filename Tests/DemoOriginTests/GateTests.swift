@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import DemoOrigin
+import TestSupport
 import Testing
 
 @Suite("A gate and a tally")

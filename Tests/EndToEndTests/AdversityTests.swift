@@ -101,7 +101,7 @@ struct AdversityTests {
             // No download ends by itself.
             let world = plain.setting("SYNCAGENT_FETCH_IDLE_TIMEOUT", "1h")
                 .setting("SYNCAGENT_FETCH_TOTAL_TIMEOUT", "1h")
-            let slow = DemoOrigin.iconPath("Slow")
+            let slow = TestOrigin.iconPath("Slow")
             let names = ["Slow"] + (0..<40).map { "icon-\($0)" }
             world.origin.hold(slow)
             try await world.agent.whileRunning { _ in

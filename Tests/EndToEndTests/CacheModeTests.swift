@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import DemoOrigin
 import Glibc
 import IconCache
 import Subprocess
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgentCLI

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-import DemoOrigin
 import Glibc
 import IconCache
 import Subprocess

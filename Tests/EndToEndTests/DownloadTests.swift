@@ -18,7 +18,7 @@ struct DownloadTests {
             let names = (0..<8).map { "icon-\($0)" }
             for name in names {
                 let icon = IconDrawing(name, paddedTo: name == "icon-0" ? 100_000 : 24_000)
-                world.origin.respond(to: DemoOrigin.iconPath(name), with: .icon(icon))
+                world.origin.respond(to: TestOrigin.iconPath(name), with: .icon(icon))
             }
             let limited = world.setting("SYNCAGENT_FETCH_MAX_RATE", "50KiB")
                 .setting("SYNCAGENT_FETCH_TOTAL_TIMEOUT", "2s").setting("SYNCAGENT_FETCH_IDLE_TIMEOUT", "1s")

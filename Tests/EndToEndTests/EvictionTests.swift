@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import DemoOrigin
 import Glibc
 import IconCache
 import Reports
@@ -116,7 +115,7 @@ struct EvictionTests {
             let base = world.origin.baseURL
             let maps = world.origin.iconURL("Maps")
             world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
-            world.origin.hold(DemoOrigin.iconPath("Maps"))
+            world.origin.hold(TestOrigin.iconPath("Maps"))
             try await world.agent.whileRunning { _ in
                 let gone = try await world.agent.call("pin", "\(base)/gone.png?key=s3cr3t")
                 #expect(gone.code == 1)
@@ -136,7 +135,7 @@ struct EvictionTests {
                 #expect(try AppListDocument(json: Array(pins.utf8)).apps.count == 4)
 
                 #expect(try await world.agent.call("resume").output == "Downloads are resumed: 1 icon to download.\n")
-                world.origin.release(DemoOrigin.iconPath("Maps"))
+                world.origin.release(TestOrigin.iconPath("Maps"))
                 let waited = try await world.agent.call("pin", "--wait", maps)
                 #expect(waited.output == "Pinned \(maps): the icon is ready.\n")
             }

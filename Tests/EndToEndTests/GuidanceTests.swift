@@ -118,7 +118,7 @@ struct GuidanceTests {
             try world.drop(["Mail", "Maps"])
             try await world.agent.whileRunning { _ in
                 try await world.published(["Mail", "Maps"])
-                world.origin.respond(to: DemoOrigin.iconPath("Mail"), with: OriginReply(status: 503))
+                world.origin.respond(to: TestOrigin.iconPath("Mail"), with: OriginReply(status: 503))
                 #expect(try await world.agent.call("refresh", url).code == 0)
                 try await world.agent.status { $0.icons.stale == 1 }
                 let status = try await world.agent.call("status")
@@ -172,7 +172,7 @@ struct GuidanceTests {
         try await World.with { world in
             world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
             // What is large goes through a file.
-            world.origin.respond(to: DemoOrigin.iconPath("Mail"), with: .icon(IconDrawing("Mail", paddedTo: 300_000)))
+            world.origin.respond(to: TestOrigin.iconPath("Mail"), with: .icon(IconDrawing("Mail", paddedTo: 300_000)))
             let urls = [
                 world.origin.iconURL("Mail"), world.origin.baseURL + "/gone.png", "http://10.0.0.1/a.png",
                 "ftp://example.com/b.png",

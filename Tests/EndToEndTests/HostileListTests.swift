@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import DemoOrigin
 import Glibc
 import IconCache
 import Reports

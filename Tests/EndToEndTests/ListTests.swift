@@ -55,7 +55,7 @@ struct ListTests {
                 let stable = try await world.agent.call("path", url).output
                 let first = try await world.agent.call("path", "--resolve", url).output
                 #expect(stable == world.agent.cache.appending(CacheLayout.byURL(IconURL(url))).string + "\n")
-                world.origin.respond(to: DemoOrigin.iconPath("Mail"), with: .icon(IconDrawing("Other")))
+                world.origin.respond(to: TestOrigin.iconPath("Mail"), with: .icon(IconDrawing("Other")))
                 try #require(try await world.agent.call("refresh", "--full", url).code == 0)
                 try await waitUntil { try await world.agent.call("path", "--resolve", url).output != first }
                 #expect(try await world.agent.call("path", url).output == stable)

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import DemoOrigin
 import IconCache
 import Reports
 import Subprocess
@@ -95,7 +94,7 @@ struct PreviousImageTests {
                 try await Self.shown(world, signature: 1, previous: 0)
                 launcher.begin()
                 if cut == .afterList {
-                    for name in Self.names { world.origin.hold(DemoOrigin.iconPath(name)) }
+                    for name in Self.names { world.origin.hold(TestOrigin.iconPath(name)) }
                     try Self.drop(world, signature: 2)
                     try await Self.shown(world, signature: 2, previous: 8)
                 }

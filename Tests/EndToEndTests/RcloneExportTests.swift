@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import DemoOrigin
 import Fleet
 import FoundationEssentials
 import Glibc

@@ -20,7 +20,7 @@ struct SecretTests {
     private static let secret = "s3cr3t"
 
     /// URLs with secrets in them, each of which ends in another way, with the code that it ends with.
-    private static func urls(_ origin: DemoOrigin) -> [(url: String, code: String)] {
+    private static func urls(_ origin: TestOrigin) -> [(url: String, code: String)] {
         let base = origin.baseURL
         let inAuthority = base.replacing("127.0.0.1", with: "user:\(secret)@127.0.0.1")
         for (path, location) in [

@@ -69,7 +69,7 @@ struct SyncTests {
             let large = (0..<60).map { "large \($0)" }
             let small = (0..<5).map { "small \($0)" }
             for name in large + small {
-                world.origin.respond(to: DemoOrigin.iconPath(name)) { _ in
+                world.origin.respond(to: TestOrigin.iconPath(name)) { _ in
                     let number = log.record(name)
                     // Of the origin's four slots one is left after a while.
                     try? await (number < 4 ? end : isDropped).wait()

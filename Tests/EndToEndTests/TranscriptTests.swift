@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import DemoOrigin
 import Subprocess
 import Synchronization
 import SystemPackage

@@ -43,7 +43,7 @@ struct ValidatorTests {
         try await World.with { plain in
             let world = plain.setting("SYNCAGENT_REFRESH_MINIMUM", "1s")
             let conditional = Tally()
-            world.origin.respond(to: DemoOrigin.iconPath("Notes")) { request in
+            world.origin.respond(to: TestOrigin.iconPath("Notes")) { request in
                 let drawing = IconDrawing("Notes")
                 let headers = [("ETag", drawing.entityTag), ("Cache-Control", "max-age=1")]
                 guard request.headers["if-none-match"] == drawing.entityTag else {

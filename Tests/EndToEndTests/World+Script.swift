@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import DemoOrigin
 import SystemPackage
 import TestSupport
 
@@ -71,6 +70,6 @@ extension World {
 
     /// The URL of an icon on a host that stands for the origin's address.
     func iconURL(_ name: String, on host: String) -> String {
-        "http://\(host):\(origin.port)\(DemoOrigin.iconPath(name))"
+        "http://\(host):\(origin.port)\(TestOrigin.iconPath(name))"
     }
 }

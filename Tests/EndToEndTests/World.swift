@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
-import DemoOrigin
 import Glibc
 import IconCache
 import Reports
@@ -13,7 +12,7 @@ import Testing
 
 /// An origin, folders, and the built program.
 struct World: Sendable {
-    let origin: DemoOrigin
+    let origin: TestOrigin
     var agent: AgentProcess
 
     /// The folder that everything is in.
@@ -29,7 +28,7 @@ struct World: Sendable {
     @discardableResult
     static func with<R: Sendable>(_ body: @escaping @Sendable (World) async throws -> R) async throws -> R {
         try await withTemporaryFolder { folder in
-            try await DemoOrigin.run { origin in
+            try await TestOrigin.run { origin in
                 var agent = AgentProcess(program: BuiltProducts.path("syncagent"), folder: folder)
                 for variable in foreignVariables {
                     agent.environment[.init(stringLiteral: variable)] = .some(nil)

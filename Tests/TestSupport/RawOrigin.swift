@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import DemoOrigin
 import Glibc
 import NIOCore
 import NIOPosix

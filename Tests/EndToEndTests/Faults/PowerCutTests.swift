@@ -24,7 +24,7 @@ struct PowerCutTests {
             // Files of many pages too.
             for number in stride(from: 0, to: 40, by: 4) {
                 world.origin.respond(
-                    to: DemoOrigin.iconPath("icon-\(number)"),
+                    to: TestOrigin.iconPath("icon-\(number)"),
                     with: .icon(IconDrawing("icon-\(number)", paddedTo: 100_000)))
             }
             var published = 0

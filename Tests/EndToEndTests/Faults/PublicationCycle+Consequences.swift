@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import DemoOrigin
 import Glibc
+import TestSupport
 
 @testable import SyncAgentCLI
 

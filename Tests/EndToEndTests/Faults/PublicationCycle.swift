@@ -52,7 +52,7 @@ struct PublicationCycle: Sendable {
                 newer: [.of(IconDrawing(later).png()), .of(IconDrawing("Comes").png())])
             let hasChanged = Atomic(false)
             for name in icons + ["Comes"] {
-                world.origin.respond(to: DemoOrigin.iconPath(name)) { request in
+                world.origin.respond(to: TestOrigin.iconPath(name)) { request in
                     let isOther = name == "Changes" && hasChanged.load(ordering: .relaxed)
                     var reply = OriginReply.icon(IconDrawing(isOther ? later : name))
                     if name == "Changes" { reply.headers.append(("Cache-Control", "max-age=0")) }

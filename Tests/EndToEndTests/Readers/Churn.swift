@@ -3,6 +3,7 @@ import DemoOrigin
 import IconCache
 import Synchronization
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgentCLI
@@ -38,7 +39,7 @@ final class Churn: Sendable {
     private init(_ world: World) {
         self.world = world
         for name in Self.lasting {
-            world.origin.respond(to: DemoOrigin.iconPath(name)) { [self] _ in
+            world.origin.respond(to: TestOrigin.iconPath(name)) { [self] _ in
                 images.withLock { images in
                     let freshness = images.isStill ? "max-age=86400" : "max-age=1"
                     return OriginReply(headers: [("Cache-Control", freshness)], body: images.next(for: name))

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import DemoOrigin
 import Glibc
 import IconCache
 import Reports
@@ -59,7 +58,7 @@ struct AbsenceTests {
         try await World.with { world in
             let world = world.setting("SYNCAGENT_LISTS_SETTLE", "10ms").setting("SYNCAGENT_LISTS_RESCAN", "1h")
             let cache = IconCache(at: world.agent.cache)
-            let path = DemoOrigin.iconPath("Mail")
+            let path = TestOrigin.iconPath("Mail")
             try await world.agent.whileRunning { _ in
                 try world.drop(["Maps"], as: "1.plist")
                 try world.drop(["Music"], as: "other.plist")

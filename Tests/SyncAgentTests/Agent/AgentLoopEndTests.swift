@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import DemoOrigin
 import HTTPRules
 import Reports
 import SyncPlan

@@ -35,7 +35,7 @@ struct HTTPTransportTests {
 
     @Test("an answer comes with its status and body, and a redirect is not followed")
     func answers() async throws {
-        try await DemoOrigin.run { origin in
+        try await TestOrigin.run { origin in
             origin.respond(to: "/away", with: OriginReply(status: 302, headers: [("Location", "/icons/Mail.png")]))
             let icon = try await get(origin.iconURL("Mail")).get()
             #expect(icon.status == 200 && icon.body == IconDrawing("Mail").png())
@@ -113,7 +113,7 @@ struct HTTPTransportTests {
 
     @Test("a refused connection fails as such, and not by a time limit")
     func unreachable() async throws {
-        let port = try await DemoOrigin.run { $0.port }
+        let port = try await TestOrigin.run { $0.port }
         guard case .failure(let failure) = try await get("http://127.0.0.1:\(port)/", change: Self.wait) else {
             Issue.record("there was an answer")
             return

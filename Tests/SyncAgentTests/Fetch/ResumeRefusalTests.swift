@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 import CacheFormat
-import DemoOrigin
 import HTTPRules
 import NIOHTTP1
 import SyncPlan

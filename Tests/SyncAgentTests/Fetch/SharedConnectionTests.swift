@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import AppLists
-import DemoOrigin
 import HTTPRules
 import TestSupport
 import Testing

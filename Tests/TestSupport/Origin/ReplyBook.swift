@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
 import Synchronization
 
 /// The responses of the origin by path, and the counts of requests.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import DemoOrigin
 
 /// A response of the origin, sent as it is.
 ///
