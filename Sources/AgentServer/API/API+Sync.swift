@@ -15,7 +15,7 @@ extension API {
         [
             .change("sync") { request, _ in
                 let lists = try await RequestDocument(request, [.lists]).lists ?? []
-                if lists.isEmpty { agent.lookAgain() } else { await agent.look(for: Set(lists).sorted()) }
+                if lists.isEmpty { agent.requestScan() } else { await agent.rescan(for: Set(lists).sorted()) }
                 return try Self.answer(await board.text.get())
             },
             .change("reload") { request, _ in
@@ -42,7 +42,7 @@ extension API {
         var last = ""
         // Write at once: a client that gets no answer for a while takes the agent for a hanging one.
         try await write(SyncReport().json.line, after: &last, to: &writer)
-        await agent.look(for: names)
+        await agent.rescan(for: names)
         for await _ in agent.changes {
             guard let report = await agent.ask({ $0.syncReport(of: names) }) else { return }
             try await write(report.json.line, after: &last, to: &writer)

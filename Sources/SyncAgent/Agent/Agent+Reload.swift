@@ -79,7 +79,7 @@ extension Agent {
             let reason = (problems.first ?? "") + rest
             await loop.hand(.misconfigured(reason: reason))
             loop.emit(.configurationRejected(reason: reason))
-            lists.lookAgain()
+            lists.requestScan(isThorough: true)
             return ReloadReport(errors: problems)
         }
     }

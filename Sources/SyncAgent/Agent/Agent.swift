@@ -112,7 +112,13 @@ package struct Agent: Sendable {
                 downloads: downloads, staging: staging, publisher: publisher,
                 evictor: evictor, inspector: CacheInspector(publisher, lock: locks[0], logger: logger),
                 database: store,
-                relist: { if once { await lists.lookOnce { post([.scanned($0)]) } } else { lists.listAgain() } },
+                scanLists: {
+                    if once {
+                        await lists.scanOnce { post([.scanned($0)]) }
+                    } else {
+                        lists.requestScan(isThorough: false)
+                    }
+                },
                 renderer: Renderer(
                     helper: RenderHelper(programs: helpers.renderers), folder: folder, staging: staging,
                     downloads: downloads, metrics: metrics),
@@ -197,7 +203,7 @@ package struct Agent: Sendable {
     ) async throws -> StatusReport {
         async let end = loop.run(plan, untilSettled: true)
         async let _: Void = loop.followSync(progress)
-        await lists.lookOnce { loop.post(.scanned($0)) }
+        await lists.scanOnce { loop.post(.scanned($0)) }
         return await end
     }
 
@@ -247,7 +253,7 @@ package struct Agent: Sendable {
                     }
                     await service.reload {
                         request.yield(await reload(agent))
-                        await agent.lookAgain(atMost: Self.patience)
+                        await agent.rescan(atMost: Self.patience)
                     }
                 }
                 return nil

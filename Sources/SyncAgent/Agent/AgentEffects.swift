@@ -19,8 +19,8 @@ package protocol AgentEffects: Sendable {
 
     /// Writes images under their final names, ahead of their publication.
     func writeAhead(_ images: [ImageAhead]) async
-    /// Lists the lists folder again, which ends with `.scanned`.
-    func listFolder() async
+    /// Scans the lists folder again, which ends with `.scanned`.
+    func rescan() async
     /// Performs a job and returns the event that it ends with.
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event
 

@@ -209,7 +209,7 @@ package final class AgentLoop: Sendable {
                 guard ahead.areMany(batch, bytes: 1 << 20) else { continue }
                 jobs.addTask { [effects, images = ahead] in await effects.writeAhead(images) }
                 ahead = []
-            case .look: jobs.addTask { [effects] in await effects.listFolder() }
+            case .look: jobs.addTask { [effects] in await effects.rescan() }
             case .start(let job): jobs.addTask { [self] in post(await effects.perform(job)) }
             case .background(let work): background.yield(.task(work))
             }

@@ -4,7 +4,7 @@ import Synchronization
 /// Notifies any number of watchers of changes.
 ///
 /// A change costs one lock, and one wake-up for each waiting watcher. A busy watcher sees all changes since its
-/// last look as one.
+/// last wake-up as one.
 package final class ChangeFeed: Sendable {
     private struct State {
         /// The number of the newest change; `nil` once the feed has ended.

@@ -53,12 +53,12 @@ package struct RunningAgent: Sendable {
 
     /// Returns when the whole lists folder was scanned once and clients can connect, or when the task is cancelled.
     func waitUntilReady() async {
-        await lists.firstLook.wait()
+        await lists.firstScan.wait()
         await listening.wait()
     }
 
     /// Whether the first complete scan of the lists folder is still to come.
-    var isStarting: Bool { !lists.firstLook.isReached }
+    var isStarting: Bool { !lists.firstScan.isReached }
 
     /// Waits until the loop ends or the time is over, and returns whether it has ended.
     func hasEnded(within limit: Duration) async -> Bool {
@@ -162,15 +162,15 @@ package struct RunningAgent: Sendable {
     /// Reads the configuration again, and rescans the lists folder, as SIGHUP does.
     package func reload() async -> ReloadReport? { await reloads.post().first { _ in true } }
 
-    package func lookAgain() { lists.lookAgain() }
+    package func requestScan() { lists.requestScan(isThorough: true) }
 
-    func lookAgain(atMost limit: Duration) async {
-        await wait(atMost: limit) { [lists] in await lists.look() }
+    func rescan(atMost limit: Duration) async {
+        await wait(atMost: limit) { [lists] in await lists.scan() }
     }
 
     /// Rescans the lists folder, and moves the icons of some lists to the front of the queue.
-    package func look(for names: [ListName]) async {
-        await lists.look()
+    package func rescan(for names: [ListName]) async {
+        await lists.scan()
         await loop.hand(.awaited(await loop.ask { $0.urls(of: names) } ?? []))
     }
 

@@ -12,7 +12,7 @@ struct SystemEffects: AgentEffects {
     let evictor: Evictor
     let inspector: CacheInspector
     let database: StateStore
-    let relist: @Sendable () async -> Void
+    let scanLists: @Sendable () async -> Void
     var renderer: Renderer?
     var adopted: AdoptedLists?
     var metrics = AgentMetrics()
@@ -28,7 +28,7 @@ struct SystemEffects: AgentEffects {
     }
 
     func writeAhead(_ images: [ImageAhead]) async { await publisher.writeAhead(images) }
-    func listFolder() async { await relist() }
+    func rescan() async { await scanLists() }
 
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {
         switch job {
@@ -44,7 +44,8 @@ struct SystemEffects: AgentEffects {
         case .render(let order): return .rendered(await renderer?.render(order) ?? RenderReport())
         case .nameRenditions(let naming): return .renditionsNamed(trouble: await publisher.setNames(naming))
         case .poll(let poll):
-            return .polled(await UpstreamPoller(downloads: downloads, adopted: adopted, relist: relist).poll(poll))
+            let poller = UpstreamPoller(downloads: downloads, adopted: adopted, scanLists: scanLists)
+            return .polled(await poller.poll(poll))
         }
     }
 

@@ -31,7 +31,7 @@ struct UpstreamPoller: Sendable {
     /// The lists on disk that polls update; `nil` to take over no lists.
     var adopted: AdoptedLists?
     /// Called after a change of lists that are taken over.
-    var relist: @Sendable () async -> Void = {}
+    var scanLists: @Sendable () async -> Void = {}
     var limits = Limits()
     private static let reader = Reader()
 
@@ -85,7 +85,7 @@ struct UpstreamPoller: Sendable {
             }
         }
         do throws(FileError) {
-            if try result.get() { await relist() }
+            if try result.get() { await scanLists() }
         } catch {
             throw UpstreamFailure(agent: "its lists cannot be taken over (\(error))")
         }

@@ -57,10 +57,10 @@ package final class FolderWatch: Sendable {
         return true
     }
 
-    func record(_ look: ListScanner.Look) {
+    func record(_ outcome: ListScanner.Outcome) {
         var folder: FolderIdentity?
-        if case .listed(let listed, _, _) = look.scan {
-            change { $0.blindness = look.trouble }
+        if case .listed(let listed, _, _) = outcome.scan {
+            change { $0.blindness = outcome.trouble }
             folder = listed.identity
         }
         let isOther = current.withLock { state in
@@ -69,7 +69,7 @@ package final class FolderWatch: Sendable {
         }
         // A retargeted symbolic link or a renamed parent folder causes no event in the folder.
         if isOther { bell.ring() }
-        record(shortage: look.shortage)
+        record(shortage: outcome.shortage)
     }
 
     func record(shortage reason: String?) {

@@ -42,7 +42,8 @@ package struct ListScanner: Sendable {
         var sha256: Digest?
     }
 
-    package struct Look: Sendable {
+    /// The result of a scan, and what the next one has to do.
+    package struct Outcome: Sendable {
         package var scan: ListScan
         /// The files that were being written; they must be scanned again.
         package var unsettled: Set<ListName> = []
@@ -95,15 +96,15 @@ package struct ListScanner: Sendable {
     ///   - isThorough: Whether to read files with an unchanged fingerprint, too: a write through a shared mapping
     ///     changes no timestamp until the system writes it back (mmap(2)).
     /// - Returns: The scan to report, and the files to be scanned again.
-    package mutating func look(
+    package mutating func scan(
         isHasty: Bool = false, inRounds: Bool = false, isThorough: Bool = false
-    ) async -> Look {
+    ) async -> Outcome {
         let start = ContinuousClock.now
         let listing: ListFolder.Listing
         do {
             listing = try await folder.list()
         } catch {
-            return Look(scan: .unavailable(reason: "\(error)"))
+            return Outcome(scan: .unavailable(reason: "\(error)"))
         }
         let cost = ContinuousClock.now - start
         known = known.filter { listing.files[$0.key] != nil }
@@ -166,7 +167,7 @@ package struct ListScanner: Sendable {
         var listed = listing.folder
         listed.shortage = shortage
         listed.hasUnread = !rest.isEmpty
-        return Look(
+        return Outcome(
             scan: .listed(listed, present: Set(listing.files.keys).union(listing.illegible), changed: readings),
             unsettled: unsettled, slow: slow, rest: rest, shortage: shortage, trouble: listing.trouble,
             cost: cost)

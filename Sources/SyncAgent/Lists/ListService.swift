@@ -34,11 +34,11 @@ package final class ListService: Sendable {
     private let old: Set<ListName>
     private let clock: AgentClock
     private let metrics: AgentMetrics
-    /// The scanner of the last ``lookOnce(_:)``, which knows the files that were read.
+    /// The scanner of the last ``scanOnce(_:)``, which knows the files that were read.
     private let lastScanner = Mutex<ListScanner?>(nil)
     private let folderWatch: FolderWatch
     /// Reached at the end of the first complete scan, even if the folder was unavailable.
-    package let firstLook = Milestone()
+    package let firstScan = Milestone()
     private let triggers: AsyncStream<Trigger>
     private let trigger: AsyncStream<Trigger>.Continuation
 
@@ -84,18 +84,15 @@ package final class ListService: Sendable {
         trigger.yield(.configured(readsAll: readsAll))
     }
 
-    /// Triggers a thorough scan.
-    package func lookAgain() { trigger.yield(.asked(isThorough: true, nil)) }
-
-    /// Triggers a scan that reads only changed files.
-    package func listAgain() { trigger.yield(.asked(isThorough: false, nil)) }
+    /// Triggers a scan: of all contents, or only of changed files.
+    package func requestScan(isThorough: Bool) { trigger.yield(.asked(isThorough: isThorough, nil)) }
 
     /// Scans the folder.
     ///
     /// Returns when everything in it was read and reported; or when the task is cancelled, while the scan continues.
     ///
     /// A file still being written after `lists.settleMax` is reported as unfinished.
-    package func look() async {
+    package func scan() async {
         let done = Milestone()
         if case .terminated = trigger.yield(.asked(isThorough: true, done)) { return }
         await done.wait()
@@ -117,7 +114,7 @@ package final class ListService: Sendable {
                 )
                 .watch { [trigger] signal in trigger.yield(.watch(signal)) }
             }
-            group.addTask { [self] in await look(report) }
+            group.addTask { [self] in await handleTriggers(report) }
             defer { group.cancelAll() }
             try await group.next()
         }
@@ -128,7 +125,7 @@ package final class ListService: Sendable {
     /// A file still being written after `lists.rescan` is reported as unfinished. Later calls do not read unchanged
     /// files again. `report` receives some new lists as they are read, all other results at the end, and nothing after
     /// the task is cancelled.
-    package func lookOnce(_ report: (ListScan) -> Void) async {
+    package func scanOnce(_ report: (ListScan) -> Void) async {
         var scanner = lastScanner.withLock { $0.take() } ?? makeScanner()
         var readings: [ListName: ListReading] = [:]
         var times = times
@@ -137,19 +134,19 @@ package final class ListService: Sendable {
         let end = clock.now + times.rescan
         while true {
             let start = clock.now
-            let look = await scanner.look(inRounds: true)
+            let outcome = await scanner.scan(inRounds: true)
             guard !Task.isCancelled else { return }
-            let overdue = schedule.record(unsettled: look.unsettled, at: clock.now)
-            let scan = look.scan.listed(at: start, adding: overdue)
+            let overdue = schedule.record(unsettled: outcome.unsettled, at: clock.now)
+            let scan = outcome.scan.listed(at: start, adding: overdue)
             guard case .listed(let folder, let present, let changed) = scan else { return report(scan) }
             readings.merge(changed) { $1 }
-            folderWatch.record(shortage: look.shortage)
-            let isUnread = look.shortage != nil && clock.now < end
-            if look.rest.isEmpty, isUnread || schedule.isWaiting, (try? await Task.sleep(for: times.settle)) != nil {
+            folderWatch.record(shortage: outcome.shortage)
+            let isUnread = outcome.shortage != nil && clock.now < end
+            if outcome.rest.isEmpty, isUnread || schedule.isWaiting, (try? await Task.sleep(for: times.settle)) != nil {
                 continue
             }
             report(.listed(folder, present: present, changed: readings.filter { present.contains($0.key) }))
-            if look.rest.isEmpty { return lastScanner.withLock { [scanner] in $0 = scanner } }
+            if outcome.rest.isEmpty { return lastScanner.withLock { [scanner] in $0 = scanner } }
             readings = [:]
         }
     }
@@ -160,7 +157,7 @@ package final class ListService: Sendable {
             old: old)
     }
 
-    private func look(_ report: @Sendable (ListScan) -> Void) async {
+    private func handleTriggers(_ report: @Sendable (ListScan) -> Void) async {
         var scanner = makeScanner()
         var parser = parser
         var schedule = ScanSchedule(times, at: clock.now)
@@ -190,22 +187,22 @@ package final class ListService: Sendable {
             guard !Task.isCancelled else { continue }
             let start = clock.now
             if let isThorough = schedule.begin(at: start) {
-                let look = await scanner.look(isHasty: true, inRounds: true, isThorough: isThorough)
+                let outcome = await scanner.scan(isHasty: true, inRounds: true, isThorough: isThorough)
                 guard !Task.isCancelled else { continue }
-                let overdue = schedule.record(unsettled: look.unsettled, at: clock.now)
-                report(look.scan.listed(at: start, adding: overdue))
+                let overdue = schedule.record(unsettled: outcome.unsettled, at: clock.now)
+                report(outcome.scan.listed(at: start, adding: overdue))
                 await parser.dismiss()
-                folderWatch.record(look)
+                folderWatch.record(outcome)
                 let isComplete = schedule.end(
-                    look.scan, cost: look.cost, hasSlow: !look.slow.isEmpty, isWatched: watch.reason == nil,
+                    outcome.scan, cost: outcome.cost, hasSlow: !outcome.slow.isEmpty, isWatched: watch.reason == nil,
                     at: clock.now)
-                if !look.rest.isEmpty {
+                if !outcome.rest.isEmpty {
                     // The next scan is queued behind triggers that arrived meanwhile.
-                    listAgain()
-                } else if isComplete || look.shortage != nil {
-                    // After a shortage, callers of look() continue to wait.
+                    requestScan(isThorough: false)
+                } else if isComplete || outcome.shortage != nil {
+                    // After a shortage, callers of scan() continue to wait.
                     while isComplete, let milestone = waiting.popLast() { milestone.reach() }
-                    firstLook.reach()
+                    firstScan.reach()
                 }
             }
             alarm.set(schedule.due)

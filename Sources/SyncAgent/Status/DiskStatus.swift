@@ -116,7 +116,7 @@ package struct DiskStatus: Sendable {
         var scanner = ListScanner(
             folder: folders.lists, adopted: isHidden ? nil : adopted, parser: parser,
             maxBytes: settings.lists.maxBytes, known: plan.knownLists)
-        var scan = await scanner.look().scan
+        var scan = await scanner.scan().scan
         if isHidden, case .listed(var folder, let present, let changed) = scan {
             let published = plan.knownLists.keys.filter { name in
                 !present.contains(name) && settings.upstream.lists.contains { $0.matches(name) }

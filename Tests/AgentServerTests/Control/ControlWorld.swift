@@ -76,7 +76,7 @@ struct ControlWorld {
                 staging: staging, publisher: publisher,
                 evictor: Evictor(cache, thread: thread, logger: .silent),
                 inspector: CacheInspector(publisher, lock: nil, logger: .silent), database: database,
-                relist: { lists.listAgain() })
+                scanLists: { lists.requestScan(isThorough: false) })
         }
         scrubber = Scrubber(cache, publisher: publisher, logger: .silent)
     }

@@ -141,11 +141,11 @@ struct AgentLoopTests {
             agent.drop(["a.plist": [], "b.plist": []])
             _ = try await agent.status { $0.lists.count == 2 }
             agent.drop(["b.plist": []])
-            try await calls.next(.listFolder)
+            try await calls.next(.rescan)
             agent.drop(["b.plist": []])
             _ = try await agent.status { $0.lists.map(\.name) == ["b.plist"] }
-            let looks = agent.effects.allCalls.filter { $0 == .listFolder }
-            #expect(looks.count == 1)
+            let scans = agent.effects.allCalls.filter { $0 == .rescan }
+            #expect(scans.count == 1)
         }
     }
 

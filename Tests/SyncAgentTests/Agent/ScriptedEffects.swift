@@ -18,7 +18,7 @@ final class ScriptedEffects: AgentEffects {
         case configure
         case shutDownDownloads
         case writeAhead([String])
-        case listFolder
+        case rescan
         case publish(generation: Int, images: Int)
         case release, remove, measureSpace, inspect
         case discard([String])
@@ -98,7 +98,7 @@ final class ScriptedEffects: AgentEffects {
 
     func writeAhead(_ images: [ImageAhead]) async { record(.writeAhead(images.map(\.staged.name))) }
 
-    func listFolder() async { record(.listFolder) }
+    func rescan() async { record(.rescan) }
 
     func perform(_ job: Reconciler.Job) async -> Reconciler.Event {
         switch job {

@@ -51,7 +51,7 @@ struct ScriptedLoop: Sendable {
         try result.get()
     }
 
-    /// Posts a look at the lists folder that found these lists, each with these icons.
+    /// Posts a scan of the lists folder that found these lists, each with these icons.
     func drop(_ lists: [ListName: [IconURL]]) {
         effects.post([.scanned(.of(lists))])
     }
@@ -67,7 +67,7 @@ struct ScriptedLoop: Sendable {
 }
 
 extension ListScan {
-    /// A look that found these lists, all of them new, and nothing else; all images must have the digest, if there is
+    /// A scan that found these lists, all of them new, and nothing else; all images must have the digest, if there is
     /// one.
     static func of(_ lists: [ListName: [IconURL]], expecting digest: Digest? = nil) -> ListScan {
         let folder = ListedFolder(

@@ -26,13 +26,13 @@ struct ListScannerTests {
     ) {
         var readings: [ListName: ListReading] = [:]
         while true {
-            let look = await scanner.look()
-            guard case .listed(_, let present, let changed) = look.scan else {
+            let outcome = await scanner.scan()
+            guard case .listed(_, let present, let changed) = outcome.scan else {
                 Issue.record("the folder is unavailable")
                 return ([], [:])
             }
             readings.merge(changed) { $1 }
-            if look.unsettled.isEmpty { return (present, readings) }
+            if outcome.unsettled.isEmpty { return (present, readings) }
         }
     }
 
@@ -75,14 +75,14 @@ struct ListScannerTests {
                 maxBytes: .mebibytes(8), old: old, round: .zero)
             var told: [Set<ListName>] = []
             repeat {
-                let look = await scanner.look(isHasty: true, inRounds: true)
-                guard case .listed(_, let present, let changed) = look.scan else {
+                let outcome = await scanner.scan(isHasty: true, inRounds: true)
+                guard case .listed(_, let present, let changed) = outcome.scan else {
                     throw Tool.Failure(description: "the folder is unavailable")
                 }
                 #expect(present == new.union(old))
-                #expect(look.rest.isDisjoint(with: changed.keys) && look.rest.isSubset(of: new))
+                #expect(outcome.rest.isDisjoint(with: changed.keys) && outcome.rest.isSubset(of: new))
                 told.append(Set(changed.keys))
-                if look.rest.isEmpty { break }
+                if outcome.rest.isEmpty { break }
             } while told.count < new.count + old.count
             return told
         }
@@ -131,7 +131,7 @@ struct ListScannerTests {
                 memory.storeBytes(of: UInt8(ascii: "0") + UInt8(digit), toByteOffset: 11, as: UInt8.self)
                 // A page that the system has written to the disk meanwhile changes the time with its next write.
                 guard try await settled(&scanner).changed.isEmpty else { continue }
-                guard case .listed(_, _, let changed) = await scanner.look(isThorough: true).scan else { return }
+                guard case .listed(_, _, let changed) = await scanner.scan(isThorough: true).scan else { return }
                 #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/\(digit)"])
                 return
             }
@@ -199,11 +199,11 @@ struct ListScannerTests {
             try write("(\"http://a/1\")", to: list)
             var scanner = ListScanner(
                 folder: lists, parser: ParseHelper(executable: script), maxBytes: .mebibytes(8))
-            #expect(await scanner.look().unsettled == ["a.plist"])
+            #expect(await scanner.scan().unsettled == ["a.plist"])
             // Contents that stay the same for as long as time stamps do are those of a whole file.
             let start = ContinuousClock.now
             try await waitUntil { ContinuousClock.now - start > .milliseconds(60) }
-            let settled = await scanner.look()
+            let settled = await scanner.scan()
             guard case .listed(_, _, let changed) = settled.scan else {
                 Issue.record("the folder is unavailable")
                 return
@@ -212,9 +212,9 @@ struct ListScannerTests {
             #expect(try changed["a.plist"]?.verdict.get().entries.map(\.icon) == ["http://a/1"])
             for _ in 0..<3 {
                 try await Tool.run("touch", list.string)
-                let look = await scanner.look()
-                guard case .listed(_, _, let changed) = look.scan else { continue }
-                #expect(changed.isEmpty && look.unsettled.isEmpty)
+                let outcome = await scanner.scan()
+                guard case .listed(_, _, let changed) = outcome.scan else { continue }
+                #expect(changed.isEmpty && outcome.unsettled.isEmpty)
             }
             #expect(try String(contentsOfFile: log.string, encoding: .utf8) == "parsed\nparsed\n")
         }
@@ -238,12 +238,12 @@ struct ListScannerTests {
             var scanner = ListScanner(
                 folder: lists, parser: ParseHelper(executable: script, timeout: .seconds(600)),
                 maxBytes: .mebibytes(8), old: ["old.plist"], round: round)
-            let look = await scanner.look(inRounds: true)
-            guard case .listed(_, _, let changed) = look.scan else {
+            let outcome = await scanner.scan(inRounds: true)
+            guard case .listed(_, _, let changed) = outcome.scan else {
                 Issue.record("the folder is unavailable")
                 return
             }
-            #expect(look.rest.isEmpty && Set(changed.keys) == new.union(["old.plist"]))
+            #expect(outcome.rest.isEmpty && Set(changed.keys) == new.union(["old.plist"]))
         }
     }
 
@@ -259,8 +259,8 @@ struct ListScannerTests {
                 maxBytes: .mebibytes(8))
             for number in 0..<10 {
                 try write("()", to: lists.appending("new\(number).plist"))
-                let look = await scanner.look(isHasty: true, inRounds: true)
-                guard case .listed(_, _, let changed) = look.scan else { break }
+                let outcome = await scanner.scan(isHasty: true, inRounds: true)
+                guard case .listed(_, _, let changed) = outcome.scan else { break }
                 if let bad = changed["bad.plist"] {
                     #expect(bad.verdict == .failure(.parserTimeout(limit: "300ms")))
                     return
@@ -287,16 +287,16 @@ struct ListScannerTests {
             let milliseconds = min(1900, 300 + Int((ContinuousClock.now - start) / .milliseconds(1)) * 10)
             let parser = ParseHelper(executable: script, timeout: .milliseconds(milliseconds))
             var scanner = ListScanner(folder: lists, parser: parser, maxBytes: .mebibytes(8))
-            var looks: [[ListName: ListReading]] = []
-            var look: ListScanner.Look
+            var scans: [[ListName: ListReading]] = []
+            var outcome: ListScanner.Outcome
             repeat {
-                look = await scanner.look(isHasty: true, inRounds: true)
-                guard case .listed(_, _, let changed) = look.scan else { break }
-                looks.append(changed)
-            } while !look.unsettled.isEmpty || !look.slow.isEmpty
-            let told = looks.filter { !$0.isEmpty }.map { $0.keys.sorted() }
+                outcome = await scanner.scan(isHasty: true, inRounds: true)
+                guard case .listed(_, _, let changed) = outcome.scan else { break }
+                scans.append(changed)
+            } while !outcome.unsettled.isEmpty || !outcome.slow.isEmpty
+            let told = scans.filter { !$0.isEmpty }.map { $0.keys.sorted() }
             #expect(told.first == ["good.plist"] && told.dropFirst().allSatisfy { $0.count <= 2 })
-            let verdicts = looks.reduce(into: [:]) { $0.merge($1) { $1 } }.mapValues(\.verdict)
+            let verdicts = scans.reduce(into: [:]) { $0.merge($1) { $1 } }.mapValues(\.verdict)
             let limit = DurationText.format(.milliseconds(milliseconds))
             for name in bad { #expect(verdicts[ListName(name)] == .failure(.parserTimeout(limit: limit))) }
             #expect(verdicts["good.plist"] == .success(AppList()))
@@ -320,7 +320,7 @@ struct ListScannerTests {
             let scans = Mutex(0)
             let task = Task {
                 if isOnce {
-                    await service.lookOnce { _ in scans.withLock { $0 += 1 } }
+                    await service.scanOnce { _ in scans.withLock { $0 += 1 } }
                 } else {
                     try? await service.run { _ in scans.withLock { $0 += 1 } }
                 }
@@ -352,7 +352,7 @@ struct ListScannerTests {
                 folder: lists, watchProgram: "/nowhere", parseProgram: script, settings: settings, clock: AgentClock(),
                 logger: .silent)
             var scans: [ListScan] = []
-            await service.lookOnce { scans.append($0) }
+            await service.scanOnce { scans.append($0) }
             var changed: [ListName: ListReading] = [:]
             for (index, scan) in scans.enumerated() {
                 guard case .listed(let folder, let present, let new) = scan else {

@@ -18,7 +18,7 @@ private struct ServiceWorld: Sendable {
     let publisher: Publisher
     let agent: RunningAgent
     let listener: NotifyListener
-    /// Closed, the look at the lists folder hangs with what it found.
+    /// Closed, the scan of the lists folder hangs with what it found.
     let gate: Gate
     let log: RecordedLog
 
@@ -113,7 +113,7 @@ private struct ServiceWorld: Sendable {
         switch part {
         case "loop": Task { [loop] in _ = await loop.ask { _ in held.pass() } }
         case "publisher": Task { [publisher] in await publisher.pass(held) }
-        default: lists.lookAgain()
+        default: lists.requestScan(isThorough: true)
         }
         try await body()
     }
@@ -129,18 +129,18 @@ struct AgentServiceTests {
     @Test(
         "the agent is ready when the first scan has ended and clients can connect, in either order",
         arguments: [true, false])
-    func ready(looksFirst: Bool) async throws {
+    func ready(scansFirst: Bool) async throws {
         try await ServiceWorld.with(isClosed: true) { world in
-            if looksFirst {
+            if scansFirst {
                 world.gate.open()
-                await world.lists.firstLook.wait()
+                await world.lists.firstScan.wait()
             } else {
                 world.agent.recordListening()
             }
             // One of them alone does not make it ready. To become that takes a question to the loop, not a hundred.
             for _ in 0..<100 { _ = await world.loop.ask { _ in true } }
             #expect(world.listener.states == [])
-            if looksFirst { world.agent.recordListening() } else { world.gate.open() }
+            if scansFirst { world.agent.recordListening() } else { world.gate.open() }
             try await waitUntil { world.listener.states == ["READY"] }
         }
     }
@@ -172,7 +172,7 @@ struct AgentServiceTests {
         arguments: ["loop", "publisher", "watcher"])
     func held(part: String) async throws {
         try await ServiceWorld.with(watchdog: .milliseconds(200)) { world in
-            await world.lists.firstLook.wait()
+            await world.lists.firstScan.wait()
             try await waitUntil { world.listener.beats >= 1 }
             // On a busy machine, parts may have been late before.
             let reports = world.reports(of: part)
