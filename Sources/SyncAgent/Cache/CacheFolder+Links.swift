@@ -8,7 +8,7 @@ extension CacheFolder {
         guard try linkIfAbsent(name, to: newName) else { throw failure("link", name, .fileExists) }
     }
 
-    /// Adds a hard link, unless the new name exists; returns whether it did.
+    /// Adds a hard link, unless the new name exists; returns whether the link was added.
     func linkIfAbsent(_ name: String, to newName: String) throws(FileError) -> Bool {
         try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
             guard linkat(folder, last, newFolder, newLast, 0) != 0 else { return true }
@@ -17,7 +17,7 @@ extension CacheFolder {
         }
     }
 
-    /// Adds a hard link, and replaces what has the new name, by way of a temporary one.
+    /// Adds a hard link under a temporary name, and renames it: an existing file of the new name is replaced.
     ///
     /// If the file has as many links as its file system allows, the new name gets a copy.
     package func replaceLink(_ name: String, at newName: String, temporary: String) throws(FileError) {

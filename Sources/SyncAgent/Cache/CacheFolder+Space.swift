@@ -4,7 +4,7 @@ import SyncPlan
 import SystemPackage
 
 extension CacheFolder {
-    /// The free space of the file system; `nil` if it does not report that.
+    /// The free space of the file system; `nil` if the file system does not report it.
     var space: DiskSpace? {
         var status = statvfs()
         guard fstatvfs(descriptor.rawValue, &status) == 0, status.f_blocks > 0 else { return nil }

@@ -28,7 +28,7 @@ extension CacheFolder {
         try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])
     }
 
-    /// Creates the file that marks a cache for backup tools, if it is missing; returns whether it was.
+    /// Creates the file that marks a cache for backup tools (`CACHEDIR.TAG`), if it is missing; returns whether it was created.
     func makeTag(temporary: String) throws(FileError) -> Bool {
         let text = """
             Signature: 8a477f597d28d172789f06886806bc55

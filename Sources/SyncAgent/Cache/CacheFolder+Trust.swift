@@ -12,7 +12,7 @@ extension CacheFolder {
         try trust.check(descriptor, onlyNames: [CacheLayout.lock])
         let fans = [CacheLayout.icons, CacheLayout.byURL]
         let folders = [CacheLayout.generations, CacheLayout.lists, CacheLayout.staging] + fans
-        // Each folder before its contents.
+        // Each folder is checked before its contents.
         for name in folders + fans.flatMap({ fan in CacheLayout.fanOut.map { "\(fan)/\($0)" } }) {
             if let status = try status(name) { try trust.check(status, of: name, as: .folder) }
         }

@@ -26,11 +26,11 @@ package final class CacheFolder: Sendable {
     private let user = geteuid()
     /// The last failed flush, until a publication takes it; see ``Barrier``.
     private let failedFlush = Mutex<FileError?>(nil)
-    /// The subfolders kept open, by path; `nil` if they are not kept.
+    /// The subfolders kept open, by path; `nil` while none is kept open.
     let kept = Mutex<[String: OwnedDescriptor]?>(nil)
     /// The limit on ``kept``.
     let keptLimit: Int
-    /// See ``leaseDoubt``.
+    /// The value of ``leaseDoubt``.
     let knownLeaseDoubt = Mutex<LeaseDoubt?>(nil)
 
     /// Opens an existing cache folder; keeps up to `keptLimit` subfolders open at once, with one descriptor each.
@@ -90,7 +90,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// As ``read(_:)``; `nil` if the file is missing.
+    /// Reads a file; `nil` if it is missing.
     func readIfPresent(_ name: String) throws(FileError) -> [UInt8]? {
         do {
             return try read(name)
@@ -109,7 +109,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Renames a file, and replaces what has the new name, even an empty folder.
+    /// Renames a file; replaces an existing file or empty folder of the new name.
     package func rename(_ name: String, to newName: String) throws(FileError) {
         func rename() throws(FileError) {
             try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
@@ -163,7 +163,7 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// As ``remove(_:)``, for a file that must not stay.
+    /// Removes a file or an empty folder, if it exists; fails if it cannot be removed.
     func discard(_ name: String) throws(FileError) {
         if let error = remove(name) { throw error }
     }
@@ -179,8 +179,8 @@ package final class CacheFolder: Sendable {
 
     /// Sets the time of a file or folder to now, or to one whole second after its present time if that is later.
     ///
-    /// GTK reads a theme again if the time of its folder, in whole seconds, is another than before; a wrong clock may have
-    /// set the one before.
+    /// GTK reads a theme again if the time of its folder, in whole seconds, has changed; a wrong clock may have set a
+    /// later time before.
     func touch(_ name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             var status = stat()
@@ -195,7 +195,7 @@ package final class CacheFolder: Sendable {
 
     /// Inspects a file without following links; `nil` if it is missing or not a regular file.
     ///
-    /// - Throws: ``FileError`` if that is unknown, for example without a free descriptor: the file may exist.
+    /// - Throws: ``FileError`` if the file cannot be inspected, for example without a free descriptor: it may exist.
     package func entry(_ name: String) throws(FileError) -> Entry? {
         guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Entry(
@@ -227,7 +227,7 @@ package final class CacheFolder: Sendable {
     package func names(in name: String) throws(FileError) -> [(name: String, inode: UInt64)] {
         let folder = try open(name, O_RDONLY | O_DIRECTORY)
         do {
-            // A name that is not UTF-8 is not ours; its escaped form does not lead to it.
+            // The agent creates no names that are not UTF-8, and the escaped form of such a name does not lead to its file.
             return try FolderListing.names(in: folder).map { ($0.name.text ?? $0.name.escaped, $0.inode) }
         } catch {
             throw failure("list", name, error)

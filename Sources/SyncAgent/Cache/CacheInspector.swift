@@ -6,18 +6,18 @@ package import Logging
 package import SyncPlan
 import SystemPackage
 
-/// Checks the cache folder, and repairs what needs no download.
+/// Checks the cache folder, and repairs damage that needs no download.
 ///
 /// Cache cleaners and people remove files of a running agent. It shares its thread with the ``Publisher``, so nothing
 /// is published or removed meanwhile.
 package actor CacheInspector {
     private let publisher: Publisher
     private let folder: CacheFolder
-    /// The agent's lock on the folder, if it has one.
+    /// The agent's lock on the cache folder; `nil` if the repair runs without an agent.
     private let lock: FolderLock?
     private let barrier: Barrier
     private let logger: Logger
-    /// The folders when everything was last in place.
+    /// The state of the folders when everything was last in place.
     private var shape: CacheFolder.Shape
     /// The contents of an adopted folder, until they are reported.
     private var adopted: AdoptedCache?
@@ -47,7 +47,7 @@ package actor CacheInspector {
 
     private func areInPlace(_ names: [RenditionName]) -> Bool {
         names.allSatisfy { name in
-            // What cannot be inspected is not known to be missing.
+            // A name that cannot be inspected counts as in place: it is not known to be missing.
             guard let image = try? folder.entry(name.path) else { return true }
             do throws(FileError) {
                 return try folder.entry(name.subject.path(name.size))?.inode == image.inode
@@ -79,7 +79,7 @@ package actor CacheInspector {
         }
     }
 
-    /// Whether all that is cheap to check is in place.
+    /// Whether everything that is cheap to check is in place: folders, manifest, documents and a sample of the images.
     private func isInPlace(_ expected: CacheExpectation) -> Bool {
         do {
             try lock?.renewFile(in: folder.descriptor)
@@ -106,7 +106,7 @@ package actor CacheInspector {
         guard try folder.isInForce(generation), let file = try folder.status(CacheLayout.manifest) else { return false }
         let found = FileFingerprint(file)
         if newest?.generation != generation { newest = (generation, found) }
-        // Not its ctime, which changes with each new link.
+        // The ctime is not compared: it changes with each new link.
         return newest.map { $0.file.size == found.size && $0.file.modified == found.modified } ?? false
     }
 
@@ -164,9 +164,9 @@ package actor CacheInspector {
         return true
     }
 
-    /// Adopts the folder that is now at the path as the cache folder; creates it if there is none.
+    /// Adopts the folder that is now at the cache folder's path; creates one if there is none.
     ///
-    /// What its generations name is retained, as after a start.
+    /// The files that its generations name are retained, as after a start.
     private func adopt() throws {
         let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         // The umask removes what `cache.mode` does not grant.
@@ -183,10 +183,10 @@ package actor CacheInspector {
                 adopted = AdoptedCache(restored)
             }
             try folder.become(there)
-            // It can contain files of the same names, which its generations need.
+            // The new folder can have files of the same names, which its generations need.
             publisher.staged.forgetFolder()
         }
-        // Without generations in the new folder, those adopted before are gone, too.
+        // Without generations in the new folder, the adopted ones are gone, too.
         adopted = nil
         if let lock { try lock.move(to: there.descriptor, switchOver) } else { try switchOver() }
         logger.error(

@@ -4,8 +4,8 @@ package import Logging
 
 /// Reads every image once a week, a part of them each hour, to detect bit rot.
 ///
-/// It changes nothing. It reports to the plan, which refetches damaged images and has the ``CacheInspector`` correct
-/// names.
+/// The scrubber changes nothing. The plan refetches the images that it reports as damaged, and the
+/// ``CacheInspector`` corrects their names.
 package actor Scrubber {
     /// The number of parts: one per hour of a week.
     static let parts = 168
@@ -34,7 +34,7 @@ package actor Scrubber {
         await read(where: { Self.part(of: $0) == part }, report: report)
     }
 
-    /// As ``scrub(part:report:)``, for these images, as far as the newest manifest names them.
+    /// Reads these images, as far as the newest manifest names them; see ``scrub(part:report:)``.
     package func read(_ images: Set<Digest>, report: @Sendable (Set<Digest>) -> Void) async -> Bool {
         await read(where: images.contains, report: report)
     }
@@ -49,7 +49,7 @@ package actor Scrubber {
             do {
                 guard let document = try snapshot.document(of: list) else { continue }
                 shown.add(document)
-                // Even if another list determines what a URL shows.
+                // Images are read even if another list determines which image a URL shows.
                 for image in document.images where isMeant(image.sha256) { names[image] = [] }
             } catch {
                 isSuspicious = true
@@ -73,7 +73,7 @@ package actor Scrubber {
 
     /// Reads some images.
     ///
-    /// - Returns: Whether one of their names leads to something else, while the image is intact.
+    /// - Returns: Whether a name of an intact image leads to another file.
     private func read(
         _ images: [[AppListDocument.Image: Set<String>].Element], report: @Sendable (Set<Digest>) -> Void
     ) async -> Bool {
@@ -90,7 +90,7 @@ package actor Scrubber {
             }
         }
         if !lost.isEmpty {
-            // A publication may have replaced some of them meanwhile.
+            // A publication may have replaced some of the images meanwhile.
             let damaged = await publisher.damaged(among: lost)
             if !damaged.isEmpty { report(Set(damaged.map(\.sha256))) }
         }
@@ -103,7 +103,7 @@ package actor Scrubber {
         [image.path, name].allSatisfy { (try? folder.entry($0))?.size == Int64(image.bytes) }
     }
 
-    /// Whether another name of an intact image leads to something else.
+    /// Whether another name of an intact image leads to another file.
     private func isWrong(_ image: AppListDocument.Image, at name: String) -> Bool {
         switch Verification.flaw(of: image, alsoAt: name, in: folder) {
         case .missing, .wrong: return true

@@ -14,9 +14,9 @@ struct StartUpRecovery {
     private let folder: CacheFolder
     private let logger: Logger
     private var state = RestoredState()
-    /// Whether nothing shows that the current generation passed its barrier; then its images are read and verified.
+    /// Whether it is unknown if the current generation passed its barrier; then its images are read and verified.
     private var isDoubtful = false
-    /// Whether the document of the pins is damaged, so that those of an earlier generation, or none, apply.
+    /// Whether the document of the pins is damaged, so that the pins of an earlier generation, or none, apply.
     private var hasOldPins = false
     /// The files that were given a name.
     private var named: [String] = []
@@ -134,7 +134,8 @@ struct StartUpRecovery {
 
     /// Makes the newest good generation the manifest.
     ///
-    /// One that may never have been in force and lacks files does not become it; the next publication does.
+    /// A generation that may never have been in force and lacks files does not become the manifest; the next publication
+    /// does.
     private mutating func putInForce() throws(FileError) {
         guard let current = state.manifests.last, !isDoubtful || isWhole(current) else {
             return try folder.discard(CacheLayout.manifest)

@@ -6,7 +6,7 @@ import SystemPackage
 /// Verifies every file named by the newest manifest against its digest.
 package struct Verification: Sendable {
     package struct Damage: Hashable, Sendable {
-        /// Relative to the cache folder.
+        /// The path of the file, relative to the cache folder.
         package var path: String
         /// What is wrong, as a clause.
         package var reason: String
@@ -16,7 +16,7 @@ package struct Verification: Sendable {
 
     /// The number of images read.
     package private(set) var images = 0
-    /// Their total size.
+    /// The total size of the images read.
     package private(set) var bytes = 0
     /// The damaged files, sorted by path.
     package private(set) var damage: [Damage] = []
@@ -95,7 +95,7 @@ package struct Verification: Sendable {
         }
     }
 
-    /// As ``flaw(of:at:in:)``, for another name, which is read only if it leads to another file.
+    /// What is wrong with another name of an image, which is read only if it leads to another file; `nil` if it is intact.
     static func flaw(of image: AppListDocument.Image, alsoAt name: String, in folder: CacheFolder) -> Flaw? {
         do throws(FileError) {
             guard try folder.entry(name)?.inode != folder.entry(image.path)?.inode else { return nil }
@@ -112,7 +112,7 @@ package struct Verification: Sendable {
         /// The file's state is unknown: a later read may succeed.
         case unreadable(FileError)
 
-        /// A clause.
+        /// The reason as a clause.
         var reason: String {
             switch self {
             case .missing: "it is missing"

@@ -44,8 +44,8 @@ struct Barrier: Sendable {
 
     /// Makes the names of files durable whose data already is.
     ///
-    /// On ext4 and xfs it would suffice to flush the folder that got the last name: one journal keeps all in order. On
-    /// btrfs that lost the others.
+    /// On ext4 and xfs it would suffice to flush the folder that got the last name: one journal keeps the order. On btrfs
+    /// that lost the other names.
     ///
     /// - Parameter names: Paths relative to the cache folder.
     /// - Throws: ``FileError`` if one of them may not be durable.

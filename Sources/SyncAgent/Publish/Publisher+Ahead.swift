@@ -8,10 +8,10 @@ import SystemPackage
 extension Publisher {
     /// Writes images in memory under their final names, ahead of their publication.
     ///
-    /// No generation may name them yet: until one does, nobody relies on the files. The publication writes what cannot
-    /// be written now or exists already.
+    /// No generation may name the images yet: until one does, nobody relies on the files. The publication writes the
+    /// images that cannot be written now or whose files exist already.
     package func writeAhead(_ images: [ImageAhead]) {
-        // The publication opens them anew, and checks that the images are there.
+        // The publication opens the folders anew, and checks that the images are there.
         folder.keepFoldersOpen()
         for image in images {
             guard let bytes = staged.bytes(of: image.staged.name) else { continue }
@@ -27,9 +27,9 @@ extension Publisher {
         if let images = staged.drainUnnamed() { try? nameAhead(images) }
     }
 
-    /// Flushes what was written ahead, and makes the first names of its URLs.
+    /// Flushes the images written ahead, and makes the first `by-url/` names of their URLs.
     ///
-    /// Little is left for the publication then. Names come after the bytes that they lead to, as in a publication.
+    /// That leaves little for the publication. Names come after the bytes that they lead to, as in a publication.
     private func nameAhead(_ images: [ImageAhead]) throws(FileError) {
         guard barrier.flushesWhole else { return }
         try barrier.pass(names: [])
@@ -46,7 +46,7 @@ extension Publisher {
         }
     }
 
-    /// Gives up a staged image, and returns its file; `nil` if it has none of its own.
+    /// Gives up a staged image, and returns the path of its file; `nil` if it has no file of its own.
     func drop(_ name: String) -> String? {
         switch staged.remove(name) {
         case .memory: return nil

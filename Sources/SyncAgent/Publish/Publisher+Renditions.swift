@@ -6,7 +6,7 @@ import SystemPackage
 
 // The names of renditions: links that no generation needs.
 extension Publisher {
-    /// Sets and removes names of renditions, and returns why not all could be, as a clause.
+    /// Sets and removes names of renditions; returns why some could not be set or removed, as a clause.
     package func setNames(_ naming: RenditionNaming) -> String? {
         do throws(FileError) {
             let failure = try folder.keepingFoldersOpen { () throws(FileError) in
@@ -63,7 +63,7 @@ extension Publisher {
         }
     }
 
-    /// Removes all other names, and the folders that are empty then.
+    /// Removes all other names, and folders that become empty.
     private func removeOthers(
         than all: Set<RenditionSubject>, in sizes: [RenditionSize]
     ) throws(FileError) {
@@ -104,16 +104,16 @@ extension Publisher {
         return found
     }
 
-    /// Removes the files of a folder, and the folder if it is empty then.
+    /// Removes the files of a folder, and the folder if it becomes empty.
     private func remove(in path: String, except isKept: (String) -> Bool) throws(FileError) {
         guard let status = try folder.status(path), status.st_mode & S_IFMT == S_IFDIR else { return }
         for (name, _) in try folder.names(in: path) where !isKept(name) { try folder.discard("\(path)/\(name)") }
         folder.remove(path)
     }
 
-    /// Lets programs that show the icon theme see that it changed: they look at the time of its folder.
+    /// Updates the time of the icon theme's folder, by which programs see that the theme changed.
     ///
-    /// What gtk-update-icon-cache(1) made of it before would hide what is new.
+    /// An older cache of gtk-update-icon-cache(1) would hide new icons.
     private func showChange(in naming: RenditionNaming) throws(FileError) {
         let isOfApps = (Array(naming.names.keys) + naming.removed).contains {
             if case .app = $0 { true } else { false }
@@ -130,7 +130,7 @@ extension Publisher {
 }
 
 extension RenditionSubject {
-    /// The name in a size, relative to the cache folder.
+    /// The path of the rendition's name in a size, relative to the cache folder.
     func path(_ size: RenditionSize) -> String {
         switch self {
         case .icon(let url): CacheLayout.bySize(size, .of(url.text))

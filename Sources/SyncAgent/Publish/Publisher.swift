@@ -71,16 +71,16 @@ package actor Publisher {
         return nil
     }
 
-    /// Rolls a failed publication back, and removes what was staged for it.
+    /// Rolls a failed publication back, and removes its staged images.
     private func rollBack(_ publication: Publication) {
-        // The plan invalidates everything that is not published yet.
+        // After a failure, the plan invalidates everything that is not published yet.
         _ = folder.clearFailedFlush()
         let files = (publication.moves + publication.discards).compactMap { drop($0.name) }
         let undos = staged.undos(removing: files + [Self.temporary])
         staged.replaceUndos(by: undos.filter { (try? undo($0)) == nil })
     }
 
-    /// Undoes what is left of failed publications: nothing of them may stay.
+    /// Undoes the remaining changes of failed publications.
     private func undoFailed() throws(FileError) {
         for change in staged.undos(removing: [Self.temporary]) { try undo(change) }
         staged.replaceUndos(by: [])
@@ -94,7 +94,7 @@ package actor Publisher {
             do throws(FileError) {
                 if let before { return try folder.replaceLink(before, at: name, temporary: Self.temporary) }
             } catch {
-                // That image was removed: the name leads nowhere.
+                // The earlier image was removed: the name would lead nowhere.
                 guard error.errno == .noSuchFileOrDirectory else { throw error }
             }
             try folder.discard(name)
@@ -111,7 +111,7 @@ package actor Publisher {
     }
 
     private func publish(_ publication: Publication, _ texts: [[UInt8]]) throws(FileError) -> PublicationResult {
-        // The file of a discarded image may be another one than that of its name.
+        // The file of a discarded image may differ from the file at its final name.
         let named = staged.handOver(to: publication)
         for image in publication.moves { try place(image) }
         staged.forgetMoved()
@@ -122,7 +122,7 @@ package actor Publisher {
         for image in publication.discards {
             let isReplaced = try moved.contains(image.image.sha256) ? false : replaceDamaged(image)
             if isReplaced { written.replaced.insert(image.image.sha256) }
-            // Also one that replaced an image: a rename leaves a link to the same file where it is.
+            // This includes a file that replaced an image: a rename does not remove a link to the same file.
             if staged.remove(image.name) == .staging { folder.remove(StagingPath.of(image.name)) }
         }
         for (document, text) in zip(publication.documents, texts) {
@@ -149,7 +149,7 @@ package actor Publisher {
         for (name, link) in CacheLayout.inOrder(publication.links, \.url) {
             let isThere = named.contains(link.url)
             try set(link, at: name, isThere: isThere)
-            // That was recorded with the hand-over.
+            // The hand-over has recorded the change.
             if !isThere { staged.record(.restore(link.url, before: link.before)) }
         }
         if isFirst {
@@ -170,7 +170,7 @@ package actor Publisher {
         }
     }
 
-    /// Moves an image to its name in `icons/`, and replaces what is there.
+    /// Moves an image to its name in `icons/`; replaces an existing file.
     private func place(_ image: StagedImage) throws(FileError) {
         let name = image.image.path
         switch staged.remove(image.name) {
@@ -187,9 +187,9 @@ package actor Publisher {
         }
     }
 
-    /// Replaces the image's file with the download, if it is missing or damaged.
+    /// Replaces the image's file with the download, if the file is missing or damaged.
     ///
-    /// - Returns: Whether it was.
+    /// - Returns: Whether the file was replaced.
     private func replaceDamaged(_ image: StagedImage) throws(FileError) -> Bool {
         switch Verification.flaw(of: image.image, at: image.image.path, in: folder) {
         case nil: return false
@@ -201,7 +201,7 @@ package actor Publisher {
         }
     }
 
-    /// Sets a `by-url/` name; one made ahead of the publication (`isThere`) stays if it still is a link to a file in
+    /// Sets a `by-url/` name; a name made ahead of the publication (`isThere`) stays if it still is a link to a file in
     /// `icons/`.
     private func set(_ link: Publication.Link, at name: String, isThere: Bool) throws(FileError) {
         if isThere, let found = try? folder.status(name), found.st_mode & S_IFMT == S_IFREG, found.st_nlink > 1 {
@@ -211,7 +211,7 @@ package actor Publisher {
         try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
     }
 
-    /// The images among these, reported as damaged, that still are while no publication is running.
+    /// The images among `images`, reported as damaged, that are damaged while no publication is running.
     package func damaged(among images: Set<AppListDocument.Image>) -> Set<AppListDocument.Image> {
         images.filter { image in
             switch Verification.flaw(of: image, at: image.path, in: folder) {
@@ -221,7 +221,7 @@ package actor Publisher {
         }
     }
 
-    /// Writes a file, and replaces what has its name.
+    /// Writes a file; replaces an existing file of its name.
     private func replace(_ name: String, by bytes: [UInt8]) throws(FileError) {
         try folder.write(bytes, to: Self.temporary, mode: CacheFolder.imageMode)
         do throws(FileError) {
@@ -233,8 +233,8 @@ package actor Publisher {
         staged.record(.remove(name))
     }
 
-    /// One name suffices: publications do not overlap.
+    /// The one temporary name of a publication: publications do not overlap.
     private static let temporary = StagingPath.of("publication")
-    /// Becomes the manifest if there is none.
+    /// The temporary file that becomes the manifest if there is none.
     private static let first = StagingPath.of("manifest")
 }

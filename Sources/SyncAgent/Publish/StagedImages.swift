@@ -30,25 +30,25 @@ package final class StagedImages: Sendable {
         /// Restores the target of a `by-url/` name; without one before, removes the name.
         case restore(IconURL, before: String?)
 
-        /// First what frees space: on a full disk, names can be restored only then.
+        /// Removals come first, because they free space: on a full disk, names can be restored only then.
         fileprivate var order: Int {
             if case .restore(_, let before) = self { before == nil ? 1 : 2 } else { 0 }
         }
     }
 
     private struct State {
-        /// By name, except for those in `staging/`.
+        /// Where images are, by name, except for the images in `staging/`.
         var places: [String: Place] = [:]
         /// The files written ahead that no publication has named.
         var files: Set<String> = []
         /// The images written ahead for which names were not made yet.
         var unnamed: [ImageAhead] = []
-        /// Those of the publication under way, and of failed ones where undoing failed.
+        /// How to undo the changes of the publication under way, and of failed ones where undoing failed.
         var undos: [Undo] = []
         var bytes = 0
         var isClosed = false
 
-        /// Those of ``unnamed`` that were not published or given up since.
+        /// The images in ``unnamed`` that were not published or given up since.
         var writtenAhead: [ImageAhead] { unnamed.filter { places[$0.staged.name]?.isAhead ?? false } }
     }
 
@@ -70,8 +70,8 @@ package final class StagedImages: Sendable {
         }
     }
 
-    /// Stops accepting images: the file system has less space than it reports (a quota), and only immediate writes
-    /// detect that one by one.
+    /// Stops accepting images: the file system has less space than it reports (a quota), and only writing each image at
+    /// once detects that.
     func close() {
         state.withLock { $0.isClosed = true }
     }
@@ -81,7 +81,7 @@ package final class StagedImages: Sendable {
         state.withLock { if case .memory(let bytes) = $0.places[name] { bytes } else { nil } }
     }
 
-    /// Removes an image from here, and returns where it is.
+    /// Removes an image from the store, and returns where it is.
     func remove(_ name: String) -> Place {
         state.withLock { state in
             let place = state.places.removeValue(forKey: name) ?? .staging
@@ -138,12 +138,12 @@ package final class StagedImages: Sendable {
         }
     }
 
-    /// Forgets to name images ahead that were published or given up since.
+    /// Drops images that were published or given up since from ``State/unnamed``.
     func forgetMoved() {
         state.withLock { $0.unnamed = $0.writtenAhead }
     }
 
-    /// Records a change of the publication under way; a file that it placed is its own, whoever wrote it.
+    /// Records a change of the publication under way; a file that the publication placed is no longer one written ahead.
     func record(_ undo: Undo) {
         state.withLock { state in
             if case .remove(let path) = undo { state.files.remove(path) }
@@ -151,7 +151,7 @@ package final class StagedImages: Sendable {
         }
     }
 
-    /// All that is to undo, with these files besides, in the order of doing so.
+    /// The changes to undo, in order, and these files, which must be removed too.
     func undos(removing files: [String]) -> [Undo] {
         state.withLock { $0.undos + files.map(Undo.remove) }.sorted { $0.order < $1.order }
     }
@@ -165,7 +165,7 @@ package final class StagedImages: Sendable {
         state.withLock { $0.undos = undos }
     }
 
-    /// Forgets all files and names: they are not in the current cache folder.
+    /// Forgets all files and names, because another cache folder is in use now.
     func forgetFolder() {
         state.withLock { state in
             state.places = state.places.mapValues { $0.isAhead ? .ahead(nil) : $0 }
