@@ -134,7 +134,9 @@ package struct Agent: Sendable {
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
                         settings: LatestSettings(report), counts: metrics,
-                        space: SpaceMetrics(of: folder), damagedState: { store.damagedFile },
+                        space: SpaceMetrics(of: folder),
+                        textfile: settings.metrics.textfile.map { MetricsTextfile(at: FilePath($0), logger: logger) },
+                        damagedState: { store.damagedFile },
                         leaseDoubt: { folder.leaseDoubt }),
                     clock: clock, wakeUps: wakeUps, makeServer: makeServer)
             }
@@ -258,9 +260,9 @@ package struct Agent: Sendable {
                 }
                 return nil
             }
-            if let path = settings.metrics.textfile {
+            if let textfile = agent.textfile {
                 group.addTask {
-                    await MetricsTextfile(at: FilePath(path), agent: agent, logger: logger).run()
+                    await textfile.run(for: agent)
                     return nil
                 }
             }

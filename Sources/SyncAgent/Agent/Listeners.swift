@@ -2,7 +2,6 @@
 package import AgentSettings
 import Reports
 import Synchronization
-import SystemPackage
 
 /// Where the agent's servers listen over TCP, or why they cannot.
 package final class Listeners: Sendable {
@@ -14,11 +13,5 @@ package final class Listeners: Sendable {
         states.withLock {
             $0[name] = StatusReport.Listener(name: name, address: address.description, error: error)
         }
-    }
-
-    /// Records why the metrics textfile cannot be written; `nil` if it can.
-    func setTextfile(_ path: FilePath, error: String?) {
-        let state = error.map { StatusReport.Listener(name: "textfile", address: path.string, error: $0) }
-        states.withLock { $0["textfile"] = state }
     }
 }

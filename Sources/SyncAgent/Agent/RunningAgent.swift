@@ -24,6 +24,8 @@ package struct RunningAgent: Sendable {
     /// Why readers' leases may be invisible; `nil` if all are visible.
     private let leaseDoubt: @Sendable () -> LeaseDoubt?
     package let listeners = Listeners()
+    /// Writes the metrics to a file; `nil` if the settings name none.
+    var textfile: MetricsTextfile?
     let reloads: ReloadRequests
     private let listening = Milestone()
     private let probe: Probe
@@ -31,7 +33,7 @@ package struct RunningAgent: Sendable {
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
         reloads: ReloadRequests = ReloadRequests(), counts: AgentMetrics = AgentMetrics(),
-        space: SpaceMetrics = SpaceMetrics(),
+        space: SpaceMetrics = SpaceMetrics(), textfile: MetricsTextfile? = nil,
         damagedState: @escaping @Sendable () -> FilePath? = { nil },
         leaseDoubt: @escaping @Sendable () -> LeaseDoubt? = { nil }
     ) {
@@ -39,6 +41,7 @@ package struct RunningAgent: Sendable {
         self.reloads = reloads
         self.counts = counts
         self.space = space
+        self.textfile = textfile
         self.damagedState = damagedState
         self.leaseDoubt = leaseDoubt
         self.loop = loop
@@ -94,7 +97,7 @@ package struct RunningAgent: Sendable {
         let watch = lists.watch
         report.watch.mode = Word(watch.mode)
         (report.watch.reason, report.watch.overflows) = (watch.reason, watch.overflows)
-        report.listeners = listeners.all
+        report.listeners = listeners.all + [textfile?.trouble].compactMap(\.self)
         report.eviction.leases = leaseDoubt()?.reason
         return report
     }

@@ -3,7 +3,9 @@ import AgentSettings
 import CacheFormat
 import Glibc
 import Logging
+import Reports
 import SyncPlan
+import Synchronization
 import SystemPackage
 
 /// Writes metrics to a file for the textfile collector of node_exporter (`metrics.textfile`).
@@ -11,57 +13,56 @@ import SystemPackage
 /// The file is replaced on changes, at most every ``pace``, and at least every ``beat``, so that its age shows whether
 /// the agent runs. At the end the agent writes `syncagent_up 0`, which distinguishes a stopped agent from one that was
 /// killed or never ran.
-struct MetricsTextfile: Sendable {
-    /// The shortest time between two writes.
-    static let pace: Duration = .seconds(15)
-    /// The longest time between two writes.
-    static let beat: Duration = .seconds(60)
-
+package final class MetricsTextfile: Sendable {
     private let path: FilePath
-    private let agent: RunningAgent
     private let logger: Logger
+    /// The shortest time between two writes; 15 s by default.
     private let pace: Duration
+    /// The longest time between two writes; 60 s by default.
     private let beat: Duration
+    /// Why the last write failed; `nil` if it did not.
+    private let error = Mutex<String?>(nil)
 
-    init(
-        at path: FilePath, agent: RunningAgent, logger: Logger, pace: Duration = Self.pace, beat: Duration = Self.beat
-    ) {
-        (self.path, self.agent, self.logger) = (path, agent, logger)
-        (self.pace, self.beat) = (pace, beat)
+    init(at path: FilePath, logger: Logger, pace: Duration = .seconds(15), beat: Duration = .seconds(60)) {
+        (self.path, self.logger, self.pace, self.beat) = (path, logger, pace, beat)
     }
 
-    func run() async {
+    /// The entry for the status, among the listeners; `nil` if the file can be written.
+    var trouble: StatusReport.Listener? {
+        error.withLock(\.self).map { StatusReport.Listener(name: "textfile", address: path.string, error: $0) }
+    }
+
+    /// Writes the metrics of an agent until the task is cancelled or the agent ends.
+    func run(for agent: RunningAgent) async {
+        let feed = agent.loop.feed
         var last: [MetricReading] = []
         var next = ContinuousClock.now
-        var trouble: String?
         while !Task.isCancelled {
-            let change = agent.loop.feed.newest
+            let change = feed.newest
             guard let readings = await agent.metrics() else { break }
             let lasting = readings.filter { !$0.family.isVolatile }
             if lasting != last || next <= .now {
-                await write(readings, &trouble)
+                await write(readings, feed)
                 (last, next) = (lasting, .now + beat)
             }
             guard (try? await Task.sleep(for: pace)) != nil else { break }
-            await wait(atMost: ContinuousClock.now.duration(to: next)) { [feed = agent.loop.feed] in
-                _ = await feed.next(after: change)
-            }
+            await wait(atMost: ContinuousClock.now.duration(to: next)) { _ = await feed.next(after: change) }
         }
-        await write([.buildInfo, .collected, .up(false)], &trouble)
+        await write([.buildInfo, .collected, .up(false)], feed)
     }
 
-    private func write(_ readings: [MetricReading], _ trouble: inout String?) async {
+    private func write(_ readings: [MetricReading], _ feed: ChangeFeed) async {
         // node_exporter exports metrics of its own process under the standard names.
         let text = MetricsText.write(readings) { $0.starts(withBytes: "syncagent_") ? $0 : "syncagent_\($0)" }
-        let error = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
-        defer { trouble = error }
-        if error != trouble {
-            agent.listeners.setTextfile(path, error: error)
-            agent.loop.feed.emit()
+        let new = await onOwnThread("metrics") { [path] in Self.replace(path, by: text) }.map { "\($0)" }
+        let old = error.withLock { error in
+            defer { error = new }
+            return error
         }
-        if let error, trouble == nil {
-            logger.warning("cannot write metrics.textfile: retrying", metadata: ["reason": "\(error)"])
-        } else if error == nil, trouble != nil {
+        if new != old { feed.emit() }
+        if let new, old == nil {
+            logger.warning("cannot write metrics.textfile: retrying", metadata: ["reason": "\(new)"])
+        } else if new == nil, old != nil {
             logger.notice("metrics.textfile written again")
         }
     }

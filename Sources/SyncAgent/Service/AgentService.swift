@@ -23,15 +23,15 @@ struct AgentService: Sendable {
     }
 
     func reload(_ work: () async -> Void) async {
-        await manager.reloading()
+        await manager.notify { $0.reloading(at: AgentClock.timeAwake) }
         await work()
-        await manager.reloaded()
+        await manager.notify { $0.reloaded() }
     }
 
     private func announceReadiness() async {
         await agent.waitUntilReady()
         guard !Task.isCancelled, let status = await agent.status() else { return }
-        await manager.ready(status.serviceLine)
+        await manager.notify { $0.ready(status.serviceLine, at: AgentClock.timeAwake) }
     }
 
     private func reportStatus() async {
@@ -40,7 +40,7 @@ struct AgentService: Sendable {
             // Changes in quick succession are reported together.
             guard (try? await Task.sleep(for: ServiceNotices.pace)) != nil else { return }
             // A start that makes progress may take as long as it needs.
-            if agent.isStarting { await manager.stillStarting() }
+            if agent.isStarting { await manager.notify { $0.stillStarting() } }
             guard let status = await agent.status() else { return }
             let text = probes.trouble ?? status.serviceLine
             if text == last { continue }
@@ -52,16 +52,16 @@ struct AgentService: Sendable {
     /// Sends a status as soon as the rate limit allows.
     private func send(_ text: String) async {
         guard (try? await Task.sleep(for: await manager.pause)) != nil else { return }
-        await manager.status(text)
+        await manager.notify { $0.status(text, at: AgentClock.timeAwake) }
     }
 
     /// Announces the stop once the task is cancelled, whatever the other tasks wait for, and repeats the message until
     /// the agent's loop has ended.
     private func announceStop() async {
         await Milestone().wait()
-        await manager.stopping()
+        await manager.notify { $0.stopping() }
         await withoutCancellation {
-            while await !agent.hasEnded(within: .seconds(1)) { await manager.stillStopping() }
+            while await !agent.hasEnded(within: .seconds(1)) { await manager.notify { $0.stillStopping() } }
         }
     }
 
@@ -76,7 +76,7 @@ struct AgentService: Sendable {
             let silent = probes.silent
             if !silent.isEmpty { await waitForAnswers(of: silent) }
             guard !Task.isCancelled else { return }
-            await manager.alive()
+            await manager.notify { $0.alive() }
             if !silent.isEmpty, let status = await agent.status() { await send(status.serviceLine) }
         }
     }

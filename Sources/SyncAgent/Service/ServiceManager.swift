@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 package import Logging
-import Reports
 import SystemPackage
 
 /// The service manager that started the agent, such as systemd.
@@ -33,29 +32,12 @@ package actor ServiceManager {
             time: environment("WATCHDOG_USEC"), recipient: environment("WATCHDOG_PID"), process: process)
     }
 
-    package func ready(_ status: String) { send(notices.ready(status, at: AgentClock.timeAwake)) }
-
-    package func stillStarting() { send(notices.stillStarting()) }
-
-    /// Reports the status, if it changed and the last report is at least a second old.
-    package func status(_ text: String) { send(notices.status(text, at: AgentClock.timeAwake)) }
-
     /// The time until the next status may be sent.
-    package var pause: Duration { notices.pause(at: AgentClock.timeAwake) }
+    var pause: Duration { notices.pause(at: AgentClock.timeAwake) }
 
-    package func reloading() { send(notices.reloading(at: AgentClock.timeAwake)) }
-
-    package func reloaded() { send(notices.reloaded()) }
-
-    package func stopping() { send(notices.stopping()) }
-
-    package func stillStopping() { send(notices.stillStopping()) }
-
-    /// Resets the watchdog's timer.
-    package func alive() { send(notices.alive()) }
-
-    private func send(_ message: String?) {
-        guard let message else { return }
+    /// Sends a message, if the notices have one to send now.
+    func notify(_ message: @Sendable (inout ServiceNotices) -> String?) {
+        guard let message = message(&notices) else { return }
         do throws(Errno) {
             try socket.send(message)
             isUnreachable = false

@@ -4,77 +4,79 @@ import CacheFormat
 /// The messages to the service manager (sd_notify(3)), each at the right moment.
 ///
 /// Each method returns the message to send, or `nil` if there is none.
-package struct ServiceNotices: Sendable {
-    package enum Phase: Sendable {
+struct ServiceNotices: Sendable {
+    enum Phase: Sendable {
         case starting, ready, reloading, stopping
     }
 
     /// The shortest time between two messages with a status text.
-    package static let pace: Duration = .seconds(1)
+    static let pace: Duration = .seconds(1)
     /// The longest status text in bytes: systemd reads 4,096 bytes of a message.
     private static let longest = 400
     /// How much time each message during a long start or shutdown adds to the service manager's timeout.
     private static let patience: Duration = .seconds(30)
 
-    package private(set) var phase = Phase.starting
+    private(set) var phase = Phase.starting
     private let process: Int
     private var text: String?
     private var textTime: Duration?
 
-    package init(process: Int) {
+    init(process: Int) {
         self.process = process
     }
 
     /// Reports that the agent is ready; sent once.
     ///
     /// `now` is the time by a monotonic clock.
-    package mutating func ready(_ text: String, at now: Duration) -> String? {
+    mutating func ready(_ text: String, at now: Duration) -> String? {
         guard phase == .starting else { return nil }
         phase = .ready
         return (["READY=1", "MAINPID=\(process)"] + [field(text, at: now)].compactMap(\.self)).joined(separator: "\n")
     }
 
     /// Reports the agent's status, if it changed and the last report is old enough.
-    package mutating func status(_ text: String, at now: Duration) -> String? {
+    mutating func status(_ text: String, at now: Duration) -> String? {
         phase == .stopping ? nil : field(text, at: now)
     }
 
     /// Reports progress during a start that takes long.
-    package func stillStarting() -> String? {
+    func stillStarting() -> String? {
         phase == .starting ? Self.extension(by: Self.patience) : nil
     }
 
-    package func pause(at now: Duration) -> Duration {
+    /// How long the next status text has to wait; zero if it may be sent at once.
+    func pause(at now: Duration) -> Duration {
         textTime.map { max(.zero, $0 + Self.pace - now) } ?? .zero
     }
 
     /// Reports the beginning of a reload at `now`, by `CLOCK_MONOTONIC`; nothing is sent during the start.
-    package mutating func reloading(at now: Duration) -> String? {
+    mutating func reloading(at now: Duration) -> String? {
         guard phase == .ready else { return nil }
         phase = .reloading
         return "RELOADING=1\nMONOTONIC_USEC=\(now.microseconds)"
     }
 
-    package mutating func reloaded() -> String? {
+    /// Reports the end of a reload.
+    mutating func reloaded() -> String? {
         guard phase == .reloading else { return nil }
         phase = .ready
         return "READY=1"
     }
 
     /// Reports the beginning of the shutdown; sent once.
-    package mutating func stopping() -> String? {
+    mutating func stopping() -> String? {
         guard phase != .stopping else { return nil }
         phase = .stopping
         return "STOPPING=1"
     }
 
     /// Reports progress during a shutdown that takes long.
-    package func stillStopping() -> String? {
+    func stillStopping() -> String? {
         phase == .stopping ? Self.extension(by: Self.patience) : nil
     }
 
     /// Resets the watchdog's timer; sent while all parts of the agent work.
-    package func alive() -> String? {
+    func alive() -> String? {
         phase == .stopping ? nil : "WATCHDOG=1"
     }
 

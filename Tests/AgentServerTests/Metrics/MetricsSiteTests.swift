@@ -59,12 +59,16 @@ struct MetricsSiteTests {
     @Test("a textfile of metrics that cannot be written is a problem in the status until it can")
     func textfile() async throws {
         try await ControlWorld.with { world in
-            let (agent, folder) = (world.agent, world.folder.appending("none"))
+            let folder = world.folder.appending("none")
             let file = MetricsTextfile(
-                at: folder.appending("a.prom"), agent: agent, logger: .silent, pace: .milliseconds(10),
-                beat: .milliseconds(20))
+                at: folder.appending("a.prom"), logger: .silent, pace: .milliseconds(10), beat: .milliseconds(20))
+            let agent = {
+                var agent = world.agent
+                agent.textfile = file
+                return agent
+            }()
             let tasks = Tasks()
-            tasks.add(Task { await file.run() })
+            tasks.add(Task { await file.run(for: agent) })
             try await waitUntil {
                 await agent.status()?.problems.contains { $0.code == "metrics-not-written" && $0.detail != nil } == true
             }

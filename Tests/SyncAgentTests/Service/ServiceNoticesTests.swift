@@ -1,6 +1,7 @@
-import Reports
 // SPDX-License-Identifier: Apache-2.0
 import Testing
+
+@testable import SyncAgent
 
 @Suite("Notices to a service manager")
 struct ServiceNoticesTests {
