@@ -121,42 +121,36 @@ package enum OfflinePurge {
         _ urls: Set<Digest>
     ) {
         func names(_ path: String) -> [String] { ((try? folder.names(in: path)) ?? []).map(\.name) }
+        /// Removes the files of a folder whose names are chosen; returns how many were removed.
         @discardableResult
-        func remove(_ path: String) -> Bool {
-            guard let error = folder.remove(path) else { return true }
-            result.record(error)
-            return false
+        func remove(from path: String, where isChosen: (String) -> Bool) -> Int {
+            let chosen = names(path).filter(isChosen)
+            let errors = chosen.compactMap { folder.remove("\(path)/\($0)") }
+            for error in errors { result.record(error) }
+            return chosen.count - errors.count
         }
+        func isUnused(url name: String) -> Bool { Digest(hex: name).map { !urls.contains($0) } ?? false }
         for part in CacheLayout.fanOut {
-            for name in names("\(CacheLayout.icons)/\(part)") {
-                let path = "\(CacheLayout.icons)/\(part)/\(name)"
-                guard Digest(hex: name.prefix { $0 != "." }) != nil, !images.contains(path) else { continue }
-                if remove(path) { result.images += 1 }
+            let icons = "\(CacheLayout.icons)/\(part)"
+            let removed = remove(from: icons) { name in
+                Digest(hex: name.prefix { $0 != "." }) != nil && !images.contains("\(icons)/\(name)")
             }
-            for name in names("\(CacheLayout.byURL)/\(part)") {
-                guard let url = Digest(hex: name), !urls.contains(url) else { continue }
-                remove("\(CacheLayout.byURL)/\(part)/\(name)")
-            }
+            result.images += removed
+            remove(from: "\(CacheLayout.byURL)/\(part)", where: isUnused)
         }
         for size in names(CacheLayout.bySize) where RenditionSize(size) != nil {
-            for part in CacheLayout.fanOut {
-                let folder = "\(CacheLayout.bySize)/\(size)/\(part)"
-                for name in names(folder) where Digest(hex: name).map({ !urls.contains($0) }) == true {
-                    remove("\(folder)/\(name)")
-                }
-            }
+            for part in CacheLayout.fanOut { remove(from: "\(CacheLayout.bySize)/\(size)/\(part)", where: isUnused) }
         }
         for size in names(CacheLayout.theme) {
-            let folder = "\(CacheLayout.theme)/\(size)/apps"
-            for name in names(folder) where name.ends(withBytes: ".png") { remove("\(folder)/\(name)") }
+            remove(from: "\(CacheLayout.theme)/\(size)/apps") { $0.ends(withBytes: ".png") }
         }
-        for name in names(CacheLayout.lists) where name.ends(withBytes: ".json") {
-            guard let document = Digest(hex: name.droppingLast(bytes: 5)), !documents.contains(document) else {
-                continue
+        remove(from: CacheLayout.lists) { name in
+            guard name.ends(withBytes: ".json"), let document = Digest(hex: name.droppingLast(bytes: 5)) else {
+                return false
             }
-            remove("\(CacheLayout.lists)/\(name)")
+            return !documents.contains(document)
         }
-        for name in names(CacheLayout.staging) { remove(StagingPath.of(name)) }
+        remove(from: CacheLayout.staging) { _ in true }
     }
 
     /// The empty generation could not be published, or may not be durable; no image was removed.
