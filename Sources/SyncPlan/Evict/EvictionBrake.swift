@@ -10,11 +10,11 @@ package struct EvictionBrake: Equatable, Sendable {
     /// A change that retired too much at once.
     package struct Hold: Codable, Equatable, Sendable {
         package var since: Timestamp
-        /// The newest generation that may name what the change retired; it and older ones are retained.
+        /// The newest generation that may name the retired images; it and older ones are retained.
         package var generation: Int
         package var images: Int
         package var total: Int
-        /// Whether a user confirmed it, or it is old enough.
+        /// Whether a user confirmed the eviction, or the hold is old enough.
         package var isConfirmed = false
 
         package init(since: Timestamp, generation: Int, images: Int, total: Int, isConfirmed: Bool = false) {
@@ -28,7 +28,7 @@ package struct EvictionBrake: Equatable, Sendable {
 
     private var threshold: HoldThreshold
     private var holdFor: Duration
-    /// The last such change, while what it retired is on disk.
+    /// The last change that retired too much, while the retired images are on disk.
     package private(set) var hold: Hold?
 
     package init(threshold: HoldThreshold, holdFor: Duration, hold: Hold? = nil) {

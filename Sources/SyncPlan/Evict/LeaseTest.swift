@@ -3,7 +3,7 @@ import AppLists
 
 /// The result of trying to lock a superseded generation's file, which shows whether readers hold leases.
 package enum LeaseTest: Equatable, Sendable {
-    /// No reader holds one, as far as the file system shows.
+    /// No reader holds a lease, as far as the file system shows.
     case free
     case held
     /// Files cannot be locked here, now or later.

@@ -2,12 +2,13 @@
 import AgentSettings
 import CacheFormat
 
-/// What is retained on disk beyond what lists name, and what is being evicted.
+/// The images, documents and generations that are retained on disk although no list needs them, and the eviction under
+/// way.
 ///
 /// One eviction or release runs at a time, and never during a publication.
 struct Retention: Sendable {
     enum Step {
-        /// Evict what no generation names.
+        /// Evict files that no generation names.
         case remove(RetirementPlan)
         /// Release generations whose grace period is over.
         case release([GenerationRelease])
@@ -23,7 +24,7 @@ struct Retention: Sendable {
     private struct Retry {
         var time: Timestamp
         var delay: Duration
-        /// Why it could not be removed; `nil` if a reader held it.
+        /// Why the generation could not be removed; `nil` if a reader held it.
         var failure: String?
 
         init(after delay: Duration, now: Timestamp, failure: String? = nil) {
@@ -42,7 +43,7 @@ struct Retention: Sendable {
     /// The number of retired images up to which no eviction is held.
     private var holdLimit: Int
     var ledger = RetirementLedger()
-    /// Holds the eviction of what one change of the lists retired, if that is much.
+    /// Holds an eviction if one change of the lists retired too many images.
     private(set) var brake: EvictionBrake
     /// Unreferenced icons whose apps have a new icon URL; they do not count as lost.
     private var replaced: Set<IconURL> = []
@@ -85,7 +86,7 @@ struct Retention: Sendable {
         damaged.insert(image)
     }
 
-    /// Adopts another cache folder at the path; what is known about the old one no longer applies.
+    /// Adopts another cache folder at the path; the state of the old folder no longer applies.
     mutating func adopt(_ ledger: RetirementLedger) {
         self.ledger = ledger
         (unreleased, stuck, damaged) = ([:], nil, [])
@@ -104,7 +105,7 @@ struct Retention: Sendable {
         if let stuck, stuck.until <= now { self.stuck = nil }
     }
 
-    /// When there may be something to remove, if nothing happens before.
+    /// When a file or generation may become removable, if nothing happens before.
     var nextStep: Timestamp? {
         let retry = unreleased.values.lazy.map(\.time).min()
         let expiry = ledger.nextExpiry(under: rule, except: { unreleased[$0] != nil })
@@ -117,7 +118,7 @@ struct Retention: Sendable {
 
     // MARK: Eviction
 
-    /// Begins the next step: evict what no generation names, or else release generations whose grace period is over.
+    /// Begins the next step: evict files that no generation names, or else release generations whose grace period is over.
     mutating func begin(in catalog: Catalog, now: Timestamp) -> Step? {
         if hasRemovable(in: catalog) {
             let plan = removable(in: catalog)
@@ -129,7 +130,7 @@ struct Retention: Sendable {
         }
         if !unreleased.isEmpty {
             let tried = Set(expired.map(\.generation))
-            // Remove those that no longer expire: they are held, or the system slept.
+            // Drop generations that are no longer expired: they are held, or the system slept.
             unreleased = unreleased.filter { $0.value.time > now || tried.contains($0.key) }
         }
         guard !expired.isEmpty else { return nil }
@@ -139,7 +140,7 @@ struct Retention: Sendable {
 
     /// Begins to remove damaged files that were not replaced, once the newest manifest no longer names them.
     ///
-    /// They are read again first: the report may be outdated, and generations in their grace period name the images.
+    /// The files are read again first: the report may be outdated, and generations in their grace period name the images.
     /// `isPublished` tells that no list waits to be published.
     mutating func beginDamaged(in catalog: Catalog, isPublished: Bool) -> RetirementPlan? {
         damaged = damaged.filter { !catalog.images.isOnDisk($0.sha256) }
@@ -152,7 +153,7 @@ struct Retention: Sendable {
         return plan
     }
 
-    /// What no generation names, without what recently could not be removed.
+    /// The files that no generation names, except those that recently could not be removed.
     private func removable(in catalog: Catalog) -> RetirementPlan {
         var plan = ledger.removable(in: catalog)
         if let stuck { plan.subtract(stuck.plan) }
@@ -191,7 +192,7 @@ struct Retention: Sendable {
         state = .idle
     }
 
-    /// Ends an eviction; `failed` is what could not be removed.
+    /// Ends an eviction; `failed` has the files that could not be removed.
     mutating func end(failed: RetirementPlan, in catalog: inout Catalog, at now: Timestamp) {
         guard case .removing(var gone) = state else { preconditionFailure("nothing was being removed") }
         state = .idle
@@ -209,7 +210,7 @@ struct Retention: Sendable {
         if gone.isOfDamage { for url in failed.urls { catalog.names.recordDamage(of: url, in: &catalog.images) } }
     }
 
-    /// Waives the grace period of what is retired, except for its last seconds, at a user's request.
+    /// Waives the grace period of retired images, except for its last seconds, at a user's request.
     ///
     /// `isConfirmed` also confirms a held eviction.
     mutating func waiveGrace(isConfirmed: Bool, in catalog: Catalog) {
@@ -247,7 +248,7 @@ struct Retention: Sendable {
         brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
     }
 
-    /// Checks once what an earlier run retired, which may have ended before it could.
+    /// Checks once what an earlier run retired, because that run may have ended before its check.
     mutating func recordStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true

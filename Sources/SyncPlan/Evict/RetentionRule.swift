@@ -3,7 +3,7 @@
 package struct RetentionRule: Equatable, Sendable {
     /// The grace period after a generation was superseded.
     package var grace: Duration
-    /// How long after that moment a lease retains it.
+    /// How long after that moment a lease retains the generation.
     package var leaseMax: Duration
     /// How long a generation whose grace period was waived is retained anyway, unless the grace period is shorter.
     ///
@@ -26,7 +26,7 @@ package struct RetentionRule: Equatable, Sendable {
 /// A superseded generation whose grace period is over.
 package struct GenerationRelease: Hashable, Sendable {
     package var generation: Int
-    /// Whether it is too old for any lease to count.
+    /// Whether the generation is too old for any lease to count.
     package var ignoresLeases = false
     /// Whether its full grace period is over, regardless of waivers.
     package var isPastGrace = false
@@ -40,7 +40,7 @@ package struct GenerationRelease: Hashable, Sendable {
 
 package struct ReleaseResult: Equatable, Sendable {
     package var removed: [Int]
-    /// Those with a lease, or with a possible lease that is invisible.
+    /// The generations with a lease, or with a possible lease that is invisible.
     package var kept: [Int]
     package var failed: Set<Int>
     package var failure: String?

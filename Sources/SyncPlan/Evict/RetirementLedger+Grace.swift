@@ -5,7 +5,8 @@ package import CacheFormat
 extension RetirementLedger {
     /// Waives the grace period of the superseded generations that retire something; O(*n*) in what generations name.
     ///
-    /// These contain icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
+    /// Such generations name icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still
+    /// applies.
     package mutating func waiveGrace(in catalog: Catalog) {
         var (icons, images): (Set<IconID>, Set<ImageID>) = ([], [])
         for document in documents.values where document.since != nil {

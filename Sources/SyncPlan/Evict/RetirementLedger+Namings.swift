@@ -12,7 +12,7 @@ extension RetirementLedger {
 
     package struct Namings: Sendable {
         fileprivate let urls: Set<IconURL>
-        /// Those that documents have images for, by the numbers that they had at the time.
+        /// The icons that documents have images for, by the numbers that they had at the time.
         fileprivate let icons: [IconID: IconURL]
         fileprivate let documents: [Digest: Document]
         fileprivate let superseded: [Int]

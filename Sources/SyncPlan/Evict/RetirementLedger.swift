@@ -2,19 +2,20 @@
 import AppLists
 package import CacheFormat
 
-/// What every generation on disk names, so that nothing still named is removed.
+/// The documents, images and URLs that each generation on disk names, so that none of them is removed.
 ///
 /// Generations name documents; documents name images and URLs. A generation is released when its grace period is over
 /// and no reader holds a lease on it; what only it named can be evicted then.
 package struct RetirementLedger: Sendable {
     struct Document {
-        /// How many lists of the current generation have it.
+        /// How many lists of the current generation have the document.
         fileprivate(set) var lists = 0
-        /// The generation since which every one has named it; `nil` if the current one does not.
+        /// The first of the consecutive generations up to the current one that name the document; `nil` if the current
+        /// one does not.
         fileprivate(set) var since: Int?
-        /// Earlier ranges of generations that named it, the oldest first; some may be gone.
+        /// Earlier ranges of generations that named the document, the oldest first; some may be gone.
         fileprivate(set) var before: [ClosedRange<Int>] = []
-        /// Its ready icons.
+        /// The document's ready icons.
         let icons: SortedSet<IconID>
         let images: SortedSet<ImageID>
         let list: ListName
@@ -23,14 +24,14 @@ package struct RetirementLedger: Sendable {
 
         var newest: Int { since == nil ? before.last?.upperBound ?? 0 : .max }
 
-        /// The generations on disk that name it, the oldest first.
+        /// The generations on disk that name the document, the oldest first.
         func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
             let ranges = before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
             return ranges.lazy.map { all.within($0) }.joined()
         }
     }
 
-    /// The oldest first.
+    /// The generations on disk, the oldest first.
     private(set) var superseded: [Int] = []
     package private(set) var supersessions: [Int: Timestamp] = [:]
     private(set) var current: Int?
@@ -139,7 +140,7 @@ package struct RetirementLedger: Sendable {
         ready.icons.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var apps: [App] = []
-        // Usually, the list names the same icons still.
+        // Usually, the list still names the same icons.
         let listed = catalog.lists[value.list].flatMap { $0.icons.count == value.apps.count ? $0.icons : nil }
         // Iterate by index: copying an entry costs more than the rest.
         for index in value.apps.indices {
@@ -197,7 +198,7 @@ package struct RetirementLedger: Sendable {
         for icon in document.icons where catalog.icons.forgetNaming(of: icon) { unnamedIcons.insert(icon) }
     }
 
-    /// What can be removed now: named by no generation on disk, and not needed for the next one.
+    /// The files that can be removed now: no generation on disk names them, and the next one does not need them.
     package func removable(in catalog: Catalog) -> RetirementPlan {
         RetirementPlan(
             documents: unnamedDocuments, images: Set(catalog.images.removable),

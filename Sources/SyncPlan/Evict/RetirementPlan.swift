@@ -5,10 +5,10 @@ package import CacheFormat
 package struct RetirementPlan: Equatable, Sendable {
     package var documents: Set<Digest> = []
     package var images: Set<AppListDocument.Image> = []
-    /// The icons whose `by-url/` names go.
+    /// The icons whose `by-url/` names are removed.
     package var urls: Set<IconURL> = []
 
-    /// Whether its images were found damaged; those that turn out intact stay, with their `by-url/` names.
+    /// Whether the images were found damaged; images that turn out intact stay, with their `by-url/` names.
     package var isOfDamage = false
 
     package var failure: String?

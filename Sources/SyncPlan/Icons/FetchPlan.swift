@@ -5,16 +5,16 @@ package import HTTPRules
 /// Whether an icon is requested now, and why.
 package enum FetchPlan: Equatable, Sendable {
     case fetch(FetchReason)
-    /// The image on disk is fresh until then.
+    /// The image on disk is fresh until this time.
     case fresh(until: Timestamp)
     /// The image on disk is the one in the URL itself (`data:`), which never changes.
     case inline
-    /// The last attempt failed; the next one is due then.
+    /// The last attempt failed; the next one is due at this time.
     case waiting(until: Timestamp)
-    /// It is not retried in this run, unless its list or the settings change.
+    /// The icon is not retried in this run, unless its list or the settings change.
     case refused
     case unreferenced
-    /// It is queued, in flight, waits for disk space, or waits to be published.
+    /// The icon is queued, in flight, waits for disk space, or waits to be published.
     case underWay
 
     /// The plan for an icon with this image, if any.

@@ -3,17 +3,17 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 
-/// The limits on the bytes of images that were reached: what did not fit is not requested before there is more room.
+/// The limits on the bytes of images that were reached: an image that did not fit is requested when there is more room.
 ///
-/// Images that are there stay, and are refreshed: to evict what lists name would only make room for what comes later.
+/// Images on disk stay, and are refreshed: evicting referenced images would only make room for later ones.
 struct Admission: Sendable {
-    /// A limit: that of the cache, or of a list.
+    /// The limit of the cache, or of a list.
     enum Limit: Hashable, Sendable {
         case cache
         case list(ListName)
     }
 
-    /// How many icons are requested at once after there was room again.
+    /// How many icons are requested at once when there is room again.
     static let batch = 64
 
     /// The room under each limit when an image did not fit last.
@@ -27,7 +27,7 @@ struct Admission: Sendable {
 extension IconBook {
     /// Why an icon without an image may not get one of this size (`nil`: not downloaded yet); `nil` if it may.
     ///
-    /// A list has room or not; an icon needs room in one of its lists. What is on disk already needs no room in the cache.
+    /// An icon needs room in one of its lists. An image that is on disk already needs no room in the cache.
     mutating func refusal(of url: IconURL, bytes: Int? = nil, isOnDisk: Bool = false) -> FetchFailure? {
         guard settings.cache.maxBytes != nil || settings.lists.maxBytesPerList != nil,
             let lists = catalog.icons[url]?.lists
@@ -96,7 +96,7 @@ extension IconBook {
         admission.isDue = false
         var count = 0
         for url in waiting.sorted {
-            // One with a next attempt was requested already, and waits for its origin or a source.
+            // An icon with a next attempt was requested already, and waits for its origin or a source.
             guard let icon = catalog.icons[url], icon.phase == .idle, icon.failure?.nextAttempt == nil,
                 refusal(of: url) == nil
             else { continue }

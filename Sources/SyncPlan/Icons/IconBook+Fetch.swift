@@ -25,7 +25,7 @@ extension IconBook {
             if let time { schedule(url, at: time, in: &turn) }
         case .confirmed(let answer): apply(.confirmed(IconRecord.Answer(answer, of: url)), to: url, in: &turn)
         case .failed(let failure, let time):
-            // Attempts count those of this machine: none failed.
+            // Only attempts of this machine count, and none failed.
             let failure = IconRecord.Failure(
                 code: failure.code, message: failure.message, attempts: 0, nextAttempt: time)
             apply(.failed(failure), to: url, in: &turn)
@@ -101,9 +101,9 @@ extension IconBook {
         share(ended, isCopy: copied != nil, in: &turn)
     }
 
-    /// Ends a download; it is no request if the image, or the failure, came with the download of another icon.
+    /// Ends a download; no request was sent if the image, or the failure, came with the download of another icon.
     ///
-    /// Returns whether lists give other digests than that of its image.
+    /// Returns whether the digests that lists give differ from that of the image.
     @discardableResult
     mutating func endDownload(
         _ ended: EndedDownload, isRequest: Bool = true, mayWriteAhead: Bool = false, in turn: inout Turn
@@ -122,7 +122,7 @@ extension IconBook {
             apply(.cancelled, to: url, in: &turn)
             return isRefused
         }
-        // A full request goes on with nothing that came before it.
+        // A full request does not continue a partial image.
         let isUseful = !isInvalid && icon.isReferenced && icon.fullRequest != .wanted
         if partials.record(outcome, of: url, isRequest: isRequest, isUseful: isUseful) {
             discardParts([url], in: &turn)
@@ -153,7 +153,7 @@ extension IconBook {
         return isRefused
     }
 
-    /// Whether the image that an icon has by an outcome, if any, has one of the digests that lists give.
+    /// Whether the image that an outcome brings or confirms has one of the digests that lists give.
     private func accepts(_ outcome: FetchOutcome, of icon: IconRecord) -> Bool {
         switch outcome {
         case .image(let staged, _): icon.accepts(staged.image.sha256)
@@ -187,9 +187,9 @@ extension IconBook {
         }
     }
 
-    /// Requests others in place of the icons that were requested to notice a network's login, and are not any more.
+    /// Requests other icons in place of probes for a network's login that are not requested any more.
     mutating func replaceLoginProbes(in turn: inout Turn) {
-        // Again if one of them leaves at once.
+        // Repeated, because one of the new probes may end at once.
         while case let probes = downloads.replaceLoginProbes(in: &turn), !probes.isEmpty {
             for (url, time) in probes where catalog.icons[url]?.phase == .idle {
                 apply(.retried(time), to: url, in: &turn)
@@ -197,7 +197,7 @@ extension IconBook {
         }
     }
 
-    /// What an outcome means for an icon; `nil` if its download was cancelled.
+    /// The event of an icon that follows from an outcome; `nil` if its download was cancelled.
     private mutating func end(
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
         _ answer: IconRecord.Answer?, in turn: inout Turn
@@ -235,7 +235,7 @@ extension IconBook {
                 let failure = FetchFailure(.disk, "a publication failed meanwhile")
                 return .failed(repeated(failure, of: url, in: &turn))
             }
-            // Freshness is computed now: at its publication, all others would wait for that.
+            // Freshness is computed now: at the publication, all other icons would wait for it.
             let new = IconRecord.Staged(image: image, name: staged.name)
             return .staged(new, answer ?? evaluate(response, of: url, in: &turn))
         }
@@ -257,17 +257,17 @@ extension IconBook {
         let last = catalog.icons[url]?.failure
         let continues =
             switch failure.persistence {
-            // Bytes that arrive are no reason to wait longer.
+            // After a cut download that brought bytes, the delay does not grow.
             case .passing, .momentary: failure.cut?.isProgress != true
             case .throttled: true
             case .lasting, .gone: last?.code == failure.code
-            // Else a server that alternates between statuses could ask for short delays for ever.
+            // Otherwise a server that alternates between statuses could request short delays for ever.
             case .forbidden: if case .http? = last?.code { true } else { false }
             case .refused: false
             }
         var earlier = continues ? last?.attempts ?? 0 : 0
-        // An outage before it leaves some attempts; after another momentary failure, the delay is at most that of the
-        // first lasting one.
+        // Attempts of an outage before count; after another momentary failure, the delay is at most that of the first
+        // lasting one.
         if failure.persistence == .momentary, let last, last.code != failure.code {
             let isMomentary = last.code.persistence == .momentary
             earlier = min(earlier, isMomentary ? Backoff.momentaryAttempts : Backoff.momentaryAttempts / 2)

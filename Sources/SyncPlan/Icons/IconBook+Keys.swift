@@ -4,9 +4,9 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-// URLs that differ only in what a rule ignores: the newest is requested, and the others have its image.
+// Groups of URLs with the same cache key: the newest URL is requested, and the others share its image.
 extension IconBook {
-    /// Adds URLs that lists name now to their groups; those without an image get that of their group.
+    /// Adds newly named URLs to their groups; a URL without an image gets the image of its group.
     mutating func addKeys(of urls: Set<IconURL>, in turn: inout Turn) {
         guard !settings.keys.isEmpty else { return }
         for url in urls {
@@ -24,13 +24,13 @@ extension IconBook {
         }
     }
 
-    /// Whether an icon is requested itself: it is the newest of its group that a list names.
+    /// Whether an icon itself is requested: it is the newest referenced URL of its group.
     func isRequested(_ url: IconURL) -> Bool {
         keyGroups.isEmpty
             || keyGroups.group(of: url).last { catalog.icons[$0]?.isReferenced == true }.map { $0 == url } ?? true
     }
 
-    /// The others of the groups of these URLs.
+    /// The other icons of the groups of these URLs.
     func others(of urls: Set<IconURL>) -> Set<IconURL> {
         keyGroups.isEmpty ? [] : Set(urls.flatMap { keyGroups.others(of: $0) })
     }
@@ -46,7 +46,7 @@ extension IconBook {
         }
     }
 
-    /// Passes what became of an icon on to the others of its group.
+    /// Passes the result of an icon on to the other icons of its group.
     mutating func share(_ event: IconEvent, of url: IconURL, in turn: inout Turn) {
         switch event {
         case .published, .confirmed, .ended(.confirmed, _):
@@ -54,7 +54,7 @@ extension IconBook {
                 inherit(from: url, to: other, in: &turn)
             }
         case .failed(let failure), .ended(.failed(let failure), _):
-            // The newest alone has attempts; the others wait for it.
+            // Only the newest URL has attempts; the others wait for it.
             guard isRequested(url) else { return }
             var failure = failure
             failure.nextAttempt = nil

@@ -11,7 +11,7 @@ extension IconBook {
     mutating func applyDiff(_ diff: IconDiff, in turn: inout Turn) {
         returnImages(to: diff.added, in: &turn)
         let left = others(of: diff.removed)
-        // A queued icon may count for a shorter list now, or no longer be named by the one it counted for.
+        // A queued icon may count for a shorter list now, or its list may no longer name it.
         let queued =
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // Another list may name what this one dropped: renaming a list cancels nothing.
@@ -48,8 +48,7 @@ extension IconBook {
         }
     }
 
-    /// Retries an icon that failed for this cause, or for lack of room, which its lists may have ended; decides
-    /// others.
+    /// Retries an icon that failed for this cause or for lack of room, because its lists changed; decides other icons.
     mutating func retry(_ url: IconURL, after cause: FetchFailure.Cause, in turn: inout Turn) {
         if let code = catalog.icons[url]?.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
             apply(.retried(turn.now), to: url, in: &turn)
@@ -85,7 +84,7 @@ extension IconBook {
 
     private func isDownloadDue(_ url: IconURL, isRefresh: Bool, isFull: Bool) -> Bool {
         guard let icon = catalog.icons[url], icon.isReferenced else { return false }
-        // A request that may have conditions is not yet a full one.
+        // A queued request that may have conditions does not count as a full one.
         let becomesFull =
             isFull && icon.hasImage && !icon.isInline && !icon.isFullRequested && !sources.isTaking(url)
         switch icon.phase {
@@ -118,15 +117,15 @@ extension IconBook {
         }
     }
 
-    /// Discards partial images: caches on the way may have given them.
+    /// Discards partial images: they may come from HTTP caches on the way.
     private mutating func discardParts(of urls: [IconURL], in turn: inout Turn) {
         guard !partials.urls.isEmpty else { return }
-        // That of a running download is discarded when it ends.
+        // The partial image of a running download is discarded when the download ends.
         let idle = Set(urls.filter { catalog.icons[$0]?.phase != .fetching })
         discardParts(partials.forget(where: idle.contains), in: &turn)
     }
 
-    /// Requests the icons that failed for a clock that was wrong, now that it was set.
+    /// Requests icons that failed because the clock was wrong, after it was set.
     mutating func retryFailuresOfClock(in turn: inout Turn) {
         var failed: [IconURL] = []
         for id in catalog.icons.ids {
@@ -136,7 +135,7 @@ extension IconBook {
                 failed.append(catalog.icons[id].url)
             }
         }
-        // An origin that asked for a wait, as with Retry-After, keeps it unless its circuit breaker is open.
+        // A wait that an origin requested, as with Retry-After, stays unless its circuit breaker is open.
         let broken = Set(failed.compactMap(origin)).filter { downloads.origins[$0]?.isBroken == true }
         downloads.forgive(broken, in: &turn)
         for url in failed { apply(.retried(turn.now), to: url, in: &turn) }

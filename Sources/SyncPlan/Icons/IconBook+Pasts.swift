@@ -86,7 +86,7 @@ extension IconBook {
         }
     }
 
-    /// The images left without a successor when one image replaces all of them: it succeeds only the first, by URL.
+    /// The images left without a successor when one new image replaces several: it succeeds only the first, by URL.
     func withoutSuccessor(_ images: [App.LastImage]) -> [App.LastImage] {
         guard let first = images.min(by: { $0.url < $1.url }) else { return [] }
         return images.filter { $0.image != first.image }
@@ -106,7 +106,7 @@ extension IconBook {
                 turn.emit(.iconReady(icon, bytes: catalog.images.bytes(image), generation: nil))
             }
             catalog.names.review(icon, in: &catalog.images)
-            // Its response is no longer known.
+            // The response of the image is no longer known.
             apply(.found(image, freshUntil: turn.now), to: icon, in: &turn)
         }
     }

@@ -8,7 +8,7 @@ import HTTPRules
 extension IconBook {
     /// Starts a download, unless that of another icon brings the same image, has brought it, or has failed.
     mutating func begin(_ request: FetchRequest, in turn: inout Turn) {
-        // Most have no fragment, and nothing in common with others.
+        // Most URLs have no fragment, and share no download.
         guard !sharedDownloads.isEmpty || request.url.hasFragment else { return turn.actions.append(.fetch(request)) }
         var request = request
         let isInsisted = sharedDownloads.endInsistence(on: request.url)
@@ -39,12 +39,12 @@ extension IconBook {
 
     /// The image of another icon, if it is fresh, and its response is newer than that of this icon.
     ///
-    /// If a user asked for a request, also newer than that. In place of a full request, only the answer to another one
-    /// counts that was sent later than the user asked.
+    /// After a user's request, the response must be newer than that. In place of a full request, only the response to
+    /// another full request counts, if that was sent after the user asked.
     private func image(
         of other: IconRecord, for request: FetchRequest, isInsisted: Bool, at now: Timestamp
     ) -> SharedImage? {
-        // After the image of the other could not be read, the server is asked.
+        // If the image of the other icon could not be read, the server is asked.
         guard let icon = catalog.icons[request.url], icon.failure?.code != .fetch(.disk) else { return nil }
         let shared: SharedImage
         if let staged = other.staged, let answer = other.stagedAnswer {
@@ -57,7 +57,7 @@ extension IconBook {
         } else {
             return nil
         }
-        // An upstream has told nothing of this icon.
+        // The upstream's answer is not about this icon.
         guard !sources.gave(responseFrom: shared.response.url), icon.accepts(shared.image.sha256) else { return nil }
         if request.bypassesCaches {
             let isFull = other.fullRequest == (shared.staged == nil ? .answered : .sent)
@@ -72,20 +72,20 @@ extension IconBook {
 
     /// The failure of another icon, if it waits for its next attempt and no setting or list of this icon matters.
     private func failure(of other: IconRecord, for url: IconURL, at now: Timestamp) -> IconRecord.Failure? {
-        // Without an attempt, it is an upstream's.
+        // A failure without an attempt comes from an upstream.
         guard other.phase == .idle, let failure = other.failure, failure.attempts > 0,
             let next = failure.nextAttempt, next > now, isShared(failure.code, with: url)
         else { return nil }
         return failure
     }
 
-    /// Whether a failure is that of the request, which another icon would send again.
+    /// Whether a failure is one of the request, so that another icon's request would fail alike.
     private func isShared(_ code: FetchFailure.Code, with url: IconURL) -> Bool {
         switch code {
         case .fetch(.digestMismatch), .fetch(.disk): false
         // Each icon that gets the page of a login waits for it on its own.
         case .fetch(.networkLogin): false
-        // Another list may have another credential: servers also hide what is private as 404.
+        // Another list may have another credential: servers also answer 404 for private files.
         case .http where !settings.credentials.isEmpty: false
         case .fetch, .http, .image, .url: !settings.credentials.mayDepend(code, of: url)
         }
@@ -130,7 +130,7 @@ extension IconBook {
         let url = ended.url
         for entry in sharedDownloads.endWaits(for: url) {
             var request = entry.request
-            // With any other outcome, it is queued again.
+            // With any other outcome, the icon is queued again.
             var end = EndedDownload(url: request.url, .cancelled)
             switch entry.isShared ? ended.outcome : .cancelled {
             case .failed(var failure) where isShared(failure.code, with: request.url):

@@ -66,8 +66,8 @@ extension IconBook {
 
     /// Ends a request to a source.
     ///
-    /// - Returns: Whether the outcome is that of the icon, which must be decided again if not; and the source's answer
-    ///   if it delivered.
+    /// - Returns: Whether the outcome applies to the icon (if not, it must be decided again), and the source's answer if
+    ///   it delivered.
     mutating func endSupply(
         _ outcome: FetchOutcome, of url: IconURL, in turn: inout Turn
     ) -> (isOver: Bool, answer: IconRecord.Answer?) {

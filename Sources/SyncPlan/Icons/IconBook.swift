@@ -152,7 +152,7 @@ struct IconBook: Sendable {
         dueTimes.reserveCapacity(ids.count)
         for id in ids {
             let isScheduled = catalog.icons[id].icon.due != nil
-            // One from an upstream says nothing of other URLs.
+            // A failure that an upstream reported says nothing about other URLs.
             if let response = catalog.icons[id].icon.packedResponse, !sources.gave(responseFrom: response.url) {
                 sharedDownloads.record(catalog.icons[id].url)
             }
@@ -169,8 +169,8 @@ struct IconBook: Sendable {
         downloads.schedule(dueTimes)
     }
 
-    /// Decides again what new settings may change: queued icons, failures that depend on settings, or (`all`) every
-    /// idle icon.
+    /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, or (`all`)
+    /// every idle one.
     private mutating func decideAgain(all: Bool, in turn: inout Turn) {
         for id in catalog.icons.ids {
             let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
@@ -210,7 +210,7 @@ struct IconBook: Sendable {
         }
         guard !wasOpen, space.isOpen else { return }
         publishing.retry(at: turn.now)
-        // Renditions had no room either.
+        // Renditions may have waited for room, too.
         renditions.askAgain()
     }
 
@@ -250,7 +250,7 @@ struct IconBook: Sendable {
 }
 
 extension IconRecord {
-    /// Whether it is queued, in flight, or waits for disk space.
+    /// Whether the icon is queued, in flight, or waits for disk space.
     var isBusy: Bool {
         switch phase {
         case .idle, .staged: false

@@ -23,12 +23,12 @@ package enum IconEvent: Sendable {
 
     // Lists.
 
-    /// A published list names it at the start; `alone` is an array of this list, shared by its icons.
+    /// A published list names the icon at the start; `alone` is an array of this list, shared by its icons.
     case listed(by: ListName, alone: [ListName], expected: Digest? = nil, image: ImageID? = nil)
-    /// The list in the array names it; its icons share the array.
+    /// The list in the array names the icon; the list's icons share the array.
     case named(by: [ListName])
     case unnamed(by: ListName)
-    /// A list gives another digest for the image, or none any more.
+    /// A list gives another digest for the image, or no digest any more.
     case expected(Set<Digest>, by: ListName)
 
     // Downloads.
@@ -38,9 +38,9 @@ package enum IconEvent: Sendable {
     case started
     case cancelled
     case ended(End, trail: FetchTrail?)
-    /// There was no room to publish its image.
+    /// There was no room to publish the icon's image.
     case blocked
-    /// Its staged image is dropped.
+    /// The icon's staged image is dropped.
     case unstaged
 
     // Images.
@@ -48,11 +48,11 @@ package enum IconEvent: Sendable {
     /// The staged image, of this size, is published; without a generation, no event is emitted.
     case published(bytes: Int, generation: Int?)
     case confirmed(IconRecord.Answer)
-    /// It cannot be requested, or its staged image cannot be published.
+    /// The icon cannot be requested, or its staged image cannot be published.
     case failed(IconRecord.Failure)
     /// An image that the record lacked is on disk.
     case found(ImageID, freshUntil: Timestamp)
-    /// It has the image of another URL that differs only in what a rule ignores.
+    /// The icon gets the image of another URL with the same cache key.
     case inherited(ImageID, PackedResponse?, freshUntil: Timestamp)
     /// The image on disk is missing or damaged.
     case lost
@@ -63,14 +63,14 @@ package enum IconEvent: Sendable {
 
     /// Sets when the icon is decided again; `nil` for no time.
     case scheduled(Timestamp?)
-    /// Its next attempt is due now.
+    /// The icon's next attempt is due now.
     case retried(Timestamp)
-    /// A user requests it now; if full, without conditions.
+    /// A user requests the icon now; if full, without conditions.
     case requested(Timestamp, isRefresh: Bool, isFull: Bool = false)
-    /// Sets the end of its image's freshness lifetime.
+    /// Sets the end of the freshness lifetime of the icon's image.
     case expires(Timestamp)
     case lacking(SourceLack?)
-    /// Stored by an earlier run; without a freshness, nothing is known of the image on disk.
+    /// Restores the state that an earlier run stored; without a freshness, nothing is known of the image on disk.
     case remembered(PackedResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
 
     /// Whether the event may change the icon's state in list documents.
@@ -83,7 +83,7 @@ package enum IconEvent: Sendable {
         }
     }
 
-    /// Whether the icon may have to be requested or forgotten now; for changed lists, that follows once all are
+    /// Whether the icon may have to be requested or forgotten now; after changes of lists, that is decided once all are
     /// applied.
     var needsDecision: Bool {
         switch self {
@@ -94,7 +94,7 @@ package enum IconEvent: Sendable {
         }
     }
 
-    /// Whether the event outdates the stored memo of an icon, which is that of its staged image if it is the first one.
+    /// Whether the event outdates the stored memo of an icon; for its first image, the memo describes the staged one.
     func changesMemo(ofFirstImage isFirst: Bool) -> Bool {
         switch self {
         case .ended(let end, _):

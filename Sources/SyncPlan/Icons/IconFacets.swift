@@ -4,11 +4,12 @@ import CacheFormat
 import Fleet
 import HTTPRules
 
-/// What of an icon is counted, indexed or published: if it is equal before and after a change, nothing else changes.
+/// The properties of an icon that are counted, indexed or published; if a change leaves them equal, no count or document
+/// changes.
 struct IconFacets: Equatable, IconStanding {
     /// The phase of an icon, as far as it is counted.
     enum Work: Equatable {
-        /// It is idle, or has a staged image.
+        /// The icon is idle, or has a staged image.
         case none
         case queued(origin: String)
         case fetching
@@ -20,7 +21,7 @@ struct IconFacets: Equatable, IconStanding {
     /// The image on disk.
     let image: ImageID?
     let staged: ImageID?
-    /// The size of its image, the staged one if there is one; the ``Catalog`` sets it.
+    /// The size of the icon's image, the staged one if there is one; the ``Catalog`` sets it.
     var bytes = 0
     let failure: FetchFailure.Code?
     /// Whether a retry is due some time after a failure.
@@ -74,7 +75,7 @@ struct IconFacets: Equatable, IconStanding {
     }
 }
 
-/// What an icon's status follows from.
+/// The properties that determine an icon's status.
 protocol IconStanding {
     var hasImage: Bool { get }
     var hasStaged: Bool { get }
@@ -85,9 +86,9 @@ extension IconStanding {
     /// The icon's status in list documents.
     var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
 
-    /// Whether its last refresh failed: the old image stays.
+    /// Whether the icon's last refresh failed: the old image stays.
     var isStale: Bool { hasImage && !hasStaged && hasFailed }
 
-    /// Whether its first image waits to be published: readers do not find it yet.
+    /// Whether the icon's first image waits to be published: readers do not find it yet.
     var isUnpublished: Bool { hasStaged && !hasImage }
 }

@@ -9,11 +9,11 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     /// What the agent does for the URL; large payloads are indirect, because there are very many records.
     package enum Phase: Equatable, Sendable {
         case idle
-        /// Waits for a slot, or for its origin.
+        /// The icon waits for a slot, or for its origin.
         indirect case queued(IconSource, origin: String)
         case fetching
         indirect case staged(Staged, Answer)
-        /// Waits for disk space.
+        /// The icon waits for disk space.
         case blocked
     }
 
@@ -31,7 +31,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         case none
         /// The next request is a full one; one that is in flight was sent before the wish.
         case wanted
-        /// It is in flight, or its image is staged.
+        /// The full request is in flight, or its image is staged.
         case sent
         /// The last answer is that to a full request.
         case answered
@@ -44,7 +44,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         package var freshUntil: Timestamp
     }
 
-    /// The lists that name it; empty if none does.
+    /// The lists that name the icon; empty if none does.
     package fileprivate(set) var lists: [ListName] = []
     /// The digests that lists give for the image; no list has an empty set.
     package fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
@@ -60,7 +60,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     package fileprivate(set) var due: Timestamp?
     /// Whether the image was on disk once, and was found missing.
     package fileprivate(set) var wasMissing = false
-    /// A full request that brings nothing leaves the wish to the next one.
+    /// What became of a user's wish for a full request; if that brings nothing, the next request is full too.
     package fileprivate(set) var fullRequest = FullRequest.none
     /// Why no source has the image, as of the last decision.
     package fileprivate(set) var sourceLack: SourceLack?
@@ -83,7 +83,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         expected.isEmpty || expected.values.contains { $0.contains(image) }
     }
 
-    /// Whether its image is on disk although no list names it.
+    /// Whether the image is on disk although no list names the icon.
     package var isRetired: Bool { !isReferenced && hasImage }
 
     package var isQueued: Bool { if case .queued = phase { true } else { false } }
@@ -112,7 +112,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
 
 /// The consequences of a change of an icon.
 package struct IconChange: Equatable, Sendable {
-    /// What to emit an event for.
+    /// The change that an event is emitted for.
     package enum News: Equatable, Sendable {
         case ready(bytes: Int, generation: Int)
         case changed(bytes: Int, generation: Int)
@@ -258,13 +258,13 @@ extension IconRecord {
     private mutating func confirm(_ answer: Answer) {
         packedResponse = answer.response
         (failure, wasMissing) = (nil, false)
-        // The answer to an earlier request leaves the image as outdated as the user wants it to be.
+        // The answer to an earlier request does not fulfil the user's wish.
         guard fullRequest != .wanted else { return }
         freshUntil = answer.freshUntil
         fullRequest = fullRequest == .sent ? .answered : .none
     }
 
-    /// Leaves the wish for a full request to the next one.
+    /// Makes the next request a full one, if the request that ended was one.
     private mutating func renewFullRequest() {
         if fullRequest == .sent { fullRequest = .wanted }
     }

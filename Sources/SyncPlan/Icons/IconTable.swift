@@ -3,7 +3,7 @@ package import CacheFormat
 
 /// The number of an icon in the ``IconTable``: the URL is hashed where it enters, and the number stands for it from then on.
 ///
-/// It is the icon's as long as there is a record of it, or its `by-url/` name can be there; a later one may get it then.
+/// The number stays the icon's while the icon has a record, or its `by-url/` name may exist; then another icon may get it.
 package struct IconID: Hashable, Comparable, Sendable {
     fileprivate let number: UInt32
     fileprivate var place: Int { Int(number) }
@@ -59,7 +59,7 @@ package struct IconTable: Sendable {
         let place = table.place(of: url, default: Element(url))
         if !table[place].hasRecord {
             (table[place].icon, table[place].hasRecord) = (new(), true)
-            // The text of the list, which stays, in place of that of a document.
+            // The URL's text from the list, which stays in memory, replaces the document's.
             table[place].url = url
         }
         return IconID(place)
@@ -85,13 +85,13 @@ package struct IconTable: Sendable {
 
     // MARK: Documents
 
-    /// The number of an icon that a document has an image for, or whose `by-url/` name is still to be removed since one
-    /// had; `nil` for another one.
+    /// The number of an icon that a document has an image for, or whose `by-url/` name is still to be removed; `nil` for
+    /// other icons.
     func id(named url: IconURL) -> IconID? {
         table.index(of: url).flatMap { table[$0].isNamed ? IconID($0) : nil }
     }
 
-    /// The number of an icon that a document has an image for; `likely` is that of one with a record, probably this one.
+    /// The number of an icon that a document has an image for; `likely` is the number of an icon that is probably this one.
     mutating func id(naming url: IconURL, likely: IconID? = nil) -> IconID {
         let place: Int
         if let likely, table[likely.place].url == url {
@@ -109,13 +109,13 @@ package struct IconTable: Sendable {
         table[id.place].documents += 1
     }
 
-    /// Counts a document out; returns whether no other one has an image for the icon.
+    /// Counts a document out; returns whether no other document has an image for the icon.
     mutating func forgetNaming(of id: IconID) -> Bool {
         table[id.place].documents -= 1
         return table[id.place].documents == 0
     }
 
-    /// Records that the `by-url/` name of an icon that no document has an image for is gone.
+    /// Records that the `by-url/` name of an icon was removed, because no document has an image for it.
     mutating func forgetName(of id: IconID) {
         assert(table[id.place].documents == 0, "no document has an image for the icon")
         table[id.place].isNamed = false

@@ -47,8 +47,8 @@ package struct IconTally: Equatable, Sendable {
         count(after, at: id, 1)
     }
 
-    /// Counts icons that a new version names several times; `standing` gives the status of those counted already, `nil`
-    /// for others.
+    /// Counts icons that a new version names several times; `standing` gives the status of icons counted already, `nil` for
+    /// others.
     mutating func setRepeats(in icons: [IconID], standing: (IconID) -> AppListDocument.Status?) {
         var seen: Set<IconID> = []
         seen.reserveCapacity(icons.count)
@@ -136,14 +136,14 @@ package struct IconGroup: Equatable, Sendable {
         (urls, first) = ([url], url)
     }
 
-    /// The first of them by URL: the same one for each process that is asked, as long as it is in the group.
+    /// The first icon by URL, so that each request gets the same one as long as it is in the group.
     ///
     /// - Complexity: O(*n*) in the number of icons after the first one has left, O(1) before.
     package var example: IconURL { first ?? urls.min() ?? IconURL("") }
 
     package var count: Int { urls.count }
 
-    /// All of them, sorted.
+    /// All icons of the group, sorted.
     var sorted: [IconURL] { urls.sorted() }
 
     func contains(_ url: IconURL) -> Bool { urls.contains(url) }

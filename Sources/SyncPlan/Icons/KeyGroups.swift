@@ -10,7 +10,7 @@ struct KeyGroups: Sendable {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Adds an icon that a list names now, as the newest of its group; returns whether it has others.
+    /// Adds a newly named icon as the newest of its group; returns whether the group has others.
     mutating func add(_ url: IconURL, _ key: IconURL) -> Bool {
         keys[url] = key
         groups[key, default: []].removeAll { $0 == url }
@@ -26,13 +26,13 @@ struct KeyGroups: Sendable {
 
     func key(of url: IconURL) -> IconURL? { keys[url] }
 
-    /// The others with the same key, the oldest first.
+    /// The other icons with the same key, the oldest first.
     func others(of url: IconURL) -> [IconURL] {
         guard let key = keys[url], let group = groups[key], group.count > 1 else { return [] }
         return group.filter { $0 != url }
     }
 
-    /// All icons of the group, the oldest first; only itself if it is in none.
+    /// All icons of an icon's group, the oldest first; only the icon itself if it has no group.
     func group(of url: IconURL) -> [IconURL] { keys[url].flatMap { groups[$0] } ?? [url] }
 
     /// The icons that share their key with others.

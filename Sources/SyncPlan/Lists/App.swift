@@ -5,10 +5,10 @@ import CacheFormat
 /// An app of a list.
 struct App: Sendable {
     let entry: AppEntry
-    /// The image that it shows while its icon has none; `nil` if it shows its icon's image, or no image.
+    /// The image that the app shows while its icon has none; `nil` if it shows its icon's image, or no image.
     let last: LastImage?
 
-    /// An image that it showed.
+    /// An image that the app showed.
     struct LastImage: Equatable, Sendable {
         /// The URL that the image came from.
         let url: IconURL
@@ -17,13 +17,13 @@ struct App: Sendable {
         var since: Timestamp?
     }
 
-    /// What is known of it from earlier versions of its list.
+    /// The app's images and URL in earlier versions of its list.
     struct Past: Equatable, Sendable {
-        /// Shown while its icon has no image.
+        /// The image that is shown while the app's icon has none.
         var last: LastImage?
-        /// What it showed until its icon got an image that no manifest names yet: that may be found to be missing.
+        /// The image shown until the icon got one that no manifest names yet, and that may turn out to be missing.
         var before: LastImage?
-        /// Its URL before, whose image is in the publication in flight.
+        /// The app's URL before, whose image is in the publication in flight.
         var coming: IconURL?
     }
 }

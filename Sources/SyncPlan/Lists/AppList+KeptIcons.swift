@@ -6,9 +6,9 @@ import Reports
 extension AppList {
     /// The list with an entry for each unusable one whose app the last version of the list has: it keeps its last URL.
     ///
-    /// A writer that loses or spoils a URL takes no image away: it is as if the new URL had not come yet. Only apps that no
-    /// usable entry of this version is (``AppMatch``) are kept, each once: those with the same identity, the same name
-    /// first; then those with the same name. An entry with neither may be any app that is missing.
+    /// A writer that loses or spoils a URL takes no image away, as if the new URL had not come yet. An app is kept only if
+    /// no usable entry of this version matches it (``AppMatch``), and once: apps with the same identity come first (those
+    /// with the same name before others), then apps with the same name. An entry with neither may be any missing app.
     ///
     /// - Parameters:
     ///   - old: The entries of the last version.
@@ -22,7 +22,7 @@ extension AppList {
         let match = AppMatch(from: old, to: new)
         var free = match.unclaimed(of: old, by: new)
         var last: [Int: AppEntry] = [:]
-        /// Gives each unusable entry that has none the first free old one with the same key.
+        /// Gives each unusable entry without an old entry the first free one with the same key.
         func claim(_ key: (UnusableEntry) -> Key?, from oldKey: (AppEntry) -> Key?) {
             var candidates: [Key: [Int]] = [:]
             for index in free.reversed() {
@@ -44,14 +44,14 @@ extension AppList {
         claim(named, from: { $0.id == nil ? Key(nil, $0.name) : nil })
         claim(named, from: { Key(nil, $0.name) })
         claim({ hasName($0) ? Key(nil, $0.name) : nil }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
-        // Nothing tells which apps the other entries are: those that are missing stay.
+        // The apps of the other entries cannot be told: the missing apps stay.
         let missing = Set(match.gone)
         let nameless = unusable.indices.filter { last[$0] == nil && unusable[$0].isNameless }
         fill(nameless.dropLast(strays), with: free.filter(missing.contains)) { last[$0] = old[$1] }
         return merging(last)
     }
 
-    /// Gives unusable entries the old ones that are left: that in the same place of the list first, then in order.
+    /// Gives unusable entries the remaining old ones: first the one at the same place in the list, then in order.
     private func fill(_ numbers: some Sequence<Int>, with left: [Int], _ give: (_ number: Int, _ old: Int) -> Void) {
         var left = Set(left)
         var rest: [Int] = []
@@ -67,7 +67,7 @@ extension AppList {
 
     /// The list without identities such as `null` that the last version does not have, or that several apps share.
     ///
-    /// A writer that loses an identity can write that, or `0`, in its place: it tells no app from another.
+    /// A writer that loses an identity can write `null` or `0` in its place, which identifies no app.
     package func withoutBlankIdentities(since old: AppEntries) -> AppList {
         func blank(_ id: String?) -> IconURL? {
             id.map { IconURL($0.asciiLowercased) }.flatMap { Self.blanks.contains($0) ? $0 : nil }
@@ -91,7 +91,7 @@ extension AppList {
         return list
     }
 
-    /// What an unusable entry and an old one have in common; texts are compared by bytes.
+    /// The key by which an unusable entry matches an old one; texts are compared by bytes.
     private struct Key: Hashable {
         private let id, name: IconURL?
 

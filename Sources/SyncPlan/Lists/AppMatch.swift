@@ -33,7 +33,7 @@ package struct AppMatch: Sendable {
         gone = rest.old
     }
 
-    /// The old entries that no new one replaces by its identity or name: also those that another app shares the URL with.
+    /// The old entries that no new one matches by identity or name, including those whose URL another app shares.
     package func unclaimed(of old: AppEntries, by new: AppEntries) -> [Int] {
         var (named, shared): (Set<Int>, Set<Int>) = ([], [])
         for (index, counterpart) in counterparts {
@@ -42,7 +42,7 @@ package struct AppMatch: Sendable {
             let isSameName = (entry.id == nil || last.id == nil) && Self.isSame(entry.name, last.name)
             if isSameID || isSameName { named.insert(counterpart) } else { shared.insert(counterpart) }
         }
-        // What is gone is free first.
+        // At first, every old entry that is gone is free.
         return gone.sorted() + shared.subtracting(named).sorted()
     }
 
@@ -73,7 +73,7 @@ package struct AppMatch: Sendable {
         var new: [Int]
     }
 
-    /// What matching entries have in common; texts are compared by bytes.
+    /// The key by which entries match; texts are compared by bytes.
     struct Key: Hashable {
         private let identity, name, icon: IconURL?
 

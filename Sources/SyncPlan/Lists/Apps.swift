@@ -5,7 +5,7 @@ import CacheFormat
 /// The apps of a version of a list, each with its entry and its past; one without a past costs nothing.
 package struct Apps: Sendable {
     package private(set) var entries: AppEntries
-    /// By position; empty while no app has a past.
+    /// The past of each app, by position; empty while no app has a past.
     private var boxes: [Boxed<App.Past>] = []
     private var pastCount = 0
 

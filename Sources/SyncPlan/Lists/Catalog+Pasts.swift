@@ -3,13 +3,13 @@ import CacheFormat
 
 // An app shows its last image while its icon has none.
 extension Catalog {
-    /// What follows from the pasts of apps; costs nothing while there are none.
+    /// Indexes of the apps with a past; takes no memory while there are none.
     struct PastIndex: Sendable {
         /// The apps that show their last images, by their icon.
         fileprivate var apps: [IconURL: Set<AppIndex>] = [:]
         /// The same apps, by the URL that their last image came from: two of them may have different images of one URL.
         fileprivate(set) var sources: [IconURL: Set<AppIndex>] = [:]
-        /// The lists with apps that have more than a last image; others may be among them.
+        /// The lists with apps whose past is more than a last image, and perhaps some other lists.
         var unsettled: Set<ListName> = []
 
         mutating func record(_ new: App.Past, after old: App.Past, of app: AppIndex, showing icon: IconURL) {
@@ -36,7 +36,7 @@ extension Catalog {
     /// The icons without an image whose apps show their last ones.
     var iconsReplaced: some Collection<IconURL> { pastIndex.apps.keys }
 
-    /// Whether an icon has no image, and an app of it shows its last one.
+    /// Whether an icon has no image, and an app shows its last image in place of the icon.
     func isReplaced(_ icon: IconURL) -> Bool { hasLastImages && pastIndex.apps[icon] != nil }
 
     /// The image shown for an icon: its own, or else the last image of an app.
@@ -56,8 +56,8 @@ extension Catalog {
     /// The lists with apps that show their last image in place of an icon, sorted.
     func lists(replacing icon: IconURL) -> [ListName] { Set(pastIndex.apps[icon]?.map(\.list) ?? []).sorted() }
 
-    /// The image of a URL, if an app shows it as its last one; if apps differ, that of the first app of the first list by
-    /// name.
+    /// The image of a URL, if an app shows it as its last one; if apps differ, the first app of the first list by name
+    /// counts.
     func lastImage(from url: IconURL) -> ImageID? { pastIndex.sources[url]?.min().flatMap(lastImage)?.image }
 
     /// The icons in place of which the image of a URL is shown, each with its lists; O(*n*) in the number of all last
@@ -70,7 +70,7 @@ extension Catalog {
         }
     }
 
-    /// Lets no app show its last image in place of an icon that has an image now.
+    /// Ends showing last images in place of an icon that has its own image now.
     mutating func endReplacing(_ icon: IconURL) {
         for app in apps(replacing: icon) { changePast(of: app) { $0.last = nil } }
     }

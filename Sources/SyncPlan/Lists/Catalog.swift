@@ -50,7 +50,8 @@ package struct Catalog: Sendable {
         images.release(orphans.updateValue(image, forKey: url))
     }
 
-    /// Forgets orphaned images that are removed or damaged, or in use again; returns the URLs of the former.
+    /// Forgets orphaned images that are removed, damaged, or in use again; returns the URLs of the removed or damaged
+    /// ones.
     @discardableResult
     mutating func forgetOrphans(of gone: Set<ImageID>) -> Set<IconURL> {
         var urls: Set<IconURL> = []
@@ -194,7 +195,7 @@ package struct Catalog: Sendable {
         if before.shown != after.shown {
             if let new = after.shown {
                 images.show(new)
-                // Its own image arrived.
+                // The icon's own image arrived.
                 if hasLastImages { endReplacing(url) }
             }
             if let old = before.shown { images.hide(old) }

@@ -39,8 +39,7 @@ package struct IconDiff: Equatable, Sendable {
         }
     }
 
-    /// Those of the URLs that a list names, each with the digests that its entries give: two versions of an app can have
-    /// two.
+    /// The URLs that a list names, each with the digests that its entries give: two versions of an app can have two.
     private static func mentions(of touched: Set<IconURL>, in entries: AppEntries) -> [IconURL: Set<Digest>] {
         var mentions: [IconURL: Set<Digest>] = [:]
         for (position, icon) in entries.icons.enumerated() where touched.contains(icon) {

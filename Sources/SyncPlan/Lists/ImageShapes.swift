@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// What else than their digests is known of images, for very many of them: an image takes 16 bytes.
+/// The types and sizes of very many images: an image takes 16 bytes.
 struct ImageShapes: Sendable {
     struct Shape: Sendable {
         fileprivate var bytes: UInt32 = 0
@@ -15,7 +15,7 @@ struct ImageShapes: Sendable {
         let type: String
         let suffix: String
 
-        /// By bytes: documents of others may have any type.
+        /// Compares by bytes: documents of other programs may have any type.
         func isSame(as other: Kind) -> Bool {
             suffix == other.suffix && type.utf8.elementsEqual(other.type.utf8)
         }

@@ -118,7 +118,7 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
 
     private mutating func grow() {
         let old = slots
-        // By half: more slots are in use than if their number always doubled.
+        // The number of slots grows by half: more of them are in use than if it always doubled.
         slots = Array(repeating: 0, count: Swift.max(8, old.count + old.count / 2))
         for entry in old where entry != 0 {
             var slot = home(entry)

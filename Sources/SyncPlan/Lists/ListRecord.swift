@@ -14,7 +14,7 @@ package struct ListRecord: Sendable {
     }
 
     package var state: State
-    /// Of the last good version.
+    /// The source of the last good version.
     package var source: AppListDocument.Source?
     package var apps = Apps()
     /// The icon of each entry; the ``Catalog`` sets them.
@@ -23,7 +23,7 @@ package struct ListRecord: Sendable {
     package var problems: [EntryProblem] = []
     /// How many ignored entries of that version have neither name nor identity, and keep the icon of no app.
     ///
-    /// A restart forgets it, until the file is read again.
+    /// A restart forgets the number, until the file is read again.
     package var strays = 0
     /// The apps of ignored entries that keep their last icon, if the file itself was read.
     package var kept: StatusReport.List.Kept?
@@ -31,7 +31,7 @@ package struct ListRecord: Sendable {
     package var images: Set<IconURL>?
     /// Whether the file itself was read by the current rules, not only its document.
     package var isRead = false
-    /// Its entry in the newest manifest; `nil` if the manifest does not name it.
+    /// The list's entry in the newest manifest; `nil` if the manifest does not name the list.
     package var published: Manifest.List?
 
     package var entries: AppEntries { apps.entries }
@@ -54,7 +54,7 @@ package struct ListRecord: Sendable {
 
 /// A version of a list whose content is known.
 package struct KnownList: Equatable, Sendable {
-    /// Of the file.
+    /// The digest of the file.
     package var sha256: Digest
     package var entries: AppEntries
 

@@ -16,7 +16,7 @@ enum ListDoubt: Equatable, Sendable {
         }
     }
 
-    /// Whether it is normal while lists are read, and not worth reporting.
+    /// Whether the reason is normal while lists are read, and not worth reporting.
     var isPassing: Bool {
         if case .unread = self { true } else { false }
     }
@@ -25,7 +25,7 @@ enum ListDoubt: Equatable, Sendable {
 /// The lists folder according to its scans: whether it is trusted, and which lists are missing.
 struct ListsFolder: Sendable {
     private(set) var rules: String
-    /// Whether it was scanned since the start; until then nothing is published or removed.
+    /// Whether the folder was scanned since the start; until then nothing is published or removed.
     private(set) var isScanned = false
     private(set) var hasUnread = false
     /// Why the last scan failed, or why the scanned folder is not trusted.
@@ -36,7 +36,7 @@ struct ListsFolder: Sendable {
     private(set) var doubt: ListDoubt?
     /// The missing lists that do not count as removed yet.
     private var absent: AbsentLists
-    /// Whether a scan was requested to decide whether they are removed.
+    /// Whether a scan was requested to decide whether the missing lists are removed.
     private var isLookWanted = false
 
     init(_ settings: Settings.Lists, identity: FolderIdentity?) {
@@ -68,7 +68,7 @@ struct ListsFolder: Sendable {
             absent.reset()
             return nil
         }
-        // Lists that are taken over say nothing about the folder, and neither does what is no file.
+        // Lists taken over from upstreams, and entries that are no files, do not show whether the folder is the right one.
         let files = present.subtracting(found.others)
         let isEmpty = files.isSubset(of: found.adopted) && known.contains { !found.adopted.contains($0) }
         unavailable = found.doubt(isEmpty: isEmpty, since: identity)

@@ -11,18 +11,18 @@ struct ReturningApps {
 
     /// The indices of the entries not found yet.
     private(set) var missing: Set<Int>
-    /// By identity and name.
+    /// The missing entries by identity and name.
     private var byIdentity: [Key: [Int]] = [:]
-    /// By identity, of all entries of the list.
+    /// All entries of the list by identity.
     private var byIdentityOnly: [Key: [Int]] = [:]
-    /// By name and URL.
+    /// The missing entries by name and URL.
     private var byURL: [Key: [Int]] = [:]
-    /// By name and URL, of entries without an identity.
+    /// The missing entries without an identity, by name and URL.
     private var byURLWithoutIdentity: [Key: [Int]] = [:]
 
     init(_ entries: AppEntries, missing: [Int]) {
         self.missing = Set(missing)
-        // In reverse, because popPlace takes the last one.
+        // In reverse order, because popPlace takes the last index.
         for place in entries.indices.reversed() {
             let entry = entries[place]
             if let id = entry.id { byIdentityOnly[Key(identity: id), default: []].append(place) }

@@ -6,16 +6,16 @@ import Fleet
 import HTTPRules
 import Reports
 
-// What renditions change in documents, files and memos.
+// The effects of renditions on documents, files and memos.
 extension IconBook {
-    /// Lets the documents that lack new renditions be written again.
+    /// Marks the documents that lack new renditions as changed, so that they are written again.
     mutating func markLaggingLists(at now: Timestamp) {
         for list in renditions.drainLagging(at: now) where catalog.lists[list]?.source != nil {
             publishing.markChanged(list, at: now)
         }
     }
 
-    /// Begins the next order, if one is due; `mayRender` is false while it is unknown what is on disk.
+    /// Begins the next order, if one is due; `mayRender` is false while the contents of the disk are unknown.
     mutating func startRendering(mayRender: Bool, in turn: inout Turn) {
         guard mayRender, space.isOpen else { return }
         renditions.retryInterrupted(at: turn.now)
@@ -38,7 +38,7 @@ extension IconBook {
         return shown.map { catalog.images[$0].key }.filter { renditions.failure(of: $0) != nil }
     }
 
-    /// Has the images of icons rendered again that could not be.
+    /// Retries rendering for icons whose last rendering failed.
     mutating func retryRendering(of urls: [IconURL], in turn: inout Turn) {
         let originals = Set(urls.flatMap(originalsToRetry))
         guard !originals.isEmpty else { return }
@@ -63,7 +63,7 @@ extension IconBook {
         return outcome.damaged
     }
 
-    /// Lets the images of published documents be rendered, and their renditions have names.
+    /// Queues the images of published documents for rendering, and requests names for their renditions.
     mutating func finishRenditions(of publication: Publication) {
         renditions.endPublication()
         guard renditions.isOn else { return }
@@ -71,7 +71,7 @@ extension IconBook {
             for app in document.apps {
                 guard case .ready(let image) = app.state else { continue }
                 renditions.want(image, for: app.icon, in: document.list)
-                // They were rendered while it was being published, perhaps for other lists only.
+                // The image was rendered while the document was being published, perhaps for other lists only.
                 if renditions.renditions(of: image.sha256) != app.renditions { renditions.recordLagging(document.list) }
             }
         }
@@ -88,7 +88,7 @@ extension IconBook {
         discard(renditions.dropStaged(), in: &turn)
         for (name, list) in catalog.lists where list.source != nil { publishing.markChanged(name, at: turn.now) }
         renditionNames.reviewAll()
-        // Of documents that were read, only the renditions of the other sizes are known.
+        // Documents from an earlier run name only the renditions in the sizes of that run.
         if renditions.pixels != pixels { sources.readAgain(at: turn.now, using: &turn.generator) }
     }
 
@@ -110,7 +110,7 @@ extension IconBook {
         return forgotten.originals
     }
 
-    /// Records which of these missing or damaged images are renditions; returns them, and the lists that show them.
+    /// Records the renditions among these missing or damaged images; returns them, and the lists that show them.
     ///
     /// O(*n*) in the number of icons.
     mutating func recordDamagedRenditions(

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 
-/// Whether the renderer works, as far as known, and when it is asked again.
+/// Whether the renderer is known to work, and when it is asked again.
 struct RendererState: Sendable {
     private enum State {
-        /// Nobody has asked it yet, or since something changed; with the reason why it could not work, as a clause.
+        /// The renderer was not asked yet, or not since a change; with the reason why it failed before, as a clause.
         case unknown(reason: String?)
         case ready
         case failing(reason: String, until: Timestamp)
     }
 
-    /// How long nothing is rendered after the renderer could not work.
+    /// The delay before the renderer is asked again after it failed.
     private static let retryDelay: Duration = .seconds(60)
 
     private var state = State.unknown(reason: nil)
 
     var isReady: Bool { if case .ready = state { true } else { false } }
 
-    /// Until when it is not asked, because it could not work; `nil` if it may be asked.
+    /// Until when the renderer is not asked, because it failed; `nil` if it may be asked.
     var retry: Timestamp? { if case .failing(_, let until) = state { until } else { nil } }
 
     func isWaiting(at now: Timestamp) -> Bool { retry.map { $0 > now } ?? false }
 
-    /// Why it could not work, as a clause; `nil` if it works, or nothing is known.
+    /// Why the renderer failed, as a clause; `nil` if it works, or was not asked yet.
     var trouble: String? {
         switch state {
         case .unknown(let reason): reason
@@ -31,7 +31,7 @@ struct RendererState: Sendable {
         }
     }
 
-    /// Lets it be asked at once: what kept it from working may be gone.
+    /// Allows asking the renderer at once: the cause of its trouble may be gone.
     mutating func askAgain() { state = .unknown(reason: trouble) }
 
     mutating func recordSuccess() { state = .ready }

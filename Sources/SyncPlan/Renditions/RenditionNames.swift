@@ -2,7 +2,7 @@
 import AppLists
 package import CacheFormat
 
-/// What a rendition is found by without a document.
+/// The key of a rendition's file name, by which it is found without a document.
 package enum RenditionSubject: Hashable, Sendable {
     /// A URL, in `by-size/`.
     case icon(IconURL)
@@ -10,7 +10,7 @@ package enum RenditionSubject: Hashable, Sendable {
     case app(ThemeIcon)
 }
 
-/// The name of an icon in an icon theme, which is that of its files without their suffix.
+/// The name of an icon in an icon theme: the name of its files without their suffix.
 package struct ThemeIcon: Identity {
     package let text: String
     package init(_ text: String) { self.text = text }
@@ -48,7 +48,7 @@ package struct RenditionNaming: Sendable {
     package var names: [RenditionSubject: Name] = [:]
     package var removed: Set<RenditionSubject> = []
     package var sizes: [RenditionSize] = []
-    /// All subjects that have names, if those of others are removed; `nil` if others are not looked for.
+    /// The complete set of subjects: names of other subjects are removed; `nil` if other names are not searched for.
     package var all: Set<RenditionSubject>?
 
     package init() {}
@@ -56,19 +56,19 @@ package struct RenditionNaming: Sendable {
 
 /// The names of renditions in the cache folder, which follow its newest generation.
 ///
-/// No generation needs them, and none waits for them for long: they are set in small steps. While an image is being
-/// rendered, its name leads to the rendition of the image before.
+/// No generation needs the names, and none waits for them for long: they are set in small steps. While an image is
+/// being rendered, its name leads to the rendition of the image before.
 struct RenditionNames: Sendable {
-    /// The most names of a step.
+    /// The most names set in one step.
     private static let most = 1000
     private static let retryDelay: Duration = .seconds(60)
 
-    /// The names as they were set.
+    /// The names that were set, by subject.
     private var named: [RenditionSubject: RenditionNaming.Name] = [:]
     /// The originals of damaged renditions, until they have new ones.
     private var damaged: Set<Digest> = []
     private var isDue = false
-    /// Whether it is unknown which names there are.
+    /// Whether the names in the cache folder are unknown.
     private var isUnknown: Bool
     private var step: RenditionNaming?
     private var isStepValid = true
@@ -90,18 +90,18 @@ struct RenditionNames: Sendable {
     /// Removes the names of damaged renditions of these originals; new renditions get names again.
     mutating func recordDamage(of originals: Set<Digest>) {
         damaged.formUnion(originals)
-        // The names that lead to them are not known to be right.
+        // The names of these renditions may be wrong.
         reviewAll()
     }
 
-    /// Sets all names again: the settings changed, or the folder may have.
+    /// Sets all names again, because the settings or the cache folder may have changed.
     mutating func reviewAll() {
         (isDue, isUnknown, named, retry) = (true, true, [:], nil)
-        // It may be of other sizes, or in another folder.
+        // The step under way may be for other sizes, or in another folder.
         isStepValid = false
     }
 
-    /// Some of the names that are in place, as far as known.
+    /// A random sample of the names that should be in place.
     func sample(atMost count: Int, using generator: inout SeededGenerator) -> [RenditionName] {
         guard step == nil, !isDue, retry == nil, !named.isEmpty else { return [] }
         return (0..<count).compactMap { _ in
@@ -141,7 +141,7 @@ struct RenditionNames: Sendable {
         return step
     }
 
-    /// Ends a step; what could not be set is set again later.
+    /// Ends a step; if names could not be set, all are set again later.
     mutating func end(trouble: String?, at now: Timestamp) {
         guard let done = step else { preconditionFailure("no names were being set") }
         step = nil

@@ -19,23 +19,23 @@ struct RenditionQueue: Sendable {
         var pixels: Int
     }
 
-    /// The most images of an order, and bytes of them and of what may be made of them.
+    /// The limits of an order: images, their bytes, and the bytes of the renditions that may be made of them.
     private static let most = (images: 32, bytes: 8 << 20, made: 64 << 20)
 
-    /// Each is in `line` or `postponed`.
+    /// The images that wait; the digest of each is in ``line`` or ``postponed``.
     private var waiting: [Digest: Original] = [:]
-    /// May have digests that no longer wait, or have them twice; these are skipped.
+    /// The digests in order; those that no longer wait, or occur twice, are skipped.
     private var line: Deque<Digest> = []
-    /// Those that wait for a renderer.
+    /// The images that wait for a renderer.
     private var postponed: [Digest] = []
-    /// Those of the order under way.
+    /// The images of the order under way.
     private var ordered: [Digest: Original] = [:]
     private(set) var isUnderWay = false
     /// Whether the order under way has an image that a renderer is needed for.
     private var isRendering = false
     /// Whether the results of the order count: by now, other rules may apply, or a flush may have lost them.
     private var isOrderValid = true
-    /// Copies that upstreams turned out not to have.
+    /// The copies that upstreams did not have.
     private var misses: Set<Copy> = []
 
     var hasWaiting: Bool { !waiting.isEmpty }
@@ -119,7 +119,7 @@ struct RenditionQueue: Sendable {
 
     /// Ends the order; returns its originals, and whether its results count.
     ///
-    /// `missed` are the copies that upstreams turned out not to have.
+    /// `missed` are the copies that upstreams did not have.
     mutating func end(missed: [Digest: Set<Int>]) -> (originals: [Digest: Original], isValid: Bool) {
         (isUnderWay, isRendering) = (false, false)
         for (original, pixels) in missed { misses.formUnion(pixels.map { Copy(original: original, pixels: $0) }) }

@@ -2,12 +2,12 @@
 import CacheFormat
 import Reports
 
-/// What came of rendering images, by the digest of the original.
+/// The results of rendering images, by the digest of the original.
 struct RenditionRecords: Sendable {
     private struct Record {
-        /// By size in pixels: on disk, or staged.
+        /// The renditions on disk or staged, by size in pixels.
         var made: [Int: AppListDocument.Image] = [:]
-        /// Whether they were made by other rules, and are shown until they are replaced; then `failure` is `nil`.
+        /// Whether the renditions were made by other rules, and are shown until they are replaced; then `failure` is `nil`.
         var isOutdated = false
         var failure: RenderFailure?
     }
@@ -22,12 +22,12 @@ struct RenditionRecords: Sendable {
     /// Whether there are records by other rules.
     var hasOutdated: Bool { outdated > 0 }
 
-    // MARK: Of one original
+    // MARK: One original
 
     func made(of original: Digest) -> [Int: AppListDocument.Image] { records[original]?.made ?? [:] }
     func failure(of original: Digest) -> RenderFailure? { records[original]?.failure }
 
-    /// The sizes among these in which an image must still be rendered.
+    /// The sizes among `pixels` in which an image must still be rendered.
     func missing(of original: Digest, among pixels: [Int]) -> [Int] {
         guard let record = records[original] else { return pixels }
         if record.failure != nil { return [] }
@@ -61,7 +61,7 @@ struct RenditionRecords: Sendable {
         if record.failure != nil { changedFailures.insert(original) }
     }
 
-    // MARK: Of all
+    // MARK: All originals
 
     /// The renditions of all originals.
     var all: some Sequence<AppListDocument.Image> { records.values.lazy.flatMap(\.made.values) }

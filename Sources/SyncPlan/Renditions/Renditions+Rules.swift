@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension Renditions {
-    /// What renditions follow from besides their originals and sizes; renditions by other rules are made anew.
+    /// The rendering parameters besides size; renditions made with other parameters are made again.
     struct Rules: Codable, Equatable, Sendable {
-        /// `nil` if no renderer was ever asked.
+        /// The version of the renderer; `nil` if none was ever asked.
         var version: Int?
-        /// How many programs read images: what none of them read may be read by another one.
+        /// The number of renderer programs: another one may support formats that these do not.
         var programs: Int
         var fit: String
         var enlarges: Bool
 
         /// The rules to remember while some documents follow these rules, and some may follow the others.
         ///
-        /// If the others draw something else, no rules are equal to the result.
+        /// If the two make different renditions, the result equals no rules.
         func mixed(with others: Rules) -> Rules {
             guard (fit, enlarges) == (others.fit, others.enlarges) else { return mixed }
             // Before the version of the renderer was known, nothing was rendered.

@@ -8,17 +8,17 @@ import Reports
 
 /// The images that icons show in other sizes, and which are to be rendered next.
 ///
-/// A rendition follows from its original, its size, and the rules. It is published like an image, and goes like one;
-/// what is missing is made again.
+/// A rendition follows from its original, its size, and the rules. It is published and evicted like an image; missing
+/// renditions are made again.
 struct Renditions: Sendable {
-    /// The longest time until images are tried again during which the renderer was killed or took too long.
+    /// The longest time until an image is rendered again after its renderer was killed or took too long.
     private static let interruptionDelay: Duration = .seconds(3600)
     /// How long renditions wait for others before documents name them.
     private static let gathering: Duration = .seconds(10)
 
     private(set) var settings: Settings.Render
     private var maxPixels: Int
-    /// In ascending order.
+    /// The sizes to render, in ascending order.
     private(set) var sizes: [RenditionSize]
     private(set) var pixels: [Int]
     private var records = RenditionRecords()
@@ -30,11 +30,11 @@ struct Renditions: Sendable {
     private var rulesOnDisk: Rules?
     /// When interrupted images are rendered again; `nil` if there are none.
     private var interruptionEnd: Timestamp?
-    /// Whether all shown images are looked through for what is missing.
+    /// Whether all shown images must be searched for missing renditions.
     private var isSweepDue = true
     /// The lists whose documents lack new renditions.
     private var lagging: Set<ListName> = []
-    /// Since when there have been any.
+    /// Since when there have been lists in ``lagging``.
     private var laggingSince: Timestamp?
 
     init(_ settings: Settings) {
@@ -58,7 +58,7 @@ struct Renditions: Sendable {
             (rules.fit, rules.enlarges) = (settings.fit.rawValue, settings.enlarge)
             outdate()
         }
-        // It may have been too large.
+        // A failed image may have been too large.
         if maxPixels != oldMaxPixels { forgetFailures { $0 == .failed } }
         interruptionEnd = nil
         forgetFailures { $0 == .interrupted }
@@ -68,13 +68,13 @@ struct Renditions: Sendable {
         if !isOn { queue.removeWaiting() }
     }
 
-    /// Records that other rules apply, and lets a sweep look for what is missing.
+    /// Records that other rules apply, and requests a sweep for missing renditions.
     private mutating func outdate() {
         records.outdate()
         isSweepDue = true
     }
 
-    /// Lets the renderer be asked at once: what kept it from working may be gone.
+    /// Allows asking the renderer at once: the cause of its trouble may be gone.
     mutating func askAgain() { renderer.askAgain() }
 
     private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
@@ -82,14 +82,14 @@ struct Renditions: Sendable {
         isSweepDue = true
     }
 
-    // MARK: What an earlier run left
+    // MARK: The state of an earlier run
 
     /// Records renditions that the newest generation names.
     mutating func restore(_ found: [AppListDocument.Rendition], of original: Digest) {
         for rendition in found { records.add(rendition.image, of: original, pixels: rendition.size.pixels) }
     }
 
-    /// Records by which rules the renditions were made, and what could not be rendered.
+    /// Restores the rules by which the renditions were made, and the failures.
     mutating func restore(_ known: Rules?, failures: [RenderMemo]) {
         for memo in failures { records.restore(memo.failure, of: memo.image) }
         guard let known else { return }
@@ -114,20 +114,20 @@ struct Renditions: Sendable {
 
     func failure(of original: Digest) -> RenderFailure? { records.failure(of: original) }
 
-    /// The failure that a restart keeps.
+    /// The failure to store for the next start; `nil` if there is none, or it is retried anyway.
     func memo(of original: Digest) -> RenderMemo? {
         guard let failure = failure(of: original), failure.code.known != .interrupted else { return nil }
         return RenderMemo(image: original, failure: failure)
     }
 
-    /// Lets images be rendered again that failed: a user asks for it.
+    /// Retries images whose rendering failed, at a user's request.
     mutating func retry(_ originals: Set<Digest>) {
         for original in originals { records.forgetFailure(of: original) }
         isSweepDue = true
         askAgain()
     }
 
-    /// Lets images be rendered again during which the renderer was killed, or took too long, if it is time.
+    /// Retries images whose renderer was killed or took too long, once ``interruptionEnd`` has come.
     mutating func retryInterrupted(at now: Timestamp) {
         guard let end = interruptionEnd, end <= now else { return }
         interruptionEnd = nil
@@ -158,7 +158,7 @@ struct Renditions: Sendable {
         }
     }
 
-    /// Those of these images that are renditions on disk.
+    /// The subset of `images` that are renditions on disk.
     func made(among images: Set<Digest>) -> Set<AppListDocument.Image> {
         Set(records.all.lazy.filter { images.contains($0.sha256) && !isStaged($0.sha256) })
     }
@@ -171,27 +171,27 @@ struct Renditions: Sendable {
     /// The names of the staged files.
     var stagedNames: Set<String> { Set(staged.waitingImages.map(\.name)) }
 
-    /// Whether a rendition waits to be published, or is being.
+    /// Whether a rendition waits to be published, or is being published.
     func isStaged(_ rendition: Digest) -> Bool { staged.contains(rendition) }
 
     /// Records that a publication has these staged renditions.
     mutating func beginPublication(_ images: [StagedImage]) { staged.beginPublication(of: images) }
 
-    /// Records that they are on disk.
+    /// Records that the renditions of the publication are on disk.
     mutating func endPublication() { staged.endPublication() }
 
-    /// Forgets them, since they are lost; returns what else was staged, and is no longer wanted.
+    /// Forgets the renditions of a failed publication, which are lost; returns other staged ones that are no longer
+    /// wanted.
     mutating func failPublication() -> [StagedImage] { forget(staged.failPublication()).staged }
 
-    /// Stages them again; returns those that are no longer wanted.
+    /// Stages the renditions of an aborted publication again; returns staged ones that are no longer wanted.
     mutating func abortPublication() -> [StagedImage] {
         staged.abortPublication()
         return staged.removeWaiting(besides: records.all)
     }
 
-    /// Forgets all renditions that are not on disk; returns what was staged.
-    ///
-    /// What the order under way brings is lost as well.
+    /// Forgets all renditions that are not on disk, including the results of the order under way; returns the staged
+    /// ones.
     mutating func dropStaged() -> [StagedImage] {
         queue.invalidateOrder()
         return forget(Set(staged.waitingImages.map(\.image.sha256))).staged
@@ -209,8 +209,8 @@ struct Renditions: Sendable {
 
     /// Forgets images, as renditions and as originals: they are to be removed, damaged, or were never written.
     ///
-    /// Renditions that are still wanted are made again. Returns the originals whose renditions are among them, and what
-    /// was staged of them.
+    /// Renditions that are still wanted are made again. Returns the originals whose renditions are among the images, and
+    /// staged renditions that are no longer wanted.
     mutating func forget(_ images: Set<Digest>) -> (originals: Set<Digest>, staged: [StagedImage]) {
         guard !images.isEmpty else { return ([], []) }
         queue.remove(images)
@@ -219,20 +219,20 @@ struct Renditions: Sendable {
         return (originals, staged.removeWaiting(besides: records.all))
     }
 
-    // MARK: What to render
+    // MARK: Orders
 
     /// The sizes in pixels in which an image must still be rendered.
     private func missing(of original: Digest) -> [Int] { records.missing(of: original, among: pixels) }
 
     private func isWanted(_ original: Digest) -> Bool { isOn && !missing(of: original).isEmpty }
 
-    /// Lets an image that a document shows be rendered, unless it is.
+    /// Queues an image that a document shows for rendering, unless it has all renditions.
     mutating func want(_ image: AppListDocument.Image, for url: IconURL, in list: ListName) {
         guard isWanted(image.sha256) else { return }
         queue.add(RenditionQueue.Original(image: image, url: url, lists: [list]))
     }
 
-    /// Lets all images on disk that lists show be rendered, if something may be missing; O(*n*) in the number of entries.
+    /// Queues all images that lists show and that lack renditions, if a sweep is due; O(*n*) in the number of entries.
     mutating func sweep(_ catalog: Catalog) {
         guard isOn, isSweepDue else { return }
         isSweepDue = false
@@ -246,10 +246,10 @@ struct Renditions: Sendable {
 
     mutating func sweepAgain() { isSweepDue = true }
 
-    /// Lets copies be taken that an upstream did not have.
+    /// Forgets upstream misses, so that those copies are requested again.
     mutating func forgetMisses() { queue.forgetMisses() }
 
-    /// Begins the next order, if there is something to render and a renderer for it, or a copy of what it would make.
+    /// Begins the next order, if an image can be rendered, or its renditions can be copied from an upstream.
     mutating func begin(
         at now: Timestamp, copyOf copy: (_ original: Digest, _ pixels: Int) -> UpstreamRequest? = { _, _ in nil }
     ) -> RenderOrder? {
@@ -257,7 +257,7 @@ struct Renditions: Sendable {
         var order = RenderOrder(maxPixels: maxPixels)
         (order.fit, order.enlarges) = (settings.fit, settings.enlarge)
         order.mayRender = !renderer.isWaiting(at: now)
-        // Nobody has asked which renderer there is.
+        // The version of the renderer is not known yet.
         let isQuestion = !renderer.isReady && order.mayRender
         return queue.begin(
             order, isQuestion: isQuestion,
@@ -270,16 +270,16 @@ struct Renditions: Sendable {
         return [renderer.retry, interruptionEnd].compactMap(\.self).min()
     }
 
-    /// Whether nothing is being rendered, and nothing can be now.
+    /// Whether no order is under way, and none can begin now.
     func isIdle(at now: Timestamp) -> Bool {
         if queue.isUnderWay { return false }
         guard isOn, !renderer.isWaiting(at: now) else { return true }
         return renderer.isReady && !queue.hasWaiting && !isSweepDue
     }
 
-    // MARK: What was rendered
+    // MARK: Results
 
-    /// What an order changed.
+    /// The consequences of an order.
     struct Outcome {
         var staged: [StagedImage] = []
         /// Renditions that are no longer wanted, or are on disk.
@@ -289,7 +289,7 @@ struct Renditions: Sendable {
         var damaged: Set<Digest> = []
     }
 
-    /// Applies the end of an order; `isOnDisk` tells of an image whether it is in `icons/` and stays there.
+    /// Applies the end of an order; `isOnDisk` tells whether an image is in `icons/` and stays there.
     mutating func apply(_ report: RenderReport, isOnDisk: (Digest) -> Bool, at now: Timestamp) -> Outcome {
         var outcome = Outcome()
         recordRenderer(report, at: now)
@@ -307,7 +307,7 @@ struct Renditions: Sendable {
                 for (pixels, image) in images {
                     let rendition = image.image.sha256
                     records.add(image.image, of: digest, pixels: pixels)
-                    // It may be shown already, as a rendition of another image.
+                    // The rendition may be shown already, as one of another image.
                     if isStaged(rendition) || isOnDisk(rendition) {
                         outcome.unused.append(image)
                     } else {
@@ -317,7 +317,7 @@ struct Renditions: Sendable {
                 }
                 lagging.formUnion(original.lists)
             case .failed(let failure):
-                // Renditions by other rules would stay for ever.
+                // Otherwise renditions by other rules would stay for ever.
                 if records.removeOutdated(of: digest) {
                     lagging.formUnion(original.lists)
                     replaces = true
@@ -343,19 +343,19 @@ struct Renditions: Sendable {
         if let found = report.version, found != rules.version {
             let isOther = rules.version != nil
             rules.version = found
-            // What this order brought is by the new one.
+            // The results of this order are by the new version, and are recorded next.
             if isOther { outdate() }
         }
         if let found = report.programs, found != rules.programs {
             rules.programs = found
-            // What no program read may be read by one of them now.
+            // One of the programs may support formats that were unsupported before.
             forgetFailures { $0 == .unsupported }
         }
     }
 
     // MARK: Lists with new renditions
 
-    /// Records that renditions were made which the document of a list lacks.
+    /// Records that the document of a list lacks new renditions.
     mutating func recordLagging(_ list: ListName) { lagging.insert(list) }
 
     /// Removes and returns the lists whose documents are to be written again.
@@ -371,12 +371,12 @@ struct Renditions: Sendable {
         return lagging
     }
 
-    /// When they are to be written at the latest; `nil` if there are none.
+    /// When the documents of ``lagging`` lists must be written; `nil` if there are none.
     var laggingDue: Timestamp? { laggingSince.map { $0 + Self.gathering } }
 
     // MARK: State
 
-    /// Why what waits cannot be rendered, as a clause; `nil` if nothing is known to be wrong.
+    /// Why waiting images cannot be rendered, as a clause; `nil` if no reason is known.
     var trouble: String? {
         isOn && queue.isInUse ? renderer.trouble : nil
     }

@@ -5,17 +5,17 @@ import HTTPRules
 /// The renditions that no generation on disk names yet.
 struct StagedRenditions: Sendable {
     private var waiting: [Digest: StagedImage] = [:]
-    /// Those that are being published.
+    /// The renditions that are being published.
     private var inFlight: [Digest: StagedImage] = [:]
 
-    /// Whether none waits, and none is being published.
+    /// Whether no rendition waits or is being published.
     var isEmpty: Bool { waiting.isEmpty && inFlight.isEmpty }
     var waitingImages: some Collection<StagedImage> { waiting.values }
 
-    /// Whether a rendition waits to be published, or is being.
+    /// Whether a rendition waits to be published, or is being published.
     func contains(_ rendition: Digest) -> Bool { waiting[rendition] != nil || inFlight[rendition] != nil }
 
-    /// Those of the waiting ones that documents name.
+    /// The waiting renditions that these documents reference.
     func waiting(in documents: [AppListDocument]) -> [StagedImage] {
         guard !waiting.isEmpty else { return [] }
         let named = Set(documents.lazy.flatMap(\.apps).flatMap(\.renditions).map(\.image.sha256))
@@ -32,13 +32,13 @@ struct StagedRenditions: Sendable {
 
     mutating func endPublication() { inFlight = [:] }
 
-    /// Lets those that were being published wait again.
+    /// Moves the renditions of an aborted publication back to the waiting ones.
     mutating func abortPublication() {
         waiting.merge(inFlight) { $1 }
         inFlight = [:]
     }
 
-    /// Removes and returns those that were being published.
+    /// Removes and returns the renditions of a failed publication.
     mutating func failPublication() -> Set<Digest> {
         defer { inFlight = [:] }
         return Set(inFlight.keys)
@@ -46,7 +46,7 @@ struct StagedRenditions: Sendable {
 
     // MARK: Removal
 
-    /// Removes and returns those that wait and are none of these renditions.
+    /// Removes and returns the waiting renditions that are not in `wanted`.
     mutating func removeWaiting(besides wanted: some Sequence<AppListDocument.Image>) -> [StagedImage] {
         guard !waiting.isEmpty else { return [] }
         let wanted = Set(wanted.lazy.map(\.sha256))
@@ -55,7 +55,7 @@ struct StagedRenditions: Sendable {
         return Array(unwanted.values)
     }
 
-    /// Removes and returns all that wait.
+    /// Removes and returns all waiting renditions.
     mutating func removeWaiting() -> [StagedImage] {
         defer { waiting = [:] }
         return Array(waiting.values)
