@@ -100,29 +100,13 @@ extension AppListDocument.App {
     ]
 
     fileprivate init?(_ text: inout WrittenJSON) {
-        var name: String?
-        guard text.take("{ ") else { return nil }
-        if text.take("\"name\": ") {
-            name = text.string()
-            guard name != nil, text.take(", ") else { return nil }
-        }
-        var id: String?
-        if text.take("\"id\": ") {
-            id = text.string()
-            guard id != nil, text.take(", ") else { return nil }
-        }
-        guard text.take("\"icon\": "), let icon = text.string() else { return nil }
-        var download: String?
-        if text.take(", \"download\": ") {
-            download = text.string()
-            guard download != nil else { return nil }
-        }
-        var expected: Digest?
-        if text.take(", \"expected\": ") {
-            expected = text.digest()
-            guard expected != nil else { return nil }
-        }
-        guard text.take(", \"status\": "), let state = AppListDocument.State(&text) else { return nil }
+        guard text.take("{ "), let name = text.optional("\"name\": ", before: ", ", { $0.string() }),
+            let id = text.optional("\"id\": ", before: ", ", { $0.string() }),
+            text.take("\"icon\": "), let icon = text.string(),
+            let download = text.optional(", \"download\": ", { $0.string() }),
+            let expected = text.optional(", \"expected\": ", { $0.digest() }),
+            text.take(", \"status\": "), let state = AppListDocument.State(&text)
+        else { return nil }
         var previous: AppListDocument.Previous?
         if case .ready = state, text.take(", \"previous\": ") {
             previous = AppListDocument.Previous(&text)
@@ -164,16 +148,11 @@ extension AppListDocument.Rendition {
 
 extension AppListDocument.Previous {
     fileprivate init?(_ text: inout WrittenJSON) {
-        guard let icon = text.string() else { return nil }
-        self.init(icon: IconURL(icon), since: nil)
-        if text.take(", \"previousSince\": ") {
-            since = text.string().flatMap(Timestamp.init)
-            guard since != nil else { return nil }
-        }
-        if text.take(", \"error\": ") {
-            error = text.string()
-            guard error != nil else { return nil }
-        }
+        guard let icon = text.string(),
+            let since = text.optional(", \"previousSince\": ", { $0.string().flatMap(Timestamp.init) }),
+            let error = text.optional(", \"error\": ", { $0.string() })
+        else { return nil }
+        self.init(icon: IconURL(icon), since: since, error: error)
     }
 }
 

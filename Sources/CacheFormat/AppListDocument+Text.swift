@@ -4,16 +4,11 @@ extension AppListDocument {
     /// The JSON text: keys in a fixed order, one app per line.
     package var text: [UInt8] {
         var text = JSONText(capacity: 300 * (apps.count + 1))
-        text.literal("{ \"format\": ")
-        text.number(CacheLayout.format)
-        text.literal(", \"list\": ")
-        text.string(list.text)
-        text.literal(", \"source\": { \"sha256\": ")
-        text.digest(source.sha256)
-        text.literal(", \"bytes\": ")
-        text.number(source.bytes)
-        text.literal(", \"modified\": ")
-        text.string(source.modified.description)
+        text.number(after: "{ \"format\": ", CacheLayout.format)
+        text.string(after: ", \"list\": ", list.text)
+        text.digest(after: ", \"source\": { \"sha256\": ", source.sha256)
+        text.number(after: ", \"bytes\": ", source.bytes)
+        text.string(after: ", \"modified\": ", source.modified.description)
         text.literal(" }, \"apps\": [")
         for (index, app) in apps.enumerated() {
             text.newLine(isFirst: index == 0)
@@ -30,25 +25,16 @@ extension AppListDocument.App {
     fileprivate func write(to text: inout JSONText) {
         text.literal("{ ")
         if let name {
-            text.literal("\"name\": ")
-            text.string(name)
+            text.string(after: "\"name\": ", name)
             text.literal(", ")
         }
         if let id {
-            text.literal("\"id\": ")
-            text.string(id)
+            text.string(after: "\"id\": ", id)
             text.literal(", ")
         }
-        text.literal("\"icon\": ")
-        text.string(icon.text)
-        if let download {
-            text.literal(", \"download\": ")
-            text.string(download)
-        }
-        if let expected {
-            text.literal(", \"expected\": ")
-            text.digest(expected)
-        }
+        text.string(after: "\"icon\": ", icon.text)
+        if let download { text.string(after: ", \"download\": ", download) }
+        if let expected { text.digest(after: ", \"expected\": ", expected) }
         switch state {
         case .ready(let image):
             text.literal(", \"status\": \"ready\", \"path\": ")
@@ -58,8 +44,7 @@ extension AppListDocument.App {
         case .pending:
             text.literal(", \"status\": \"pending\"")
         case .failed(let error):
-            text.literal(", \"status\": \"failed\", \"error\": ")
-            text.string(error)
+            text.string(after: ", \"status\": \"failed\", \"error\": ", error)
         }
         text.literal(" }")
     }
@@ -83,32 +68,20 @@ extension AppListDocument.Image {
     /// Appends the image's path and its other members.
     fileprivate func write(to text: inout JSONText, withType: Bool) {
         writePath(to: &text)
-        text.literal(", \"sha256\": ")
-        text.digest(sha256)
-        text.literal(", \"bytes\": ")
-        text.number(bytes)
+        text.digest(after: ", \"sha256\": ", sha256)
+        text.number(after: ", \"bytes\": ", bytes)
         if withType {
-            text.literal(", \"type\": ")
-            text.string(type)
+            text.string(after: ", \"type\": ", type)
         }
-        text.literal(", \"width\": ")
-        text.number(width)
-        text.literal(", \"height\": ")
-        text.number(height)
+        text.number(after: ", \"width\": ", width)
+        text.number(after: ", \"height\": ", height)
     }
 }
 
 extension AppListDocument.Previous {
     fileprivate func write(to text: inout JSONText) {
-        text.literal(", \"previous\": ")
-        text.string(icon.text)
-        if let since {
-            text.literal(", \"previousSince\": ")
-            text.string(since.description)
-        }
-        if let error {
-            text.literal(", \"error\": ")
-            text.string(error)
-        }
+        text.string(after: ", \"previous\": ", icon.text)
+        if let since { text.string(after: ", \"previousSince\": ", since.description) }
+        if let error { text.string(after: ", \"error\": ", error) }
     }
 }

@@ -15,12 +15,15 @@ package struct JSONText {
         bytes.append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    package mutating func number(_ number: Int) {
+    /// Appends JSON text unchanged, then a number.
+    package mutating func number(after beginning: StaticString = "", _ number: Int) {
+        literal(beginning)
         bytes.append(contentsOf: String(number).utf8)
     }
 
-    /// Appends a string, quoted and escaped.
-    package mutating func string(_ text: String) {
+    /// Appends JSON text unchanged, then a string, quoted and escaped.
+    package mutating func string(after beginning: StaticString = "", _ text: String) {
+        literal(beginning)
         var text = text
         text.withUTF8 { utf8 in
             literal("\"")
@@ -51,8 +54,9 @@ package struct JSONText {
         bytes.append(contentsOf: value.text.utf8)
     }
 
-    /// Appends a digest, quoted.
-    package mutating func digest(_ digest: Digest) {
+    /// Appends JSON text unchanged, then a digest, quoted.
+    package mutating func digest(after beginning: StaticString = "", _ digest: Digest) {
+        literal(beginning)
         literal("\"")
         digest.write(to: &bytes)
         literal("\"")

@@ -25,6 +25,18 @@ package struct WrittenJSON {
         return isNext
     }
 
+    /// Reads a member that may be missing; its JSON text begins with `beginning`, and `end` follows its value.
+    ///
+    /// - Returns: `.some(nil)` if the member is missing; `nil` if its value cannot be read.
+    @inline(__always)
+    mutating func optional<Value>(
+        _ beginning: StaticString, before end: StaticString = "", _ read: (inout WrittenJSON) -> Value?
+    ) -> Value?? {
+        guard take(beginning) else { return .some(nil) }
+        guard let value = read(&self), take(end) else { return nil }
+        return value
+    }
+
     /// Reads the next string; `nil` if there is none, or it has an escape that this package does not write.
     package mutating func string() -> String? {
         take("\"") ? rest() : nil

@@ -11,17 +11,12 @@ extension IconMemo {
     // [ image, freshUntil, response, failure, trail ]
     var json: [UInt8] {
         var text = JSONText(capacity: 512)
-        text.literal("[ ")
-        text.orNull(image) { $0.digest($1) }
-        text.literal(", ")
+        text.orNull(after: "[ ", image) { $0.digest($1) }
         // `.distantPast` (freshness unknown) is stored as null.
-        text.orNull(freshUntil == .distantPast ? nil : freshUntil) { $0.time($1) }
-        text.literal(", ")
-        text.orNull(response) { $1.write(to: &$0, of: url) }
-        text.literal(", ")
-        text.orNull(failure) { $1.write(to: &$0) }
-        text.literal(", ")
-        text.orNull(trail) { $1.write(to: &$0) }
+        text.orNull(after: ", ", freshUntil == .distantPast ? nil : freshUntil) { $0.time($1) }
+        text.orNull(after: ", ", response) { $1.write(to: &$0, of: url) }
+        text.orNull(after: ", ", failure) { $1.write(to: &$0) }
+        text.orNull(after: ", ", trail) { $1.write(to: &$0) }
         text.literal(" ]")
         return text.bytes
     }
@@ -46,16 +41,11 @@ extension IconMemo {
 extension StoredResponse {
     // [ status, url, fields, requestTime, responseTime ]
     fileprivate func write(to text: inout JSONText, of icon: IconURL) {
-        text.literal("[ ")
-        text.number(status)
-        text.literal(", ")
-        text.orNull(url.map { IconURL($0) == icon ? "" : $0 }) { $0.string($1) }
-        text.literal(", ")
-        text.string(fields.text)
-        text.literal(", ")
-        text.time(requestTime)
-        text.literal(", ")
-        text.time(responseTime)
+        text.number(after: "[ ", status)
+        text.orNull(after: ", ", url.map { IconURL($0) == icon ? "" : $0 }) { $0.string($1) }
+        text.string(after: ", ", fields.text)
+        text.time(after: ", ", requestTime)
+        text.time(after: ", ", responseTime)
         text.literal(" ]")
     }
 }
@@ -76,14 +66,10 @@ extension PackedResponse {
 extension IconRecord.Failure {
     // [ code, message, attempts, nextAttempt ]
     fileprivate func write(to text: inout JSONText) {
-        text.literal("[ ")
-        text.string(code.rawValue)
-        text.literal(", ")
-        text.string(message)
-        text.literal(", ")
-        text.number(attempts)
-        text.literal(", ")
-        text.orNull(nextAttempt) { $0.time($1) }
+        text.string(after: "[ ", code.rawValue)
+        text.string(after: ", ", message)
+        text.number(after: ", ", attempts)
+        text.orNull(after: ", ", nextAttempt) { $0.time($1) }
         text.literal(" ]")
     }
 
@@ -108,17 +94,12 @@ extension FetchTrail {
         text.literal("[ ")
         for (index, hop) in hops.enumerated() {
             if index > 0 { text.literal(", ") }
-            text.literal("{ \"url\": ")
-            text.string(hop.url)
-            text.literal(", \"status\": ")
-            text.orNull(hop.status) { $0.number($1) }
-            text.literal(", \"allowedBy\": ")
-            text.orNull(hop.allowedBy) { $0.string($1) }
-            text.literal(", \"proxy\": ")
-            text.orNull(hop.proxy) { $0.string($1) }
+            text.string(after: "{ \"url\": ", hop.url)
+            text.orNull(after: ", \"status\": ", hop.status) { $0.number($1) }
+            text.orNull(after: ", \"allowedBy\": ", hop.allowedBy) { $0.string($1) }
+            text.orNull(after: ", \"proxy\": ", hop.proxy) { $0.string($1) }
             if let credential = hop.credential {
-                text.literal(", \"credential\": ")
-                text.string(credential)
+                text.string(after: ", \"credential\": ", credential)
             }
             text.literal(" }")
         }
@@ -150,9 +131,14 @@ extension FetchTrail {
 
 extension JSONText {
     /// Appends milliseconds since 1970; 0 for a time before that.
-    fileprivate mutating func time(_ time: Timestamp) { number(Int(max(time.milliseconds, 0))) }
+    fileprivate mutating func time(after beginning: StaticString = "", _ time: Timestamp) {
+        number(after: beginning, Int(max(time.milliseconds, 0)))
+    }
 
-    fileprivate mutating func orNull<Value>(_ value: Value?, _ write: (inout JSONText, Value) -> Void) {
+    fileprivate mutating func orNull<Value>(
+        after beginning: StaticString, _ value: Value?, _ write: (inout JSONText, Value) -> Void
+    ) {
+        literal(beginning)
         if let value { write(&self, value) } else { literal("null") }
     }
 }
