@@ -24,6 +24,7 @@ let small = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))
 /// Without them, they run on those of the standard executor. The decision “Threads for tasks, behind a switch” has the
 /// cost.
 let hasTaskThreads = Context.environment["SYNCAGENT_STANDARD_EXECUTOR"] == nil
+let taskThreads: [SwiftSetting] = hasTaskThreads ? [.define("TASK_THREADS")] : []
 
 /// How the programs of a release are linked.
 ///
@@ -145,7 +146,7 @@ let package = Package(
                 "IconCache", "ImageChecks", "Reports", "SyncPlan", "Transfers", system, logging, deque, heap,
             ],
             exclude: hasTaskThreads ? [] : ["Files/TaskThreads.swift"],
-            swiftSettings: smallOnThread + (hasTaskThreads ? [.define("TASK_THREADS")] : [])
+            swiftSettings: smallOnThread + taskThreads
         ),
 
         // The files of the dashboard and the description of the API, as bytes: the compiler embeds them.
@@ -273,7 +274,7 @@ let package = Package(
                 "ImageChecks", "Reports", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging,
                 nioCore, nioHTTP1, system,
             ],
-            swiftSettings: settings
+            swiftSettings: settings + taskThreads
         ),
         .testTarget(
             name: "AgentServerTests",

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import TestSupport
 import Testing
+
+@testable import AgentSettings
 
 @Suite("Texts from the table of settings")
 struct SettingTextsTests {
@@ -10,7 +11,12 @@ struct SettingTextsTests {
         let text = try Article("Settings", of: "SyncAgent").text
         let section = try #require(text.split(separator: "\n## All settings\n").last?.split(separator: "\n## ").first)
         let rows = section.split(separator: "\n").filter { $0.hasPrefix("| `") }.map(String.init)
-        #expect(rows == SettingKey.documentationRows, "\(SettingKey.documentationRows.joined(separator: "\n"))")
+        let expected = SettingKey.all.map { key in
+            let value = key.value(in: Settings()).replacing(Version.current, with: "VERSION")
+            let preset = value.isEmpty ? key.absence : "`\(value)`"
+            return "| `\(key.name)` | \(key.label) | \(preset) | \(key.effect.rawValue) | \(key.summary) |"
+        }
+        #expect(rows == expected, "\(expected.joined(separator: "\n"))")
     }
 
     @Test("the default file sets nothing, and each of its lines is a default")

@@ -1,17 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension SettingKey {
-    /// The default in the form for documentation: in backticks, or in words.
-    package var defaultText: String {
-        let value = value(in: Settings()).replacing(Version.current, with: "VERSION")
-        return value.isEmpty ? absence : "`\(value)`"
-    }
-
-    /// The rows of the table in the article Settings.
-    package static var documentationRows: [String] {
-        all.map { "| `\($0.name)` | \($0.label) | \($0.defaultText) | \($0.effect.rawValue) | \($0.summary) |" }
-    }
-
     /// A configuration file with all defaults, commented out.
     package static var defaultFile: String {
         var lines = [

@@ -29,7 +29,10 @@ final class TaskThreads: TaskExecutor {
         var isTimed = false
     }
 
-    private let startThread: TaskExecution.StartThread
+    /// Starts a named thread; returns whether it was started.
+    typealias StartThread = @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool
+
+    private let startThread: StartThread
     private let most: Int
     private let state = Mutex(State())
     /// Counts the jobs waiting for a thread (sem_post(3)).
@@ -44,7 +47,7 @@ final class TaskThreads: TaskExecutor {
     /// - Throws: `Errno` if no timer descriptor can be created.
     init(
         most: Int = max(4, sysconf(Int32(_SC_NPROCESSORS_ONLN))),
-        start: @escaping TaskExecution.StartThread = SyncAgent.startThread
+        start: @escaping StartThread = SyncAgent.startThread
     ) throws(Errno) {
         startThread = start
         timer = timerfd_create(CLOCK_BOOTTIME, Int32(TFD_CLOEXEC))

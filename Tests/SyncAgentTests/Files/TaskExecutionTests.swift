@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import Glibc
-import SyncAgent
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SyncAgent
+
+/// Threads for tasks; `nil` if the agent is built for the standard executor.
+private func makeTaskThreads(
+    most: Int, start: @escaping @Sendable (StaticString, @escaping @Sendable () -> Void) -> Bool = startThread
+) throws -> (any TaskExecutor)? {
+    #if TASK_THREADS
+        try TaskThreads(most: most, start: start)
+    #else
+        nil
+    #endif
+}
 
 /// What every executor of tasks must do: one with threads of the agent's own, and the standard one.
 @Suite("Executors of tasks", .timeLimit(.minutes(5)))
@@ -13,7 +25,7 @@ struct TaskExecutionTests {
         case own, standard
 
         func executor() throws -> (any TaskExecutor)? {
-            self == .own ? try TaskExecution.makeThreads(most: 2) : nil
+            self == .own ? try makeTaskThreads(most: 2) : nil
         }
     }
 
@@ -80,12 +92,12 @@ struct TaskExecutionTests {
 /// What only threads of the agent's own promise.
 @Suite(
     "Threads for tasks", .timeLimit(.minutes(5)),
-    .enabled("the package is built for the standard executor") { try TaskExecution.makeThreads(most: 1) != nil })
+    .enabled("the package is built for the standard executor") { try makeTaskThreads(most: 1) != nil })
 struct TaskThreadsTests {
     private let threads: any TaskExecutor
 
     init() throws {
-        threads = try #require(try TaskExecution.makeThreads(most: 2))
+        threads = try #require(try makeTaskThreads(most: 2))
     }
 
     /// The name of the thread that this runs on.
@@ -133,7 +145,7 @@ struct TaskThreadsTests {
     @Test("threads for tasks that cannot be started for a while are started later")
     func shortage() async throws {
         let tries = Atomic(0)
-        let threads = try TaskExecution.makeThreads(most: 4) { name, body in
+        let threads = try makeTaskThreads(most: 4) { name, body in
             let number = tries.add(1, ordering: .relaxed).newValue
             // The first one comes, then none for a while.
             return (2...20).contains(number) ? false : startThread(name, body)
