@@ -24,9 +24,7 @@ struct EventRoutes: Sendable {
             guard let page = await agent.events(from: start ?? .after(0), limit: limit) else {
                 throw APIError.stopping
             }
-            return Response(
-                status: .ok, headers: [.contentType: "application/json"],
-                body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
+            return try API.answer(page.text)
         }
         // A client that reconnects repeats its first query; this field overrides it.
         if let field = HTTPField.Name("Last-Event-ID"), let text = request.headers[field] {
