@@ -28,12 +28,7 @@ extension API {
             }
             query.state = state
         }
-        if let text = values["limit"] {
-            guard let limit = Int(text), (1...Self.pageLimits.most).contains(limit) else {
-                throw APIError.badRequest("limit must be a whole number from 1 to \(Self.pageLimits.most).")
-            }
-            query.limit = limit
-        }
+        if let limit = try values.number("limit", in: 1...Self.pageLimits.most) { query.limit = limit }
         switch await directory.page(query) {
         case .success(let page): return try Self.answer(page)
         case .failure(.stopping): throw APIError.stopping

@@ -17,9 +17,9 @@ struct EventRoutes: Sendable {
 
     private func answer(_ request: Request) async throws -> Response {
         let query = try request.query(["since", "last", "limit"])
-        let limit = try Self.number(query, "limit", in: 1...EventPage.longest) ?? 100
-        var start = try Self.number(query, "last").map(EventStart.last)
-        if let since = try Self.number(query, "since") { start = .after(since) }
+        let limit = try query.number("limit", in: 1...EventPage.longest) ?? 100
+        var start = try query.number("last").map(EventStart.last)
+        if let since = try query.number("since") { start = .after(since) }
         guard Self.wantsStream(request) else {
             guard let page = await agent.events(from: start ?? .after(0), limit: limit) else {
                 throw APIError.stopping
@@ -53,16 +53,5 @@ struct EventRoutes: Sendable {
 
     private static func wantsStream(_ request: Request) -> Bool {
         request.headers[values: .accept].contains { $0.asciiLowercased.contains(bytes: "text/event-stream") }
-    }
-
-    private static func number(
-        _ query: [String: String], _ name: String, in range: ClosedRange<Int> = 0...1 << 53
-    ) throws -> Int? {
-        guard let text = query[name] else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw APIError.badRequest(
-                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
-        }
-        return number
     }
 }

@@ -144,3 +144,17 @@ extension Request {
         return PercentEncoding.decode(text[...].utf8).flatMap { String(validating: $0, as: UTF8.self) }
     }
 }
+
+extension [String: String] {
+    /// The whole number that a parameter of the query gives; `nil` if it is missing.
+    ///
+    /// - Throws: ``APIError`` if the parameter is no number in the range.
+    func number(_ name: String, in range: ClosedRange<Int> = 0...1 << 53) throws -> Int? {
+        guard let text = self[name] else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw APIError.badRequest(
+                "\(name) must be a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+}

@@ -72,14 +72,7 @@ package enum ShellWord {
     /// Whether a byte has no special meaning in a shell.
     package static func isPlain(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || plain.contains(byte) }
 
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool { byte.isLetter || byte.isDigit }
 
     /// A file name as an argument; `./` keeps a leading dash from being read as an option.
     package static func file(_ path: String) -> String {

@@ -110,16 +110,8 @@ package struct IconIndex: Sendable {
 
     private static func bytes(_ hex: String) -> [UInt8]? {
         guard hex.utf8.count.isMultiple(of: 2), hex.utf8.count <= 2 * longestKey else { return nil }
-        let values = hex.utf8.map(value)
+        let values = hex.utf8.map(PercentEncoding.digit)
         guard !values.contains(nil) else { return nil }
         return stride(from: 0, to: values.count, by: 2).map { (values[$0] ?? 0) << 4 | (values[$0 + 1] ?? 0) }
-    }
-
-    private static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46, 0x61...0x66: (digit | 0x20) - 0x57
-        default: nil
-        }
     }
 }
