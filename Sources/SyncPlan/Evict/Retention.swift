@@ -243,7 +243,7 @@ struct Retention: Sendable {
                 catalog.icons[url].flatMap { $0.isReferenced ? nil : $0.image }
             })
         orphans.formUnion(kept.lazy.map(\.image))
-        let retired = orphans.count { !catalog.needs($0) }
+        let retired = orphans.count { !catalog.images[$0].isShown }
         reviewHold(in: catalog)
         brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
     }
@@ -256,7 +256,7 @@ struct Retention: Sendable {
         let lost = catalog.retired.filter { !replaced.contains($0.key) }
         let images = Set(lost.values)
             .union(ledger.retiredLastImages(except: replaced, in: catalog))
-        let retired = images.count { !catalog.needs($0) }
+        let retired = images.count { !catalog.images[$0].isShown }
         brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
     }
 

@@ -93,7 +93,7 @@ extension RetirementLedger {
                 let url = catalog.icons[icon].url
                 if replaced.contains(url) { continue }
                 if let image = catalog.icons[icon].icon.image {
-                    if !catalog.needs(image) { images.insert(image) }
+                    if !catalog.images[image].isShown { images.insert(image) }
                 } else if !showLast.contains(url) {
                     lost.insert(icon)
                 }
@@ -120,11 +120,11 @@ extension RetirementLedger {
             let images = apps.compactMap(\.last?.image)
             // The icon's own image has replaced one of them.
             if catalog.icons[url]?.hasImage == true {
-                return images.filter { $0 != images.first && !catalog.needs($0) }
+                return images.filter { $0 != images.first && !catalog.images[$0].isShown }
             }
             // If the list returns, its icon is named and has no image.
             if catalog.isReplaced(url) || replaced.contains(url) { return [] }
-            return images.filter { !catalog.needs($0) }
+            return images.filter { !catalog.images[$0].isShown }
         }
     }
 }

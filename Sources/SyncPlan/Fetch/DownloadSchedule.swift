@@ -16,7 +16,7 @@ struct DownloadSchedule: Sendable {
     @Shared private var settings: Settings.Fetch
     /// Whether nothing is retried, so that a run with `--once` ends however many servers fail.
     let triesOnce: Bool
-    private(set) var queue: FetchQueue
+    var queue: FetchQueue
     private var dueTimes = Heap<DueTime<IconID>>()
     /// The origins that failed recently.
     private(set) var origins: [String: OriginHealth] = [:]
@@ -31,7 +31,7 @@ struct DownloadSchedule: Sendable {
     /// The URLs that were in flight when a publication failed.
     private var invalidated: Set<IconURL> = []
     private(set) var receivedBytes = 0
-    private(set) var networkLogin = NetworkLogin()
+    var networkLogin = NetworkLogin()
     /// The icons that failed before a network's login was suspected, or that can be retried after it.
     private var loginIcons: [IconURL] = []
     /// The pauses of new downloads.
@@ -62,15 +62,6 @@ struct DownloadSchedule: Sendable {
     }
 
     // MARK: The queue
-
-    /// Queues an icon for download.
-    mutating func add(_ url: IconURL, origin: String, for list: ListName, _ priority: FetchQueue.Priority) {
-        queue.add(url, origin: origin, list: list, priority: priority)
-    }
-
-    mutating func remove(_ url: IconURL) { queue.remove(url) }
-    mutating func raise(_ url: IconURL) { queue.raise(url) }
-    mutating func move(_ url: IconURL, to list: ListName) { queue.move(url, to: list) }
 
     /// Dequeues the icons to start now.
     mutating func start() -> [IconURL] { mayStart ? queue.start() : [] }
@@ -114,14 +105,6 @@ struct DownloadSchedule: Sendable {
         defer { loginIcons = [] }
         return loginIcons
     }
-
-    /// The delay until the next attempt of an icon that got the login page of a network.
-    mutating func loginDelay(of url: IconURL, from origin: String, in turn: inout Turn) -> Duration {
-        networkLogin.delay(of: url, from: origin, at: turn.now, using: &turn.generator)
-    }
-
-    /// Forgets an icon that does not wait for a network's login any more.
-    mutating func leaveLogin(_ url: IconURL) { networkLogin.leave(url) }
 
     /// Returns the icons requested in place of login probes that left, each with a time no earlier than the probe's
     /// next attempt, so that there are no more requests if each icon fails in another way.

@@ -40,7 +40,8 @@ extension IconBook {
             let source = try settings.network.source(of: url)
             // A source has its own queue, even if icons also come from its server.
             let origin = copies ?? source.origin
-            downloads.add(url, origin: origin, for: catalog.shortestList(naming: url), reason.priority)
+            let list = catalog.shortestList(naming: url)
+            downloads.queue.add(url, origin: origin, list: list, priority: reason.priority)
             apply(.queued(source, origin: origin), to: url, in: &turn)
         } catch {
             sources.forget(url)
@@ -276,7 +277,7 @@ extension IconBook {
         let delay: Duration?
         if failure.code == .fetch(.networkLogin) {
             let origin = (try? settings.network.source(of: url).origin) ?? ""
-            delay = downloads.loginDelay(of: url, from: origin, in: &turn)
+            delay = downloads.networkLogin.delay(of: url, from: origin, at: turn.now, using: &turn.generator)
         } else {
             delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
         }

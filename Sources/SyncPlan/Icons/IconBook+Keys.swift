@@ -17,7 +17,7 @@ extension IconBook {
             }
             // Only the newest URL is requested.
             for other in others where catalog.icons[other]?.isQueued == true {
-                downloads.remove(other)
+                downloads.queue.remove(other)
                 sources.drop(other)
                 apply(.dequeued, to: other, in: &turn)
             }

@@ -18,7 +18,7 @@ extension IconBook {
         for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
         requestNewest(of: left, in: &turn)
         for url in diff.added { retry(url, after: .authRefused, in: &turn) }
-        for url in queued { downloads.move(url, to: catalog.shortestList(naming: url)) }
+        for url in queued { downloads.queue.move(url, to: catalog.shortestList(naming: url)) }
         let unnamed = partials.forget { url in
             guard let icon = catalog.icons[url] else { return true }
             // A running download keeps its partial image.
@@ -30,11 +30,11 @@ extension IconBook {
     /// Ends the work on an icon that no list names any more.
     private mutating func retire(_ url: IconURL, in turn: inout Turn) {
         guard let id = catalog.icons.id(of: url), case let icon = catalog.icons[id].icon else { return }
-        if let image = icon.image, !catalog.needs(image) { turn.emit(.iconRetired(url)) }
+        if let image = icon.image, !catalog.images[image].isShown { turn.emit(.iconRetired(url)) }
         switch icon.phase {
         case .idle: decide(url, in: &turn)
         case .queued:
-            downloads.remove(url)
+            downloads.queue.remove(url)
             apply(.dequeued, to: url, in: &turn)
         case .fetching: cancel(url, in: &turn)
         case .blocked:
@@ -113,7 +113,7 @@ extension IconBook {
                 sharedDownloads.insist(on: url)
             }
             apply(.requested(turn.now, isRefresh: isRefresh, isFull: isFull), to: url, in: &turn)
-            downloads.raise(url)
+            downloads.queue.raise(url)
         }
     }
 

@@ -80,7 +80,7 @@ extension IconBook {
     /// Retires last images, unless something still shows them.
     mutating func retire(_ images: [App.LastImage], in turn: inout Turn) {
         var told: Set<IconURL> = []
-        for last in images where !catalog.needs(last.image) && told.insert(last.url).inserted {
+        for last in images where !catalog.images[last.image].isShown && told.insert(last.url).inserted {
             turn.emit(.iconRetired(last.url))
             catalog.recordOrphan(last.image, of: last.url)
         }
@@ -163,7 +163,7 @@ extension IconBook {
     mutating func showRecovered(_ images: Set<ImageID>, in turn: inout Turn) {
         guard !images.isEmpty else { return }
         for list in retention.ledger.lists(showingLast: images) where showAgain(in: list, &turn) {
-            publishing.markChanged(list, at: turn.now)
+            publishing.window.markChanged(list, at: turn.now)
         }
     }
 
@@ -183,7 +183,7 @@ extension IconBook {
             }
             guard !replaced.isEmpty else { continue }
             retire(replaced.compactMap(\.self), in: &turn)
-            publishing.markChanged(list, at: turn.now)
+            publishing.window.markChanged(list, at: turn.now)
         }
     }
 
@@ -212,7 +212,7 @@ extension IconBook {
             }
             guard !icons.isEmpty else { continue }
             changed.insert(list)
-            publishing.markChanged(list, at: turn.now)
+            publishing.window.markChanged(list, at: turn.now)
             for icon in icons {
                 if catalog.icons[icon]?.failure?.nextAttempt != nil {
                     apply(.retried(turn.now), to: icon, in: &turn)

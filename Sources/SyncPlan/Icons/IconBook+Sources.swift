@@ -35,7 +35,7 @@ extension IconBook {
     /// Dequeues icons whose source's circuit breaker opened, and decides again where they come from.
     mutating func requeueBlocked(in turn: inout Turn) {
         for url in sources.drainBlocked() where catalog.icons[url]?.isQueued == true {
-            downloads.remove(url)
+            downloads.queue.remove(url)
             sources.drop(url)
             apply(.dequeued, to: url, in: &turn)
         }
@@ -49,7 +49,7 @@ extension IconBook {
         case .fetching, .blocked, .staged: return
         case .queued:
             guard !sources.isTaking(url), canDeliver else { return }
-            downloads.remove(url)
+            downloads.queue.remove(url)
             apply(.dequeued, to: url, in: &turn)
         case .idle:
             if let failure = icon.failure {

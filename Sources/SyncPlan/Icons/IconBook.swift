@@ -76,7 +76,7 @@ struct IconBook: Sendable {
         if change.changesMemo { turn.memos.mark(icon: catalog.icons[id].url, at: turn.now) }
         if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[id].url, turn.wallClock)) }
         if change.changesDocuments {
-            for list in catalog.icons[id].icon.lists { publishing.markChanged(list, at: turn.now) }
+            for list in catalog.icons[id].icon.lists { publishing.window.markChanged(list, at: turn.now) }
         }
         if !keyGroups.isEmpty { share(event, of: catalog.icons[id].url, in: &turn) }
         if change.needsDecision { decide(id, in: &turn) }
@@ -89,7 +89,7 @@ struct IconBook: Sendable {
 
     mutating func decide(_ id: IconID, in turn: inout Turn) {
         if downloads.networkLogin.mayHoldIcons, !awaitsLogin(id) {
-            downloads.leaveLogin(catalog.icons[id].url)
+            downloads.networkLogin.leave(catalog.icons[id].url)
         }
         switch catalog.fetchPlan(of: id, now: turn.now) {
         case .fetch(let reason): supply(catalog.icons[id].url, reason, in: &turn)
@@ -175,7 +175,7 @@ struct IconBook: Sendable {
         for id in catalog.icons.ids {
             let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
             if icon.isQueued {
-                downloads.remove(url)
+                downloads.queue.remove(url)
                 sources.drop(url)
                 apply(.dequeued, to: id, in: &turn)
             } else if icon.phase == .fetching {
@@ -202,22 +202,22 @@ struct IconBook: Sendable {
         let wasOpen = space.isOpen
         if case .success(let there) = found {
             let deferred = publishing.window.deferred
-            publishing.deferLists(space.admitDocuments(to: there, above: settings.cache.minFree))
+            publishing.window.deferLists(space.admitDocuments(to: there, above: settings.cache.minFree))
             if publishing.window.deferred != deferred { markStagedLists() }
         }
         for url in space.apply(found, above: settings.cache.minFree, at: turn.now) {
             apply(.dequeued, to: url, in: &turn)
         }
         guard !wasOpen, space.isOpen else { return }
-        publishing.retry(at: turn.now)
-        // Renditions may have waited for room, too.
+        publishing.window.retry(at: turn.now)
+        // Renditions had no room either.
         renditions.askAgain()
     }
 
     /// Marks the lists with staged images, whose publication may have waited for a deferred list.
     mutating func markStagedLists() {
         for id in publishing.staged where !publishing.isInFlight(id) {
-            for list in catalog.icons[id].icon.lists { publishing.markChanged(list, at: .distantPast) }
+            for list in catalog.icons[id].icon.lists { publishing.window.markChanged(list, at: .distantPast) }
         }
     }
 
@@ -225,7 +225,7 @@ struct IconBook: Sendable {
     mutating func retryDocument(of list: ListName) {
         guard space.documents[list] != nil else { return }
         space.forgetDocument(of: list)
-        publishing.deferLists(Set(space.documents.keys))
+        publishing.window.deferLists(Set(space.documents.keys))
         markStagedLists()
     }
 

@@ -21,9 +21,6 @@ package struct Catalog: Sendable {
 
     package init() {}
 
-    /// Whether a referenced icon shows the image, as its own or as a previous one.
-    package func needs(_ image: ImageID) -> Bool { images[image].isShown }
-
     /// Whether the `by-url/` name of an icon is in use.
     package func needsName(of id: IconID) -> Bool {
         icons[id].icon.isReferenced && (icons[id].icon.hasImage || isReplaced(icons[id].url))
@@ -31,12 +28,14 @@ package struct Catalog: Sendable {
 
     /// The images on disk that no list or app uses, by URL; O(*n*) in the number of unreferenced icons.
     var retiredImages: [IconURL: ImageID] {
-        retired.merging(orphans.filter { orphan(of: $0.key) != nil }) { own, _ in own }.filter { !needs($0.value) }
+        let orphans = orphans.filter { orphan(of: $0.key) != nil }
+        return retired.merging(orphans) { own, _ in own }.filter { !images[$0.value].isShown }
     }
 
     /// The number of ``retiredImages``, at less cost.
     var retiredCount: Int {
-        retired.values.count { !needs($0) } + orphans.count { orphan(of: $0.key) != nil && !needs($0.value) }
+        retired.values.count { !images[$0].isShown }
+            + orphans.count { orphan(of: $0.key) != nil && !images[$0.value].isShown }
     }
 
     /// The orphaned image of a URL; `nil` if there is none, or the icon has an image of its own.
@@ -55,7 +54,7 @@ package struct Catalog: Sendable {
     @discardableResult
     mutating func forgetOrphans(of gone: Set<ImageID>) -> Set<IconURL> {
         var urls: Set<IconURL> = []
-        for (url, image) in orphans where gone.contains(image) || needs(image) {
+        for (url, image) in orphans where gone.contains(image) || images[image].isShown {
             if gone.contains(image) { urls.insert(url) }
             orphans[url] = nil
             images.release(image)

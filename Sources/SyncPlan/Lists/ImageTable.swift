@@ -43,6 +43,7 @@ package struct ImageTable: Sendable {
         /// Whether it is among the images that may have to be forgotten.
         fileprivate var isDoubtful = false
 
+        /// Whether a referenced icon shows it, as its own, or an app as its last one.
         var isShown: Bool { icons > 0 }
         /// Whether a generation names it, or its file is still to be evicted since one did.
         var isKnown: Bool { file != .absent }

@@ -27,7 +27,8 @@ struct PublicationPlan: Sendable {
     private(set) var manifest: Manifest?
     /// The highest generation number used; 0 if there was no generation.
     private(set) var newest: Int
-    private(set) var window = PublicationWindow()
+    /// The changes that wait.
+    var window = PublicationWindow()
     /// Lists whose published version is outdated and may name URLs that they no longer name.
     private(set) var rewritten: Set<ListName> = []
     /// Lists whose published documents name images that are not on disk.
@@ -64,10 +65,6 @@ struct PublicationPlan: Sendable {
         guard inFlight == nil, manifest != nil, !window.isManifestChanged else { return nil }
         return lastBeat + settings.heartbeat
     }
-
-    mutating func markChanged(_ list: ListName, at now: Timestamp) { window.markChanged(list, at: now) }
-
-    mutating func markChanged(at now: Timestamp) { window.markChanged(at: now) }
 
     /// Records that a list changed: its published document is outdated until the next publication.
     mutating func prioritize(_ list: ListName) { rewritten.insert(list) }
@@ -127,7 +124,7 @@ struct PublicationPlan: Sendable {
                 !document.images.isDisjoint(with: images)
             else { continue }
             if rewritten.contains(list) {
-                markChanged(list, at: now)
+                window.markChanged(list, at: now)
                 lists.insert(list)
             }
             // If the publication in flight fails, the published document still names the missing images.
@@ -144,13 +141,13 @@ struct PublicationPlan: Sendable {
     mutating func renew(_ list: ListName, at now: Timestamp) {
         window.prioritize(list)
         damaged.insert(list)
-        markChanged(list, at: now)
+        window.markChanged(list, at: now)
     }
 
     /// Adopts another cache folder with this manifest; `nil` if it has none.
     mutating func adopt(_ manifest: Manifest?, at now: Timestamp) {
         self.manifest = manifest
-        markChanged(at: now)
+        window.markChanged(at: now)
     }
 
     mutating func raiseNewest(to generation: Int) { newest = max(newest, generation) }
@@ -173,13 +170,8 @@ struct PublicationPlan: Sendable {
         let jump = offset - clockOffset
         clockOffset = offset
         guard let last = manifest?.published else { return }
-        if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { markChanged(at: now) }
+        if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { window.markChanged(at: now) }
     }
-
-    mutating func deferLists(_ lists: Set<ListName>) { window.deferLists(lists) }
-
-    /// Ends the delay after failures, because their cause may be gone.
-    mutating func retry(at now: Timestamp) { window.retry(at: now) }
 
     /// Records a sleep of the system, which does not count as time spent publishing.
     mutating func recordSleep(_ time: Duration) {
@@ -199,7 +191,7 @@ struct PublicationPlan: Sendable {
         window.begin(lists)
         guard changesManifest || !lists.isEmpty else { return nil }
         for (list, time) in contents.changesToHold(self, catalog, ledger, during: traffic) {
-            markChanged(list, at: time)
+            window.markChanged(list, at: time)
         }
         newest += 1
         let mended = damaged.intersection(lists)
@@ -257,10 +249,10 @@ struct PublicationPlan: Sendable {
     /// Returns an aborted publication's changes to pending.
     mutating func restore(_ done: InFlight, in catalog: Catalog, at now: Timestamp) {
         for list in done.lists where catalog.lists[list] != nil {
-            markChanged(list, at: now)
+            window.markChanged(list, at: now)
             rewritten.insert(list)
         }
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
-        if done.changesManifest { markChanged(at: now) }
+        if done.changesManifest { window.markChanged(at: now) }
     }
 }

@@ -94,10 +94,10 @@ extension Reconciler {
         case .pause(let pause): changePauses { [now = turn.now] in $0.begin(pause, at: now) }
         case .resume(let reason): changePauses { $0.end(reason.map { Pause.Reason($0) }) }
         case .awaited(let urls):
-            for url in urls { book.downloads.raise(url) }
+            for url in urls { book.downloads.queue.raise(url) }
             if book.sources.hasWaiting { book.sources.pollNow(at: turn.now) }
             // The cause of a failed publication may be gone, and a user waits for the result.
-            book.publishing.retry(at: turn.now)
+            book.publishing.window.retry(at: turn.now)
         case .configured(let settings, let needRestart):
             configurationError = nil
             folder.configure(settings.lists)

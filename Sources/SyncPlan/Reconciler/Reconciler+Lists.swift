@@ -20,7 +20,7 @@ extension Reconciler {
         let gone = folder.record(scan, known: known, at: turn.now)
         if let gone, case .listed(let found, let present, let changed) = scan {
             if book.publishing.manifest == nil, book.publishing.inFlight == nil {
-                book.publishing.markChanged(at: turn.now)
+                book.publishing.window.markChanged(at: turn.now)
             }
             applyListing(present: present, gone: gone, changed: changed)
             if let shortage = found.shortage { folder.record(shortage: shortage) }
@@ -84,7 +84,7 @@ extension Reconciler {
         let diff = book.catalog.removeList(name)
         turn.memos.mark(list: name, at: turn.now)
         book.forgetDocument(of: name)
-        if old?.published != nil { book.publishing.markChanged(at: turn.now) }
+        if old?.published != nil { book.publishing.window.markChanged(at: turn.now) }
         changes.removed.formUnion(diff.removed)
         // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
         changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, lastImages: old?.apps.lastImages ?? []))
@@ -128,7 +128,7 @@ extension Reconciler {
             // A new list waits briefly for its first icons: after a large document, the next publication takes long.
             let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
             let wait = lacksSome ? Self.timeForFirstIcons(of: record.entries.count) : .zero
-            book.publishing.markChanged(name, at: turn.now + wait)
+            book.publishing.window.markChanged(name, at: turn.now + wait)
         }
         if !diff.removed.isEmpty { book.publishing.prioritize(name) }
         changes.added.formUnion(diff.added)
@@ -234,7 +234,7 @@ extension Reconciler {
         if urls.isEmpty {
             diff = book.catalog.removeList(Self.pinList)
             book.forgetDocument(of: Self.pinList)
-            book.publishing.markChanged(at: turn.now)
+            book.publishing.window.markChanged(at: turn.now)
         } else {
             let text = urls.map(\.text).joined(separator: "\n")
             let source = AppListDocument.Source(
@@ -244,7 +244,7 @@ extension Reconciler {
                 published: book.catalog.lists[Self.pinList]?.published)
             diff = book.catalog.setList(Self.pinList, record)
             book.retryDocument(of: Self.pinList)
-            book.publishing.markChanged(Self.pinList, at: turn.now)
+            book.publishing.window.markChanged(Self.pinList, at: turn.now)
             if !isPinned { book.publishing.prioritize(Self.pinList) }
         }
         book.emitReturned(retired, in: &turn)

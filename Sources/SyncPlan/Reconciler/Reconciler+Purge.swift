@@ -42,16 +42,16 @@ extension Reconciler {
             book.apply(.purged, to: url, in: &turn)
         }
         // A generation is published even if no icon was ready: the last manifest may name older documents.
-        book.publishing.markChanged(at: turn.now)
+        book.publishing.window.markChanged(at: turn.now)
         // A user waits: publish at once, although earlier publications failed.
-        book.publishing.retry(at: turn.now)
+        book.publishing.window.retry(at: turn.now)
     }
 
     private mutating func unpinAll() {
         guard book.catalog.lists[Self.pinList] != nil else { return }
         let diff = book.catalog.removeList(Self.pinList)
         book.forgetDocument(of: Self.pinList)
-        book.publishing.markChanged(at: turn.now)
+        book.publishing.window.markChanged(at: turn.now)
         book.applyDiff(diff, in: &turn)
     }
 

@@ -106,7 +106,7 @@ extension Reconciler {
         for (name, list) in manifest.lists where book.catalog.lists[name]?.published != list {
             if book.catalog.lists[name]?.source == nil {
                 // The list was removed while its document was being published.
-                book.publishing.markChanged(at: turn.now)
+                book.publishing.window.markChanged(at: turn.now)
             } else {
                 book.catalog.updateList(name) { $0.published = list }
             }
@@ -163,7 +163,7 @@ extension Reconciler {
         }
         let lists = book.catalog.lists
         book.space.record(shortage, ofDocuments: waiting.filter { lists[$0.key] != nil }, at: turn.now)
-        book.publishing.deferLists(Set(book.space.documents.keys))
+        book.publishing.window.deferLists(Set(book.space.documents.keys))
     }
 
     // MARK: Inspections
@@ -187,7 +187,7 @@ extension Reconciler {
         guard let summary = found.summary else { return }
         turn.emit(.cacheHealed(found.adopted == nil ? .missingFiles : .otherFolder, summary: summary))
         for list in found.lostDocuments { renew(list) }
-        if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.markChanged(at: turn.now) }
+        if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.window.markChanged(at: turn.now) }
         recordDamage(found.lostImages)
         book.catalog.images.record(found.lostImages, areWhole: false)
     }
@@ -291,7 +291,7 @@ extension Reconciler {
             orphans.remove(url)
             if removed.contains(image) {
                 turn.emit(.iconEvicted(url))
-            } else if !book.catalog.needs(image) {
+            } else if !book.catalog.images[image].isShown {
                 // A remaining generation has the image for another icon, and this icon's name is gone.
                 book.catalog.recordOrphan(image, of: url)
             }

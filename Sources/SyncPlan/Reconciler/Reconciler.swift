@@ -58,9 +58,9 @@ package struct Reconciler: Sendable {
             hasRenditionNames: restored.hasRenditionNames, triesOnce: triesOnce)
         for (original, renditions) in known.renditions { book.renditions.restore(renditions, of: original) }
         for (list, sizes) in known.sizes where sizes != Set(book.renditions.sizes) {
-            book.publishing.markChanged(list, at: now)
+            book.publishing.window.markChanged(list, at: now)
         }
-        if book.renditions.isOn { for list in known.unevenLists { book.publishing.markChanged(list, at: now) } }
+        if book.renditions.isOn { for list in known.unevenLists { book.publishing.window.markChanged(list, at: now) } }
         book.renditions.restore(values.rendering, failures: restored.memory.renderFailures)
         rulesOfRenditions = values.rendering
         if values.isPaused { book.downloads.pauses = Pauses(restoring: values.pauses ?? [Pause()], at: turn.now) }
@@ -91,7 +91,7 @@ package struct Reconciler: Sendable {
         guard let manifest = book.publishing.manifest, !manifest.lists.isEmpty,
             manifest.isPrivate == privateOrigins.isEmpty
         else { return }
-        book.publishing.markChanged(at: turn.now)
+        book.publishing.window.markChanged(at: turn.now)
     }
 
     mutating func changePauses(_ change: (inout Pauses) -> Void) {
@@ -119,7 +119,7 @@ package struct Reconciler: Sendable {
         book.replaceLoginProbes(in: &turn)
         if !isStopping, folder.beginLook(at: turn.now) { turn.actions.append(.look) }
         if folder.isScanned, !isStopping, let due = book.publishing.heartbeat, due <= turn.now {
-            book.publishing.markChanged(at: turn.now)
+            book.publishing.window.markChanged(at: turn.now)
         }
         if book.renditions.isOn { book.markLaggingLists(at: now) }
         if folder.isScanned, isStoreIdle { useStore() }

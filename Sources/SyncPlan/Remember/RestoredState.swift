@@ -254,7 +254,7 @@ extension Reconciler {
         }
         for memo in state.memory.rejections { rejections[memo.list] = memo }
         for id in book.catalog.icons.ids where !book.catalog.icons[id].icon.isReferenced { book.decide(id, in: &turn) }
-        if state.isDamaged { book.publishing.markChanged(at: turn.now) }
+        if state.isDamaged { book.publishing.window.markChanged(at: turn.now) }
         let known = Set(state.memory.superseded.keys).union(book.retention.ledger.supersessions.keys)
         turn.memos.recordStart(values: remembered, generations: known)
     }

@@ -11,7 +11,7 @@ extension IconBook {
     /// Marks the documents that lack new renditions as changed, so that they are written again.
     mutating func markLaggingLists(at now: Timestamp) {
         for list in renditions.drainLagging(at: now) where catalog.lists[list]?.source != nil {
-            publishing.markChanged(list, at: now)
+            publishing.window.markChanged(list, at: now)
         }
     }
 
@@ -86,7 +86,7 @@ extension IconBook {
         if renditionNames.trouble != nil { renditionNames.reviewAll() }
         guard isOther else { return }
         discard(renditions.dropStaged(), in: &turn)
-        for (name, list) in catalog.lists where list.source != nil { publishing.markChanged(name, at: turn.now) }
+        for (name, list) in catalog.lists where list.source != nil { publishing.window.markChanged(name, at: turn.now) }
         renditionNames.reviewAll()
         // Documents from an earlier run name only the renditions in the sizes of that run.
         if renditions.pixels != pixels { sources.readAgain(at: turn.now, using: &turn.generator) }
@@ -131,7 +131,7 @@ extension IconBook {
             let showsOne = list.apps.lastImages.contains { originals.contains(catalog.images[$0.image].key) }
             if showsOne { lists.insert(name) }
         }
-        for list in lists { publishing.markChanged(list, at: turn.now) }
+        for list in lists { publishing.window.markChanged(list, at: turn.now) }
         return (Set(found.map(\.sha256)), lists)
     }
 

@@ -92,7 +92,7 @@ extension Reconciler {
         }
         return EvictionSnapshot(
             icons: icons.mapValues(book.catalog.images.image), lists: icon?.lists ?? [],
-            isShown: url != nil && icons.values.first.map(book.catalog.needs) == true,
+            isShown: url != nil && icons.values.first.map { book.catalog.images[$0].isShown } == true,
             namings: book.retention.ledger.namings(of: icons.keys, in: book.catalog),
             expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,

@@ -26,7 +26,7 @@ struct DownloadScheduleTests {
         mutating func id(of url: IconURL) -> IconID { icons.id(of: url, default: IconRecord()) }
 
         mutating func add(_ urls: [IconURL]) {
-            for url in urls { schedule.add(url, origin: origin, for: "1.plist", .new) }
+            for url in urls { schedule.queue.add(url, origin: origin, list: "1.plist", priority: .new) }
         }
 
         mutating func finish(_ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0) -> Bool {
@@ -53,7 +53,7 @@ struct DownloadScheduleTests {
     func invalidate() {
         var world = World()
         world.add(["a", "b", "c"])
-        world.schedule.remove("c")
+        world.schedule.queue.remove("c")
         _ = world.schedule.start()
         world.schedule.invalidateActive()
         world.add(["c"])
@@ -163,7 +163,7 @@ struct DownloadScheduleTests {
     func redirected(answering: String?, waits: Bool) {
         let cdn = "https://cdn.example:443"
         var world = World()
-        world.schedule.add("https://cdn.example/x", origin: cdn, for: "1.plist", .new)
+        world.schedule.queue.add("https://cdn.example/x", origin: cdn, list: "1.plist", priority: .new)
         for (url, status) in [("a", 503), ("b", 503), ("c", 404), ("d", 503)] as [(IconURL, Int)] {
             world.add([url])
             let started = world.schedule.start()

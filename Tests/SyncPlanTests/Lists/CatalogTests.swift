@@ -31,18 +31,18 @@ struct CatalogTests {
         func needsName() -> Bool { catalog.icons.id(of: "a").map { catalog.needsName(of: $0) } ?? false }
         _ = catalog.setList("1.plist", Sample.list(["a"]))
         _ = catalog.setList("2.plist", Sample.list(["b"]))
-        #expect(!catalog.needs(Sample.id("x")) && !needsName())
+        #expect(!catalog.images[Sample.id("x")].isShown && !needsName())
         _ = catalog.apply(.found("x"), to: "a")
         _ = catalog.apply(.found("x"), to: "b")
-        #expect(catalog.needs(Sample.id("x")) && needsName())
+        #expect(catalog.images[Sample.id("x")].isShown && needsName())
         _ = catalog.removeList("1.plist")
-        #expect(catalog.needs(Sample.id("x")) && !needsName())
+        #expect(catalog.images[Sample.id("x")].isShown && !needsName())
         for event in [IconEvent.evicted, .found("y")] { _ = catalog.apply(event, to: "b") }
-        #expect(!catalog.needs(Sample.id("x")) && catalog.needs(Sample.id("y")))
+        #expect(!catalog.images[Sample.id("x")].isShown && catalog.images[Sample.id("y")].isShown)
         _ = catalog.setList("3.plist", Sample.list(["a"]))
-        #expect(catalog.needs(Sample.id("x")) && needsName())
+        #expect(catalog.images[Sample.id("x")].isShown && needsName())
         _ = catalog.apply(.lost, to: "a")
-        #expect(!catalog.needs(Sample.id("x")) && !needsName())
+        #expect(!catalog.images[Sample.id("x")].isShown && !needsName())
     }
 
     @Test("an image is accepted if one of the lists that give its digest gives this one")

@@ -19,7 +19,7 @@ struct NameTableTests {
 
         /// Publishes the list; returns the names that are set, each with the image and the one before.
         mutating func publish(succeeds: Bool = true) -> [[AppListDocument.Image?]] {
-            plan.markChanged("1.plist", at: Sample.start)
+            plan.window.markChanged("1.plist", at: Sample.start)
             let images = Dictionary(uniqueKeysWithValues: ["x", "y"].map { (Sample.image($0).path, Sample.image($0)) })
             let publication = plan.begin(
                 &catalog, RetirementLedger(), Renditions(Settings()), during: .none, at: Sample.start + .seconds(60))

@@ -20,7 +20,7 @@ struct PublicationPlanTests {
             let diff = catalog.setList(list, Sample.list(urls))
             catalog.updateList(list) { $0.published = published }
             if !diff.removed.isEmpty { plan.prioritize(list) }
-            plan.markChanged(list, at: Sample.start)
+            plan.window.markChanged(list, at: Sample.start)
         }
 
         mutating func stage(_ url: IconURL, _ word: String) {
@@ -87,7 +87,7 @@ struct PublicationPlanTests {
         #expect(first.moves.count == 1 && first.discards.count == 1 && first.links.count == 2)
         world.succeed()
         world.stage("c", "x")
-        world.plan.markChanged("1.plist", at: Sample.start)
+        world.plan.window.markChanged("1.plist", at: Sample.start)
         let second = try world.publication(at: 60)
         #expect(second.moves.isEmpty && second.discards.map(\.name) == ["x"] && second.links.count == 1)
     }
@@ -102,14 +102,14 @@ struct PublicationPlanTests {
         world.succeed()
         world.stage("a", "y")
         // The other list has not changed, and is not published.
-        world.plan.markChanged("1.plist", at: Sample.start)
+        world.plan.window.markChanged("1.plist", at: Sample.start)
         let alone = try world.publication(at: 60)
         #expect(alone.moves.isEmpty && alone.documents.map(\.list) == ["1.plist"])
         #expect(alone.documents.first?.apps.first?.state == .ready(Sample.image("x")))
         world.succeed()
         #expect(world.plan.staged.map { world.catalog.icons[$0].url } == ["a"])
         #expect(world.plan.window.isChanged("1.plist"))
-        world.plan.markChanged("2.plist", at: Sample.start)
+        world.plan.window.markChanged("2.plist", at: Sample.start)
         let both = try world.publication(at: 120)
         #expect(both.moves.count == 1 && both.documents.count == 2)
     }
@@ -133,7 +133,7 @@ struct PublicationPlanTests {
     func takeBack() {
         var world = World()
         world.set("1.plist", ["a"])
-        world.plan.markChanged(at: Sample.start)
+        world.plan.window.markChanged(at: Sample.start)
         _ = world.begin()
         world.plan.restore(world.plan.endInFlight(), in: world.catalog, at: Sample.start)
         #expect(world.plan.failure == nil && world.plan.window.isManifestChanged)
@@ -168,7 +168,7 @@ struct PublicationPlanTests {
         world.succeed()
         world.plan.raiseNewest(to: 100)
         world.plan.raiseNewest(to: 7)
-        world.plan.markChanged(at: Sample.start)
+        world.plan.window.markChanged(at: Sample.start)
         let next = try world.publication(at: 60)
         #expect(next.generation == 101)
     }

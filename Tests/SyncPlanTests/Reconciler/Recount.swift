@@ -72,7 +72,7 @@ extension Reconciler {
             return "what is retired is \(book.catalog.retired)"
         }
         for (url, image) in retired
-        where image.map({ !book.catalog.needs($0) }) == true && retiredImages[url] == nil {
+        where image.map({ !book.catalog.images[$0].isShown }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
         return miscountOfImages ?? miscountOfNamedIcons ?? miscountOfLastImages
