@@ -72,14 +72,17 @@ struct IconBook: Sendable {
     }
 
     mutating func apply(_ event: IconEvent, to id: IconID, in turn: inout Turn) {
-        let change = catalog.apply(event, to: id)
-        if change.changesMemo { turn.memos.mark(icon: catalog.icons[id].url, at: turn.now) }
-        if let news = change.news { turn.emit(AgentEvent(news, of: catalog.icons[id].url, turn.wallClock)) }
-        if change.changesDocuments {
-            for list in catalog.icons[id].icon.lists { publishing.window.markChanged(list, at: turn.now) }
+        let news = catalog.icons[id].icon.news(of: event, at: catalog.icons[id].url, turn.wallClock)
+        let (before, after) = catalog.apply(event, to: id)
+        if event.changesMemo(ofFirstImage: !before.hasImage) {
+            turn.memos.mark(icon: catalog.icons[id].url, at: turn.now)
+        }
+        if let news { turn.emit(news) }
+        if event.changesDocuments(from: before, to: after) {
+            for list in after.lists { publishing.window.markChanged(list, at: turn.now) }
         }
         if !keyGroups.isEmpty { share(event, of: catalog.icons[id].url, in: &turn) }
-        if change.needsDecision { decide(id, in: &turn) }
+        if event.needsDecision { decide(id, in: &turn) }
     }
 
     /// Requests an icon if it is due, schedules its next check, or forgets it if its record is not needed any more.
@@ -257,23 +260,22 @@ extension IconRecord {
         case .queued, .fetching, .blocked: true
         }
     }
-}
 
-extension AgentEvent {
-    fileprivate init(_ news: IconChange.News, of url: IconURL, _ clock: WallClock) {
-        func moved(_ failure: IconRecord.Failure) -> IconRecord.Failure {
-            var failure = failure
+    /// What to emit for an event that is about to happen to the icon with this URL; `nil` for nothing.
+    func news(of event: IconEvent, at url: IconURL, _ clock: WallClock) -> AgentEvent? {
+        switch event {
+        case .failed(var failure), .ended(.failed(var failure), _):
+            guard isReferenced, self.failure?.code != failure.code else { return nil }
             failure.nextAttempt = failure.nextAttempt.map(clock.time)
-            return failure
+            return hasImage ? .iconStale(url, failure) : .iconFailed(url, failure)
+        case .confirmed, .ended(.confirmed, _): return isReferenced && hasFailed ? .iconFresh(url) : nil
+        case .published(let bytes, let generation?):
+            // No list named it any more when its image was published.
+            if !isReferenced { return .iconRetired(url) }
+            return hasImage
+                ? .iconChanged(url, bytes: bytes, generation: generation)
+                : .iconReady(url, bytes: bytes, generation: generation)
+        default: return nil
         }
-        self =
-            switch news {
-            case .ready(let bytes, let generation): .iconReady(url, bytes: bytes, generation: generation)
-            case .changed(let bytes, let generation): .iconChanged(url, bytes: bytes, generation: generation)
-            case .failed(let failure): .iconFailed(url, moved(failure))
-            case .stale(let failure): .iconStale(url, moved(failure))
-            case .fresh: .iconFresh(url)
-            case .retired: .iconRetired(url)
-            }
     }
 }

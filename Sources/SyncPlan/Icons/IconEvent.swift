@@ -73,18 +73,19 @@ package enum IconEvent: Sendable {
     /// Restores the state that an earlier run stored; without a freshness, nothing is known of the image on disk.
     case remembered(PackedResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
 
-    /// Whether the event may change the icon's state in list documents.
-    var mayChangeDocuments: Bool {
+    /// Whether the event outdates the documents of the lists of an icon, which it changed in this way.
+    func changesDocuments(from before: IconFacets, to after: IconFacets) -> Bool {
         switch self {
-        case .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged: true
+        case .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged:
+            !after.isSameInDocuments(as: before)
         case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .blocked, .scheduled,
             .retried, .requested, .expires, .lacking, .remembered:
             false
         }
     }
 
-    /// Whether the icon may have to be requested or forgotten now; after changes of lists, that is decided once all are
-    /// applied.
+    /// Whether the icon may have to be requested, scheduled or forgotten now; for changed lists, that follows once all
+    /// are applied.
     var needsDecision: Bool {
         switch self {
         case .dequeued, .cancelled, .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost,

@@ -110,41 +110,10 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
 
 // MARK: Changes
 
-/// The consequences of a change of an icon.
-package struct IconChange: Equatable, Sendable {
-    /// The change that an event is emitted for.
-    package enum News: Equatable, Sendable {
-        case ready(bytes: Int, generation: Int)
-        case changed(bytes: Int, generation: Int)
-        case failed(IconRecord.Failure)
-        case stale(IconRecord.Failure)
-        case fresh
-        /// No list named it any more when its image was published.
-        case retired
-    }
-
-    /// The documents of its lists are outdated.
-    package var changesDocuments = false
-    package var changesMemo = false
-    /// The icon may have to be requested, scheduled or forgotten.
-    package var needsDecision = false
-    package var news: News?
-}
-
 extension IconRecord {
-    package mutating func apply(_ event: IconEvent) -> IconChange { apply(event, to: IconFacets(self)).change }
-
-    /// Applies an event to the icon with these facets; returns the new ones, too.
-    mutating func apply(_ event: IconEvent, to before: IconFacets) -> (change: IconChange, facets: IconFacets) {
+    package mutating func apply(_ event: IconEvent) {
         assert(isPossible(event), "\(event) happened to an icon that is \(phase)")
-        var change = IconChange()
-        change.needsDecision = event.needsDecision
-        change.changesMemo = event.changesMemo(ofFirstImage: !hasImage)
-        change.news = news(of: event)
         update(with: event)
-        let after = IconFacets(self)
-        change.changesDocuments = event.mayChangeDocuments && !after.isSameInDocuments(as: before)
-        return (change, after)
     }
 
     /// Whether an event can happen to the icon as it is.
@@ -267,20 +236,5 @@ extension IconRecord {
     /// Makes the next request a full one, if the request that ended was one.
     private mutating func renewFullRequest() {
         if fullRequest == .sent { fullRequest = .wanted }
-    }
-
-    private func news(of event: IconEvent) -> IconChange.News? {
-        switch event {
-        case .failed(let failure), .ended(.failed(let failure), _):
-            guard isReferenced, self.failure?.code != failure.code else { return nil }
-            return hasImage ? .stale(failure) : .failed(failure)
-        case .confirmed, .ended(.confirmed, _): return isReferenced && hasFailed ? .fresh : nil
-        case .published(let bytes, let generation):
-            guard let generation else { return nil }
-            if !isReferenced { return .retired }
-            return hasImage
-                ? .changed(bytes: bytes, generation: generation) : .ready(bytes: bytes, generation: generation)
-        default: return nil
-        }
     }
 }

@@ -65,9 +65,9 @@ package struct IconTable: Sendable {
         return IconID(place)
     }
 
-    mutating func update<Result>(at id: IconID, _ change: (inout IconRecord) -> Result) -> Result {
+    mutating func update(at id: IconID, _ change: (inout IconRecord) -> Void) {
         assert(table[id.place].hasRecord, "only an icon with a record changes")
-        return change(&table[id.place].icon)
+        change(&table[id.place].icon)
     }
 
     /// Removes the record of an icon.

@@ -107,7 +107,7 @@ package struct Catalog: Sendable {
         list.icons = zip(list.entries.indices, images).map { [entries = list.entries] position, image in
             let icon = id(of: entries.icons[position])
             let expected = entries.expected(at: position)
-            _ = apply(.listed(by: name, alone: alone, expected: expected, image: image), to: icon)
+            apply(.listed(by: name, alone: alone, expected: expected, image: image), to: icon)
             return icon
         }
         lists[name] = list
@@ -117,7 +117,7 @@ package struct Catalog: Sendable {
     }
 
     private mutating func apply(_ diff: IconDiff, to list: ListName) {
-        for url in diff.removed { _ = apply(.unnamed(by: list), to: url) }
+        for url in diff.removed { apply(.unnamed(by: list), to: url) }
         let named = lists[list]?.icons ?? []
         // A new list without duplicates adds as many URLs as it has entries.
         let mayRepeat = diff.added.count < named.count
@@ -126,8 +126,8 @@ package struct Catalog: Sendable {
         }
         // Most icons are named by one list only, and share this array.
         let alone = [list]
-        for url in diff.added { _ = apply(.named(by: alone), to: url) }
-        for (url, digests) in diff.expected { _ = apply(.expected(digests, by: list), to: url) }
+        for url in diff.added { apply(.named(by: alone), to: url) }
+        for (url, digests) in diff.expected { apply(.expected(digests, by: list), to: url) }
     }
 
     // MARK: Shown images
@@ -170,14 +170,16 @@ package struct Catalog: Sendable {
     }
 
     /// Applies an event to an icon; creates a record if the URL is unknown.
-    package mutating func apply(_ event: IconEvent, to url: IconURL) -> IconChange { apply(event, to: id(of: url)) }
+    package mutating func apply(_ event: IconEvent, to url: IconURL) { apply(event, to: id(of: url)) }
 
-    mutating func apply(_ event: IconEvent, to id: IconID) -> IconChange {
+    /// Returns the icon's facets before and after it.
+    @discardableResult
+    mutating func apply(_ event: IconEvent, to id: IconID) -> (before: IconFacets, after: IconFacets) {
         let before = facets(of: id)
-        var (change, after) = icons.update(at: id) { $0.apply(event, to: before) }
-        after.bytes = bytes(of: after)
+        icons.update(at: id) { $0.apply(event) }
+        let after = facets(of: id)
         if before != after { recount(id, from: before, to: after) }
-        return change
+        return (before, after)
     }
 
     private func facets(of id: IconID) -> IconFacets {

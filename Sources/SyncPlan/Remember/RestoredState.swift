@@ -210,13 +210,13 @@ struct RestoredCatalog: Sendable {
         guard known?.hasImage != true, known?.wasMissing != true, !catalog.isReplaced(app.icon) else { return }
         if missing.contains(image.sha256) { return recordMissing(app.icon) }
         guard let id = catalog.images.id(of: image.sha256) else { return }
-        _ = catalog.apply(.found(id, freshUntil: .distantPast), to: app.icon)
+        catalog.apply(.found(id, freshUntil: .distantPast), to: app.icon)
         doubtfulImages.insert(image.sha256)
         outdatedLists.formUnion(known?.lists ?? [])
     }
 
     private mutating func recordMissing(_ url: IconURL) {
-        if catalog.icons[url]?.hasImage != true { _ = catalog.apply(.lost, to: url) }
+        if catalog.icons[url]?.hasImage != true { catalog.apply(.lost, to: url) }
         outdatedLists.formUnion(catalog.icons[url]?.lists ?? [])
     }
 }
@@ -266,7 +266,7 @@ extension IconBook {
         for id in catalog.icons.ids where catalog.icons[id].icon.freshUntil == .distantPast {
             let freshUntil = published + settings.refresh.default.jittered(using: &turn.generator)
             guard catalog.icons[id].icon.hasImage else { continue }
-            _ = catalog.apply(.expires(freshUntil), to: id)
+            catalog.apply(.expires(freshUntil), to: id)
         }
     }
 
@@ -294,6 +294,6 @@ extension IconBook {
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { $0 > latest ? now : $0 }
         }
         let trail = catalog.share(memo.trail)
-        _ = catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), to: id)
+        catalog.apply(.remembered(known?.response, freshUntil: known?.freshUntil, failure, trail), to: id)
     }
 }

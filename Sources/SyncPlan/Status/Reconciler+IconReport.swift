@@ -12,7 +12,7 @@ extension Reconciler {
         var record = book.catalog.icons[url]
         if record == nil, let image = book.catalog.lastImage(from: url) ?? book.catalog.orphan(of: url) {
             record = IconRecord()
-            _ = record?.apply(.found(image, freshUntil: .distantPast))
+            record?.apply(.found(image, freshUntil: .distantPast))
         }
         guard let icon = record else { return nil }
         let images = book.catalog.images

@@ -57,7 +57,7 @@ struct RetirementLedgerTests {
         Self.publish(2, [], at: 10, in: &ledger, &catalog)
         ledger.release(1, in: &catalog)
         _ = catalog.setList("2.plist", Sample.list(["a"]))
-        _ = catalog.apply(.found("x"), to: "a")
+        catalog.apply(.found("x"), to: "a")
         let plan = ledger.removable(in: catalog)
         #expect(plan.images.isEmpty && plan.urls.isEmpty && plan.documents.count == 1)
         ledger.remove(plan, from: &catalog)
@@ -175,7 +175,7 @@ struct RetirementLedgerTests {
         Self.publish(3, [y], at: 2, in: &ledger, &catalog)
         Self.publish(4, [], at: 3, in: &ledger, &catalog)
         _ = catalog.setList("2.plist", Sample.list(["b"]))
-        _ = catalog.apply(.found("y"), to: "b")
+        catalog.apply(.found("y"), to: "b")
         ledger.waiveGrace(in: catalog)
         // A list has what the third one names, the first and the second name something else.
         #expect(
@@ -255,7 +255,7 @@ struct RetirementLedgerTests {
         Self.publish(2, [kept], at: 1, in: &ledger, &catalog)
         ledger.release(1, in: &catalog)
         _ = catalog.setList("1.plist", Sample.list(["a"]))
-        _ = catalog.apply(.found("x"), to: "a")
+        catalog.apply(.found("x"), to: "a")
         let first = ledger.removable(in: catalog)
         #expect(first.urls.isEmpty && first.images.isEmpty && !first.documents.isEmpty)
         ledger.remove(first, from: &catalog)
@@ -286,7 +286,7 @@ struct RetirementLedgerTests {
         for (images, named, limits) in cases {
             var catalog = catalog
             _ = catalog.setList("1.plist", Sample.list(named))
-            for (url, word) in images { _ = catalog.apply(.found(word), to: url) }
+            for (url, word) in images { catalog.apply(.found(word), to: url) }
             let result = limits.indices.map { ledger.retires(moreThan: $0, through: 1, in: catalog) }
             #expect(result == limits, "\(images), \(named)")
         }

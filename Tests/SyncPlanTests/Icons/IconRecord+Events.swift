@@ -9,7 +9,7 @@ extension IconRecord {
     /// The record of an icon to which these events have happened.
     init(isInline: Bool = false, _ events: [IconEvent]) {
         self.init(isInline: isInline)
-        for event in events { _ = apply(event) }
+        for event in events { apply(event) }
     }
 }
 

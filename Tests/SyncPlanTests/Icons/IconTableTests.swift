@@ -16,7 +16,7 @@ struct IconTableTests {
             if Bool.random(using: &generator) {
                 let isMissing = step % 3 == 0
                 let id = table.id(of: url, default: IconRecord())
-                table.update(at: id) { _ = $0.apply(isMissing ? .lost : .purged) }
+                table.update(at: id) { $0.apply(isMissing ? .lost : .purged) }
                 model[url] = isMissing
             } else {
                 #expect(table[url]?.wasMissing == model.removeValue(forKey: url))

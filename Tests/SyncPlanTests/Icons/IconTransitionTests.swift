@@ -3,6 +3,7 @@ import AppLists
 import CacheFormat
 import FoundationEssentials
 import HTTPRules
+import Reports
 import Testing
 
 @testable import SyncPlan
@@ -74,12 +75,12 @@ struct IconTransitionTests {
     private static func cell(_ event: IconEvent, in events: [IconEvent]) -> String? {
         var icon = IconRecord([.named(by: ["a.plist"])] + events)
         guard icon.isPossible(event) else { return nil }
-        let before = name(of: icon)
-        let change = icon.apply(event)
+        let (before, facets) = (name(of: icon), IconFacets(icon))
+        icon.apply(event)
         let after = name(of: icon)
         let follows = [
-            change.changesDocuments ? "doc" : nil, change.changesMemo ? "memo" : nil,
-            change.needsDecision ? "decide" : nil,
+            event.changesDocuments(from: facets, to: IconFacets(icon)) ? "doc" : nil,
+            event.changesMemo(ofFirstImage: !facets.hasImage) ? "memo" : nil, event.needsDecision ? "decide" : nil,
         ].compactMap(\.self).joined(separator: " ")
         return (after == before ? "·" : after) + (follows.isEmpty ? "" : " *\(follows)*")
     }
@@ -118,22 +119,23 @@ struct IconTransitionTests {
 
     @Test("events of failures and recoveries are emitted once, and only for icons that lists name")
     func news() {
-        func news(_ events: [IconEvent], isNamed: Bool = true) -> IconChange.News? {
-            var icon = IconRecord((isNamed ? [.named(by: ["a.plist"])] : []) + events.dropLast())
-            return events.last.flatMap { icon.apply($0).news }
+        func news(_ events: [IconEvent], isNamed: Bool = true) -> AgentEvent? {
+            let icon = IconRecord((isNamed ? [.named(by: ["a.plist"])] : []) + events.dropLast())
+            return events.last.flatMap { icon.news(of: $0, at: "u", WallClock(start: Sample.start)) }
         }
         let other = IconRecord.Failure(code: .http(500), message: "", attempts: 1, nextAttempt: nil)
-        #expect(news([.failed(Self.failure)]) == .failed(Self.failure))
+        #expect(news([.failed(Self.failure)]) == .iconFailed("u", Self.failure))
         #expect(news([.failed(Self.failure), .failed(Self.failure)]) == nil)
-        #expect(news([.failed(Self.failure), .failed(other)]) == .failed(other))
-        #expect(news([.found("x"), .failed(Self.failure)]) == .stale(Self.failure))
-        #expect(news([.found("x"), .failed(Self.failure), .confirmed(Self.answer)]) == .fresh)
+        #expect(news([.failed(Self.failure), .failed(other)]) == .iconFailed("u", other))
+        #expect(news([.found("x"), .failed(Self.failure)]) == .iconStale("u", Self.failure))
+        #expect(news([.found("x"), .failed(Self.failure), .confirmed(Self.answer)]) == .iconFresh("u"))
         #expect(news([.found("x"), .confirmed(Self.answer)]) == nil)
-        #expect(news([Self.queued, .started, .staged("x"), .published("x")]) == .ready(bytes: 101, generation: 1))
+        #expect(
+            news([Self.queued, .started, .staged("x"), .published("x")]) == .iconReady("u", bytes: 101, generation: 1))
         #expect(
             news([.found("x"), Self.queued, .started, .staged("y"), .published("y")])
-                == .changed(bytes: 101, generation: 1))
-        #expect(news([Self.queued, .started, .staged("x"), .published("x")], isNamed: false) == .retired)
+                == .iconChanged("u", bytes: 101, generation: 1))
+        #expect(news([Self.queued, .started, .staged("x"), .published("x")], isNamed: false) == .iconRetired("u"))
         #expect(news([.failed(Self.failure)], isNamed: false) == nil)
     }
 }

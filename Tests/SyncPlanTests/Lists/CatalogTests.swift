@@ -32,16 +32,16 @@ struct CatalogTests {
         _ = catalog.setList("1.plist", Sample.list(["a"]))
         _ = catalog.setList("2.plist", Sample.list(["b"]))
         #expect(!catalog.images[Sample.id("x")].isShown && !needsName())
-        _ = catalog.apply(.found("x"), to: "a")
-        _ = catalog.apply(.found("x"), to: "b")
+        catalog.apply(.found("x"), to: "a")
+        catalog.apply(.found("x"), to: "b")
         #expect(catalog.images[Sample.id("x")].isShown && needsName())
         _ = catalog.removeList("1.plist")
         #expect(catalog.images[Sample.id("x")].isShown && !needsName())
-        for event in [IconEvent.evicted, .found("y")] { _ = catalog.apply(event, to: "b") }
+        for event in [IconEvent.evicted, .found("y")] { catalog.apply(event, to: "b") }
         #expect(!catalog.images[Sample.id("x")].isShown && catalog.images[Sample.id("y")].isShown)
         _ = catalog.setList("3.plist", Sample.list(["a"]))
         #expect(catalog.images[Sample.id("x")].isShown && needsName())
-        _ = catalog.apply(.lost, to: "a")
+        catalog.apply(.lost, to: "a")
         #expect(!catalog.images[Sample.id("x")].isShown && !needsName())
     }
 
@@ -68,9 +68,9 @@ struct CatalogTests {
     func document() throws {
         var catalog = Sample.catalog
         _ = catalog.setList("1.plist", Sample.list(["b", "a", "c", "b"]))
-        _ = catalog.apply(.found("x"), to: "a")
+        catalog.apply(.found("x"), to: "a")
         let failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: 1, nextAttempt: nil)
-        _ = catalog.apply(.failed(failure), to: "c")
+        catalog.apply(.failed(failure), to: "c")
         let document = try #require(catalog.document(of: "1.plist"))
         #expect(document.apps.map(\.icon) == ["b", "a", "c", "b"])
         #expect(
@@ -88,7 +88,7 @@ struct CatalogTests {
             catalog.changePast(of: AppIndex(list: list, position: 0)) { $0.last = last }
         }
         #expect(catalog.lastImage(from: "u") == Sample.id("x"))
-        _ = catalog.apply(.found("z"), to: "v")
+        catalog.apply(.found("z"), to: "v")
         #expect(catalog.lastImage(from: "u") == Sample.id("y"))
         #expect(catalog.icons(replacedByImageOf: "u") == ["w": ["2.plist"]])
         _ = catalog.removeList("2.plist")

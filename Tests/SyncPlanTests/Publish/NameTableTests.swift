@@ -14,7 +14,7 @@ struct NameTableTests {
 
         init() {
             _ = catalog.setList("1.plist", Sample.list(["a"]))
-            _ = catalog.apply(.found("x"), to: "a")
+            catalog.apply(.found("x"), to: "a")
         }
 
         /// Publishes the list; returns the names that are set, each with the image and the one before.
@@ -56,7 +56,7 @@ struct NameTableTests {
     func removal() {
         var world = World()
         world.catalog.names.recordDamage(of: "a", in: &world.catalog.images)
-        _ = world.catalog.apply(.lost, to: "a")
+        world.catalog.apply(.lost, to: "a")
         #expect(world.publish().isEmpty && world.catalog.names.damaged(in: world.catalog) == ["a"])
         world.catalog.names.forget(["a"], in: &world.catalog.images)
         #expect(world.catalog.names.damaged(in: world.catalog).isEmpty)

@@ -25,7 +25,7 @@ struct PublicationPlanTests {
 
         mutating func stage(_ url: IconURL, _ word: String) {
             for event in [IconEvent.queued(at: "https://h/a"), .started, .staged(word)] {
-                _ = catalog.apply(event, to: url)
+                catalog.apply(event, to: url)
             }
             if let id = catalog.icons.id(of: url) { plan.stage(id) }
         }
@@ -55,7 +55,7 @@ struct PublicationPlanTests {
             }
             let images = Set(done.staged.compactMap { catalog.images.digest(catalog.icons[$0].icon.staged?.image) })
             ledger.publish(manifest, newDocuments: documents, moved: images, in: &catalog, at: Sample.start)
-            for icon in done.staged { _ = catalog.apply(.published(bytes: 0, generation: nil), to: icon) }
+            for icon in done.staged { catalog.apply(.published(bytes: 0, generation: nil), to: icon) }
             plan.finish(done, manifest, written: WrittenBytes(), doubt: doubt, at: Sample.start)
         }
     }

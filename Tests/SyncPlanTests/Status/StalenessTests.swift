@@ -21,7 +21,7 @@ struct StalenessTests {
         let failure = code.flatMap(FetchFailure.Code.init(rawValue:)).map {
             IconRecord.Failure(code: $0, message: "", attempts: 1, nextAttempt: now)
         }
-        _ = icon.apply(.remembered(response, freshUntil: Sample.start + .seconds(3600), failure, nil))
+        icon.apply(.remembered(response, freshUntil: Sample.start + .seconds(3600), failure, nil))
         return icon
     }
 
@@ -51,10 +51,10 @@ struct StalenessTests {
     func nothing() {
         #expect(Self.icon("max-age=3600", failure: nil).staleness(at: Self.now) == nil)
         var missing = Self.icon("max-age=3600", failure: "dns")
-        _ = missing.apply(.lost)
+        missing.apply(.lost)
         #expect(missing.staleness(at: Self.now) == nil)
         var retired = Self.icon("max-age=3600", failure: "dns")
-        _ = retired.apply(.unnamed(by: "a.plist"))
+        retired.apply(.unnamed(by: "a.plist"))
         #expect(retired.staleness(at: Self.now) == nil)
     }
 }
