@@ -8,44 +8,44 @@ import HTTPRules
 // Requests and their outcomes.
 extension IconBook {
     /// Requests an icon from a source or its origin, or lets it wait.
-    mutating func supply(_ url: IconURL, _ reason: FetchReason, in turn: inout Turn) {
+    mutating func supply(_ id: IconID, _ reason: FetchReason, in turn: inout Turn) {
+        let url = catalog.icons[id].url
         guard isRequested(url) else { return }
-        guard !sources.isEmpty, let icon = catalog.icons[url], !icon.isInline else {
-            return enqueue(url, reason, from: nil, in: &turn)
+        guard !sources.isEmpty, !catalog.icons[id].icon.isInline else {
+            return enqueue(id, reason, from: nil, in: &turn)
         }
         let decision = sources.decide(
-            for: icon.sought(at: url, in: catalog.images), refreshSpread: settings.refresh.default,
+            for: catalog.icons[id].icon.sought(at: url, in: catalog.images), refreshSpread: settings.refresh.default,
             mayPoll: downloads.mayStart, at: turn.now, using: &turn.generator)
         switch decision {
-        case .take(let queue): enqueue(url, reason, from: queue, in: &turn)
-        case .origin: enqueue(url, reason, from: nil, in: &turn)
+        case .take(let queue): enqueue(id, reason, from: queue, in: &turn)
+        case .origin: enqueue(id, reason, from: nil, in: &turn)
         case .wait(let time):
             let lack = sources.lack(of: url)
-            if icon.sourceLack != lack { apply(.lacking(lack), to: url, in: &turn) }
-            if let time { schedule(url, at: time, in: &turn) }
-        case .confirmed(let answer): apply(.confirmed(IconRecord.Answer(answer, of: url)), to: url, in: &turn)
+            if catalog.icons[id].icon.sourceLack != lack { apply(.lacking(lack), to: id, in: &turn) }
+            if let time { schedule(id, at: time, in: &turn) }
+        case .confirmed(let answer): apply(.confirmed(IconRecord.Answer(answer, of: url)), to: id, in: &turn)
         case .failed(let failure, let time):
             // Only attempts of this machine count, and none failed.
             let failure = IconRecord.Failure(
                 code: failure.code, message: failure.message, attempts: 0, nextAttempt: time)
-            apply(.failed(failure), to: url, in: &turn)
+            apply(.failed(failure), to: id, in: &turn)
         }
     }
 
     /// Queues an icon for download; `copies` is the queue of the source, `nil` for the origin.
-    private mutating func enqueue(
-        _ url: IconURL, _ reason: FetchReason, from copies: String?, in turn: inout Turn
-    ) {
+    private mutating func enqueue(_ id: IconID, _ reason: FetchReason, from copies: String?, in turn: inout Turn) {
+        let url = catalog.icons[id].url
         do {
             let source = try settings.network.source(of: url)
             // A source has its own queue, even if icons also come from its server.
             let origin = copies ?? source.origin
-            let list = catalog.shortestList(naming: url)
+            let list = catalog.shortestList(naming: id)
             downloads.queue.add(url, origin: origin, list: list, priority: reason.priority)
-            apply(.queued(source, origin: origin), to: url, in: &turn)
+            apply(.queued(source, origin: origin), to: id, in: &turn)
         } catch {
             sources.forget(url)
-            apply(.failed(repeated(error, of: url, in: &turn)), to: url, in: &turn)
+            apply(.failed(repeated(error, of: url, in: &turn)), to: id, in: &turn)
         }
     }
 
@@ -120,7 +120,7 @@ extension IconBook {
         let (isOver, answer) = endSupply(outcome, of: url, in: &turn)
         guard isOver else {
             requeueBlocked(in: &turn)
-            apply(.cancelled, to: url, in: &turn)
+            apply(.cancelled, to: id, in: &turn)
             return isRefused
         }
         // A full request does not continue a partial image.

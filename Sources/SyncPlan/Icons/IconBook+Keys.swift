@@ -16,10 +16,8 @@ extension IconBook {
                 inherit(from: source, to: url, in: &turn)
             }
             // Only the newest URL is requested.
-            for other in others where catalog.icons[other]?.isQueued == true {
-                downloads.queue.remove(other)
-                sources.drop(other)
-                apply(.dequeued, to: other, in: &turn)
+            for id in others.compactMap({ catalog.icons.id(of: $0) }) where catalog.icons[id].icon.isQueued {
+                dequeue(id, in: &turn)
             }
         }
     }
@@ -37,11 +35,14 @@ extension IconBook {
 
     /// Decides icons that may be the newest of their group now.
     mutating func requestNewest(of urls: Set<IconURL>, in turn: inout Turn) {
-        for url in urls where catalog.icons[url]?.isReferenced == true && isRequested(url) {
-            if catalog.icons[url]?.failure != nil {
-                apply(.retried(turn.now), to: url, in: &turn)
+        for url in urls {
+            guard let id = catalog.icons.id(of: url), catalog.icons[id].icon.isReferenced, isRequested(url) else {
+                continue
+            }
+            if catalog.icons[id].icon.hasFailed {
+                apply(.retried(turn.now), to: id, in: &turn)
             } else {
-                decide(url, in: &turn)
+                decide(id, in: &turn)
             }
         }
     }

@@ -18,7 +18,9 @@ extension IconBook {
         for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
         requestNewest(of: left, in: &turn)
         for url in diff.added { retry(url, after: .authRefused, in: &turn) }
-        for url in queued { downloads.queue.move(url, to: catalog.shortestList(naming: url)) }
+        for url in queued {
+            if let id = catalog.icons.id(of: url) { downloads.queue.move(url, to: catalog.shortestList(naming: id)) }
+        }
         let unnamed = partials.forget { url in
             guard let icon = catalog.icons[url] else { return true }
             // A running download keeps its partial image.
@@ -32,14 +34,12 @@ extension IconBook {
         guard let id = catalog.icons.id(of: url), case let icon = catalog.icons[id].icon else { return }
         if let image = icon.image, !catalog.images[image].isShown { turn.emit(.iconRetired(url)) }
         switch icon.phase {
-        case .idle: decide(url, in: &turn)
-        case .queued:
-            downloads.queue.remove(url)
-            apply(.dequeued, to: url, in: &turn)
+        case .idle: decide(id, in: &turn)
+        case .queued: dequeue(id, in: &turn)
         case .fetching: cancel(url, in: &turn)
         case .blocked:
             space.forget(url)
-            apply(.dequeued, to: url, in: &turn)
+            apply(.dequeued, to: id, in: &turn)
         case .staged(let staged, _):
             guard !publishing.isInFlight(id) else { return decide(id, in: &turn) }
             publishing.unstage(id)
@@ -50,10 +50,11 @@ extension IconBook {
 
     /// Retries an icon that failed for this cause or for lack of room, because its lists changed; decides other icons.
     mutating func retry(_ url: IconURL, after cause: FetchFailure.Cause, in turn: inout Turn) {
-        if let code = catalog.icons[url]?.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
-            apply(.retried(turn.now), to: url, in: &turn)
+        guard let id = catalog.icons.id(of: url) else { return }
+        if let code = catalog.icons[id].icon.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
+            apply(.retried(turn.now), to: id, in: &turn)
         } else {
-            decide(url, in: &turn)
+            decide(id, in: &turn)
         }
     }
 

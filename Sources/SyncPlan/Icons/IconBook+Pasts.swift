@@ -196,16 +196,15 @@ extension IconBook {
         var changed: Set<ListName> = []
         var dropped: Set<ImageID> = []
         for list in catalog.lists.keys.sorted() {
-            guard let apps = catalog.lists[list]?.apps else { continue }
-            var icons: [IconURL] = []
-            for (position, past) in apps.pasts {
+            guard let record = catalog.lists[list] else { continue }
+            var icons: [IconID] = []
+            for (position, past) in record.apps.pasts {
                 guard let image = past.last?.image, images?.contains(image) ?? true else { continue }
                 dropped.insert(image)
-                let icon = apps.entries.icons[position]
-                icons.append(icon)
+                icons.append(record.icons[position])
                 if images != nil {
                     retention.recordDamage(of: catalog.images.image(image))
-                    catalog.names.recordDamage(of: icon, in: &catalog.images)
+                    catalog.names.recordDamage(of: record.entries.icons[position], in: &catalog.images)
                     catalog.images.miss(image)
                 }
                 catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = nil }
@@ -214,7 +213,7 @@ extension IconBook {
             changed.insert(list)
             publishing.window.markChanged(list, at: turn.now)
             for icon in icons {
-                if catalog.icons[icon]?.failure?.nextAttempt != nil {
+                if catalog.icons[icon].icon.failure?.nextAttempt != nil {
                     apply(.retried(turn.now), to: icon, in: &turn)
                 } else {
                     decide(icon, in: &turn)

@@ -23,43 +23,40 @@ extension IconBook {
         let expired = catalog.icons.ids.filter { id in
             catalog.icons[id].icon.packedResponse?.url.map(folders.contains) ?? false
         }
-        for url in expired.map({ catalog.icons[$0].url }) { expire(url, in: &turn) }
+        for id in expired { expire(id, in: &turn) }
         for url in icons { reconsider(url, in: &turn) }
     }
 
-    private mutating func expire(_ url: IconURL, in turn: inout Turn) {
-        let end = catalog.icons[url]?.freshUntil ?? turn.now
-        apply(.expires(min(end, turn.now)), to: url, in: &turn)
+    private mutating func expire(_ id: IconID, in turn: inout Turn) {
+        apply(.expires(min(catalog.icons[id].icon.freshUntil, turn.now)), to: id, in: &turn)
     }
 
     /// Dequeues icons whose source's circuit breaker opened, and decides again where they come from.
     mutating func requeueBlocked(in turn: inout Turn) {
-        for url in sources.drainBlocked() where catalog.icons[url]?.isQueued == true {
-            downloads.queue.remove(url)
-            sources.drop(url)
-            apply(.dequeued, to: url, in: &turn)
+        for url in sources.drainBlocked() {
+            if let id = catalog.icons.id(of: url), catalog.icons[id].icon.isQueued { dequeue(id, in: &turn) }
         }
     }
 
     /// Decides an icon again after news from a source.
     private mutating func reconsider(_ url: IconURL, in turn: inout Turn) {
-        guard let icon = catalog.icons[url], icon.isReferenced, !icon.isInline else { return }
+        guard let id = catalog.icons.id(of: url), case let icon = catalog.icons[id].icon, icon.isReferenced,
+            !icon.isInline
+        else { return }
         let canDeliver = sources.canDeliver(icon.sought(at: url, in: catalog.images), at: turn.now)
         switch icon.phase {
         case .fetching, .blocked, .staged: return
         case .queued:
-            guard !sources.isTaking(url), canDeliver else { return }
-            downloads.queue.remove(url)
-            apply(.dequeued, to: url, in: &turn)
+            if !sources.isTaking(url), canDeliver { dequeue(id, in: &turn) }
         case .idle:
             if let failure = icon.failure {
                 // The origin's backoff stays as it is.
-                if failure.attempts > 0 { return canDeliver ? supply(url, .retry, in: &turn) : () }
-                apply(.retried(turn.now), to: url, in: &turn)
+                if failure.attempts > 0 { return canDeliver ? supply(id, .retry, in: &turn) : () }
+                apply(.retried(turn.now), to: id, in: &turn)
             } else if canDeliver, sources.gave(responseFrom: icon.packedResponse?.url) {
-                expire(url, in: &turn)
+                expire(id, in: &turn)
             } else {
-                decide(url, in: &turn)
+                decide(id, in: &turn)
             }
         }
     }

@@ -86,20 +86,23 @@ struct IconBook: Sendable {
     }
 
     /// Requests an icon if it is due, schedules its next check, or forgets it if its record is not needed any more.
-    mutating func decide(_ url: IconURL, in turn: inout Turn) {
-        if let id = catalog.icons.id(of: url) { decide(id, in: &turn) }
-    }
-
     mutating func decide(_ id: IconID, in turn: inout Turn) {
         if downloads.networkLogin.mayHoldIcons, !awaitsLogin(id) {
             downloads.networkLogin.leave(catalog.icons[id].url)
         }
         switch catalog.fetchPlan(of: id, now: turn.now) {
-        case .fetch(let reason): supply(catalog.icons[id].url, reason, in: &turn)
+        case .fetch(let reason): supply(id, reason, in: &turn)
         case .fresh(let time), .waiting(let time): schedule(id, at: time, in: &turn)
         case .unreferenced: forgetIfDone(id, in: &turn)
         case .refused, .inline, .underWay: break
         }
+    }
+
+    /// Removes an icon from the queue, and decides it again.
+    mutating func dequeue(_ id: IconID, in turn: inout Turn) {
+        downloads.queue.remove(catalog.icons[id].url)
+        sources.drop(catalog.icons[id].url)
+        apply(.dequeued, to: id, in: &turn)
     }
 
     /// Forgets an unreferenced icon if nothing of it is on disk or in progress.
@@ -116,11 +119,7 @@ struct IconBook: Sendable {
 
     // MARK: Due times
 
-    mutating func schedule(_ url: IconURL, at time: Timestamp, in turn: inout Turn) {
-        if let id = catalog.icons.id(of: url) { schedule(id, at: time, in: &turn) }
-    }
-
-    private mutating func schedule(_ id: IconID, at time: Timestamp, in turn: inout Turn) {
+    mutating func schedule(_ id: IconID, at time: Timestamp, in turn: inout Turn) {
         // A list that comes and goes must not leave an entry each time.
         guard catalog.icons[id].icon.due != time else { return }
         apply(.scheduled(time), to: id, in: &turn)
@@ -178,9 +177,7 @@ struct IconBook: Sendable {
         for id in catalog.icons.ids {
             let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
             if icon.isQueued {
-                downloads.queue.remove(url)
-                sources.drop(url)
-                apply(.dequeued, to: id, in: &turn)
+                dequeue(id, in: &turn)
             } else if icon.phase == .fetching {
                 outdated.insert(url)
             } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: url) }) == true

@@ -239,11 +239,11 @@ package struct Catalog: Sendable {
         icons.remove(id)
     }
 
-    /// The shortest list that names a URL, for which its download counts; empty if none names it.
+    /// The shortest list that names an icon, for which its download counts; empty if none names it.
     ///
     /// - Complexity: O(*n*) in the number of these lists.
-    package func shortestList(naming url: IconURL) -> ListName {
-        let names = icons[url]?.lists ?? []
+    func shortestList(naming id: IconID) -> ListName {
+        let names = icons[id].icon.lists
         guard names.count > 1 else { return names.first ?? "" }
         return names.min { (length(of: $0), $0) < (length(of: $1), $1) } ?? ""
     }
