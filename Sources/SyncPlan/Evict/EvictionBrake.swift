@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AgentSettings
+import AgentSettings
 package import CacheFormat
 
 /// Holds an eviction that looks like a mistake, until a user confirms it or it is old enough.
@@ -18,39 +18,26 @@ package struct EvictionBrake: Equatable, Sendable {
         package var isConfirmed = false
 
         package init(since: Timestamp, generation: Int, images: Int, total: Int, isConfirmed: Bool = false) {
-            self.since = since
-            self.generation = generation
-            self.images = images
-            self.total = total
-            self.isConfirmed = isConfirmed
+            (self.since, self.generation, self.isConfirmed) = (since, generation, isConfirmed)
+            (self.images, self.total) = (images, total)
         }
     }
 
-    private var threshold: HoldThreshold
-    private var holdFor: Duration
-    /// The last change that retired too much, while the retired images are on disk.
+    var settings: Settings.Eviction
+    /// The last such change, while what it retired is on disk.
     package private(set) var hold: Hold?
 
-    package init(threshold: HoldThreshold, holdFor: Duration, hold: Hold? = nil) {
-        self.threshold = threshold
-        self.holdFor = holdFor
-        self.hold = hold
-    }
-
-    mutating func configure(threshold: HoldThreshold, holdFor: Duration) {
-        self.threshold = threshold
-        self.holdFor = holdFor
-    }
+    init(_ settings: Settings.Eviction, hold: Hold? = nil) { (self.settings, self.hold) = (settings, hold) }
 
     /// The unconfirmed hold; `nil` if there is none.
     package var heldNow: Hold? { hold.flatMap { $0.isConfirmed ? nil : $0 } }
 
     /// When the hold ends by itself; `nil` if nothing is held.
-    package var end: Timestamp? { heldNow.map { $0.since + holdFor } }
+    package var end: Timestamp? { heldNow.map { $0.since + settings.holdFor } }
 
     /// Records a change of the lists that retired some of `total` images; `generation` is the newest before it.
     package mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
-        guard threshold.isExceeded(by: images, of: total) else { return }
+        guard settings.holdAbove.isExceeded(by: images, of: total) else { return }
         hold = Hold(since: now, generation: generation, images: images, total: total)
     }
 

@@ -38,15 +38,12 @@ struct Retention: Sendable {
     /// The first and the longest delay before a leased generation is tested again.
     private static let leaseRetry: (first: Duration, longest: Duration) = (.seconds(2), .seconds(30))
 
-    private var grace: Duration
-    private var leaseMax: Duration
-    /// The number of retired images up to which no eviction is held.
-    private var holdLimit: Int
-    var ledger = RetirementLedger()
-    /// Holds an eviction if one change of the lists retired too many images.
+    private var settings: Settings.Cache
+    var ledger: RetirementLedger
+    /// Holds the eviction of what one change of the lists retired, if that is much.
     private(set) var brake: EvictionBrake
     /// Unreferenced icons whose apps have a new icon URL; they do not count as lost.
-    private var replaced: Set<IconURL> = []
+    private var replaced: Set<IconURL>
     private var hasBrakedAtStart = false
     private var state = State.idle
     /// Damaged image files that are still on disk.
@@ -59,20 +56,12 @@ struct Retention: Sendable {
         _ settings: Settings, ledger: RetirementLedger = RetirementLedger(), replaced: Set<IconURL> = [],
         hold: EvictionBrake.Hold? = nil
     ) {
-        self.replaced = replaced
-        grace = settings.cache.grace
-        leaseMax = settings.cache.leaseMax
-        holdLimit = settings.eviction.holdAbove.images
-        brake = EvictionBrake(
-            threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor, hold: hold)
-        self.ledger = ledger
+        (self.settings, brake) = (settings.cache, EvictionBrake(settings.eviction, hold: hold))
+        (self.ledger, self.replaced) = (ledger, replaced)
     }
 
     mutating func configure(_ settings: Settings) {
-        grace = settings.cache.grace
-        leaseMax = settings.cache.leaseMax
-        holdLimit = settings.eviction.holdAbove.images
-        brake.configure(threshold: settings.eviction.holdAbove, holdFor: settings.eviction.holdFor)
+        (self.settings, brake.settings) = (settings.cache, settings.eviction)
     }
 
     var isIdle: Bool {
@@ -113,7 +102,7 @@ struct Retention: Sendable {
     }
 
     private var rule: RetentionRule {
-        RetentionRule(grace: grace, leaseMax: leaseMax, heldThrough: brake.heldNow?.generation)
+        RetentionRule(grace: settings.grace, leaseMax: settings.leaseMax, heldThrough: brake.heldNow?.generation)
     }
 
     // MARK: Eviction
@@ -263,9 +252,7 @@ struct Retention: Sendable {
     /// Ends a hold if its icons have come back or are gone.
     private mutating func reviewHold(in catalog: Catalog) {
         guard let hold = brake.hold else { return }
-        guard !ledger.retires(moreThan: holdLimit, through: hold.generation, except: replaced, in: catalog) else {
-            return
-        }
-        brake.lift()
+        let limit = brake.settings.holdAbove.images
+        if !ledger.retires(moreThan: limit, through: hold.generation, except: replaced, in: catalog) { brake.lift() }
     }
 }

@@ -79,15 +79,21 @@ extension Reconciler {
 
     private mutating func remove(_ name: ListName, _ changes: inout ListChanges) {
         if forgetRejection(of: name) || book.catalog.lists[name] != nil { turn.emit(.listRemoved(name)) }
-        if book.catalog.lists[name]?.images != nil { changes.images = true }
         let old = book.catalog.lists[name]
-        let diff = book.catalog.removeList(name)
+        if old?.images != nil { changes.images = true }
+        let diff = forget(name, isPublished: old?.published != nil)
         turn.memos.mark(list: name, at: turn.now)
-        book.forgetDocument(of: name)
-        if old?.published != nil { book.publishing.window.markChanged(at: turn.now) }
         changes.removed.formUnion(diff.removed)
         // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
         changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, lastImages: old?.apps.lastImages ?? []))
+    }
+
+    /// Forgets a list, which the next manifest lacks if it is published; returns the URLs that it named.
+    private mutating func forget(_ name: ListName, isPublished: Bool) -> IconDiff {
+        let diff = book.catalog.removeList(name)
+        book.forgetDocument(of: name)
+        if isPublished { book.publishing.window.markChanged(at: turn.now) }
+        return diff
     }
 
     private mutating func reject(_ name: ListName, _ rejection: ListRejection) {
@@ -229,25 +235,24 @@ extension Reconciler {
         guard pins.contains(url) != isPinned else { return }
         let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
         turn.emit(isPinned ? .pinned(url) : .unpinned(url))
-        let retired: Set<IconURL> = isPinned && book.catalog.retired[url] != nil ? [url] : []
-        let diff: IconDiff
-        if urls.isEmpty {
-            diff = book.catalog.removeList(Self.pinList)
-            book.forgetDocument(of: Self.pinList)
-            book.publishing.window.markChanged(at: turn.now)
-        } else {
-            let text = urls.map(\.text).joined(separator: "\n")
-            let source = AppListDocument.Source(
-                sha256: .of(text), bytes: text.utf8.count, modified: turn.now.inWholeSeconds)
-            let record = ListRecord(
-                state: .ok, source: source, apps: Apps(AppEntries(urls.map { AppEntry(icon: $0) })),
-                published: book.catalog.lists[Self.pinList]?.published)
-            diff = book.catalog.setList(Self.pinList, record)
-            book.retryDocument(of: Self.pinList)
-            book.publishing.window.markChanged(Self.pinList, at: turn.now)
-            if !isPinned { book.publishing.prioritize(Self.pinList) }
-        }
+        let retired: Set<IconURL> = isPinned && book.catalog.icons[url]?.isRetired == true ? [url] : []
+        guard !urls.isEmpty else { return unpinAll() }
+        let text = urls.map(\.text).joined(separator: "\n")
+        let source = AppListDocument.Source(
+            sha256: .of(text), bytes: text.utf8.count, modified: turn.now.inWholeSeconds)
+        let record = ListRecord(
+            state: .ok, source: source, apps: Apps(AppEntries(urls.map { AppEntry(icon: $0) })),
+            published: book.catalog.lists[Self.pinList]?.published)
+        let diff = book.catalog.setList(Self.pinList, record)
+        book.retryDocument(of: Self.pinList)
+        book.publishing.window.markChanged(Self.pinList, at: turn.now)
+        if !isPinned { book.publishing.prioritize(Self.pinList) }
         book.emitReturned(retired, in: &turn)
         book.applyDiff(diff, in: &turn)
+    }
+
+    mutating func unpinAll() {
+        guard book.catalog.lists[Self.pinList] != nil else { return }
+        book.applyDiff(forget(Self.pinList, isPublished: true), in: &turn)
     }
 }

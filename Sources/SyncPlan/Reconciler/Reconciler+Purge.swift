@@ -47,14 +47,6 @@ extension Reconciler {
         book.publishing.window.retry(at: turn.now)
     }
 
-    private mutating func unpinAll() {
-        guard book.catalog.lists[Self.pinList] != nil else { return }
-        let diff = book.catalog.removeList(Self.pinList)
-        book.forgetDocument(of: Self.pinList)
-        book.publishing.window.markChanged(at: turn.now)
-        book.applyDiff(diff, in: &turn)
-    }
-
     /// Takes the next step of a purge.
     ///
     /// A purge waits neither for readers' leases, nor for another publication after a failed one: the files then stay

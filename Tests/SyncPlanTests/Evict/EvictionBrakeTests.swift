@@ -1,15 +1,18 @@
 import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("An eviction that looks like a mistake is held")
 struct EvictionBrakeTests {
     private static let start = Sample.start
 
     private static func brake(percent: Int = 50, images: Int = 20) -> EvictionBrake {
-        EvictionBrake(threshold: HoldThreshold(percent: percent, images: images), holdFor: .seconds(86_400))
+        var settings = Settings.Eviction()
+        settings.holdAbove = HoldThreshold(percent: percent, images: images)
+        return EvictionBrake(settings)
     }
 
     @Test(
