@@ -169,7 +169,7 @@ extension Remembered {
             guard let error = app.error, let code = FetchFailure.Code(rawValue: error) else { continue }
             let failure = IconRecord.Failure(
                 code: code, message: "the cause is not stored on disk", attempts: 0, nextAttempt: .distantPast)
-            icons.append(IconMemo(url: app.icon, image: nil, response: nil, freshUntil: .distantPast, failure: failure))
+            icons.append(IconMemo(url: app.icon, image: nil, freshUntil: .distantPast, failure: failure))
         }
     }
 }

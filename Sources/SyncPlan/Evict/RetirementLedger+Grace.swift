@@ -117,7 +117,7 @@ extension RetirementLedger {
         of document: Document, except replaced: Set<IconURL>, in catalog: Catalog
     ) -> [ImageID] {
         Dictionary(grouping: document.apps, by: \.entry.icon).flatMap { url, apps -> [ImageID] in
-            let images = apps.compactMap(\.last?.image)
+            let images = apps.map(\.last.image)
             // The icon's own image has replaced one of them.
             if catalog.icons[url]?.hasImage == true {
                 return images.filter { $0 != images.first && !catalog.images[$0].isShown }

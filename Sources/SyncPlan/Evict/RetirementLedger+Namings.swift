@@ -33,7 +33,7 @@ extension RetirementLedger {
                     restIcons.count < named.count
                     ? restIcons.filter(named.contains) : Set(named.lazy.filter(restIcons.contains))
                 restIcons.subtract(here)
-                for url in here.compactMap({ icons[$0] }) + apps.compactMap(\.last?.url) where rest.contains(url) {
+                for url in here.compactMap({ icons[$0] }) + apps.map(\.last.url) where rest.contains(url) {
                     found[url] = number
                     rest.remove(url)
                 }

@@ -74,7 +74,7 @@ package struct RetirementLedger: Sendable {
     func lists(showingLast images: Set<ImageID>) -> [ListName] {
         showingLast.keys.filter { list in
             documentsShowingLast(of: list).contains { document in
-                document.apps.contains { $0.last.map { images.contains($0.image) } ?? false }
+                document.apps.contains { images.contains($0.last.image) }
             }
         }
     }

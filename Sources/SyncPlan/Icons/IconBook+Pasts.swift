@@ -128,9 +128,9 @@ extension IconBook {
             })
         var images: [(position: Int, image: App.LastImage)] = []
         for document in documents where !returning.missing.isEmpty {
-            let shown = document.filter { $0.last.map { catalog.images[$0.image].isOnDisk } == true }
+            let shown = document.filter { catalog.images[$0.last.image].isOnDisk }
             for (position, number) in returning.match(shown.map(\.entry)) {
-                if let last = shown[number].last { images.append((position, last)) }
+                images.append((position, shown[number].last))
             }
         }
         return showAgain(images.sorted { $0.position < $1.position }, in: name, &turn)

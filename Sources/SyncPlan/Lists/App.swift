@@ -2,13 +2,12 @@
 import AppLists
 import CacheFormat
 
-/// An app of a list.
+/// An app of a list that shows its last image, because its icon has none.
 struct App: Sendable {
     let entry: AppEntry
-    /// The image that the app shows while its icon has none; `nil` if it shows its icon's image, or no image.
-    let last: LastImage?
+    let last: LastImage
 
-    /// An image that the app showed.
+    /// An image that an app showed.
     struct LastImage: Equatable, Sendable {
         /// The URL that the image came from.
         let url: IconURL
@@ -17,7 +16,7 @@ struct App: Sendable {
         var since: Timestamp?
     }
 
-    /// The app's images and URL in earlier versions of its list.
+    /// What is known of an app from earlier versions of its list.
     struct Past: Equatable, Sendable {
         /// The image that is shown while the app's icon has none.
         var last: LastImage?

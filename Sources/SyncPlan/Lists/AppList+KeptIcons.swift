@@ -22,7 +22,8 @@ extension AppList {
         let match = AppMatch(from: old, to: new)
         var free = match.unclaimed(of: old, by: new)
         var last: [Int: AppEntry] = [:]
-        /// Gives each unusable entry without an old entry the first free one with the same key.
+        typealias Key = AppMatch.Key
+        /// Gives each unusable entry that has none the first free old one with the same key.
         func claim(_ key: (UnusableEntry) -> Key?, from oldKey: (AppEntry) -> Key?) {
             var candidates: [Key: [Int]] = [:]
             for index in free.reversed() {
@@ -36,15 +37,17 @@ extension AppList {
             }
             free.removeAll(where: claimed.contains)
         }
-        claim({ $0.id == nil ? nil : Key($0.id, $0.name) }, from: { $0.id == nil ? nil : Key($0.id, $0.name) })
-        claim({ $0.id == nil ? nil : Key($0.id, nil) }, from: { $0.id == nil ? nil : Key($0.id, nil) })
+        claim(
+            { entry in entry.id.map { Key(identity: $0, name: entry.name) } },
+            from: { entry in entry.id.map { Key(identity: $0, name: entry.name) } })
+        claim({ $0.id.map { Key(identity: $0) } }, from: { $0.id.map { Key(identity: $0) } })
         // Apps with different identities are never the same.
         let hasName = { (entry: UnusableEntry) in !(entry.name ?? "").isEmpty }
-        let named = { (entry: UnusableEntry) in entry.id == nil && hasName(entry) ? Key(nil, entry.name) : nil }
-        claim(named, from: { $0.id == nil ? Key(nil, $0.name) : nil })
-        claim(named, from: { Key(nil, $0.name) })
-        claim({ hasName($0) ? Key(nil, $0.name) : nil }, from: { $0.id == nil ? Key(nil, $0.name) : nil })
-        // The apps of the other entries cannot be told: the missing apps stay.
+        let named = { (entry: UnusableEntry) in entry.id == nil && hasName(entry) ? Key(name: entry.name) : nil }
+        claim(named, from: { $0.id == nil ? Key(name: $0.name) : nil })
+        claim(named, from: { Key(name: $0.name) })
+        claim({ hasName($0) ? Key(name: $0.name) : nil }, from: { $0.id == nil ? Key(name: $0.name) : nil })
+        // Nothing tells which apps the other entries are: those that are missing stay.
         let missing = Set(match.gone)
         let nameless = unusable.indices.filter { last[$0] == nil && unusable[$0].isNameless }
         fill(nameless.dropLast(strays), with: free.filter(missing.contains)) { last[$0] = old[$1] }
@@ -89,16 +92,6 @@ extension AppList {
             list.unusable[index].id = nil
         }
         return list
-    }
-
-    /// The key by which an unusable entry matches an old one; texts are compared by bytes.
-    private struct Key: Hashable {
-        private let id, name: IconURL?
-
-        init(_ id: String?, _ name: String?) {
-            self.id = id.map { IconURL($0) }
-            self.name = name.map { IconURL($0) }
-        }
     }
 
     /// Replaces unusable entries by old ones; `last` has them by their index in ``unusable``.

@@ -14,8 +14,6 @@ package struct Apps: Sendable {
     /// Replaces the texts of the icons' URLs by equal ones that are in memory anyway.
     mutating func share(_ urls: [IconURL]) { entries.share(urls) }
 
-    subscript(position: Int) -> App { App(entry: entries[position], last: self[past: position].last) }
-
     subscript(past position: Int) -> App.Past {
         get { boxes.isEmpty ? App.Past() : boxes[position].wrappedValue ?? App.Past() }
         set {

@@ -15,27 +15,12 @@ package struct IconMemo: Equatable, Sendable {
     package var trail: FetchTrail?
 
     package init(
-        url: IconURL, image: Digest?, packedResponse: PackedResponse?, freshUntil: Timestamp,
+        url: IconURL, image: Digest?, packedResponse: PackedResponse? = nil, freshUntil: Timestamp,
         failure: IconRecord.Failure?, trail: FetchTrail? = nil
     ) {
-        self.url = url
-        self.image = image
-        self.packedResponse = packedResponse
-        self.freshUntil = freshUntil
-        self.failure = failure
-        self.trail = trail
+        (self.url, self.image, self.packedResponse) = (url, image, packedResponse)
+        (self.freshUntil, self.failure, self.trail) = (freshUntil, failure, trail)
     }
-
-    package init(
-        url: IconURL, image: Digest?, response: StoredResponse?, freshUntil: Timestamp, failure: IconRecord.Failure?,
-        trail: FetchTrail? = nil
-    ) {
-        self.init(
-            url: url, image: image, packedResponse: response.map(PackedResponse.init), freshUntil: freshUntil,
-            failure: failure, trail: trail)
-    }
-
-    package var response: StoredResponse? { packedResponse?.unpacked }
 }
 
 /// The state of an origin that survives a restart; an origin without a memo has not failed recently.
@@ -45,8 +30,7 @@ package struct OriginMemo: Codable, Hashable, Sendable {
     package var health: OriginHealth
 
     package init(origin: String, health: OriginHealth) {
-        self.origin = origin
-        self.health = health
+        (self.origin, self.health) = (origin, health)
     }
 }
 
@@ -80,8 +64,6 @@ package struct ListMemo: Codable, Equatable, Sendable {
     package var rules: String
 
     package init(list: ListName, sha256: Digest, rules: String) {
-        self.list = list
-        self.sha256 = sha256
-        self.rules = rules
+        (self.list, self.sha256, self.rules) = (list, sha256, rules)
     }
 }

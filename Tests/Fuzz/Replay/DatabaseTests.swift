@@ -101,7 +101,7 @@ struct DatabaseTests {
             code: .http(503), message: "the server answered 503", attempts: 3, nextAttempt: now + .seconds(60))
         var changes = MemoChanges(remembered: [
             IconMemo(
-                url: "https://example.com/a.png", image: Digest.of("a"), response: response,
+                url: "https://example.com/a.png", image: Digest.of("a"), packedResponse: PackedResponse(response),
                 freshUntil: now + .seconds(60), failure: failure)
         ])
         changes.origins = [

@@ -32,7 +32,7 @@ struct ImpossibleStateTests {
                 fields: HTTPFields([("ETag", "\"x\"")]), requestTime: clock.now, responseTime: clock.now)
             var changes = MemoChanges(remembered: [
                 IconMemo(
-                    url: "https://example.com/a.png", image: .of("a"), response: response,
+                    url: "https://example.com/a.png", image: .of("a"), packedResponse: PackedResponse(response),
                     freshUntil: clock.now + .seconds(100), failure: nil)
             ])
             changes.superseded = [1: clock.now]

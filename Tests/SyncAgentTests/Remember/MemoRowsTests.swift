@@ -54,14 +54,16 @@ struct MemoRowsTests {
         ])
         let start = Timestamp(sinceEpoch: .zero)
         var changes = MemoChanges(remembered: [
-            IconMemo(url: "https://a.example/", image: nil, response: nil, freshUntil: .distantPast, failure: nil),
+            IconMemo(url: "https://a.example/", image: nil, freshUntil: .distantPast, failure: nil),
             IconMemo(
-                url: "https://b.example/", image: Digest(hex: digest), response: response, freshUntil: time,
+                url: "https://b.example/", image: Digest(hex: digest), packedResponse: PackedResponse(response),
+                freshUntil: time,
                 failure: .init(code: .http(503), message: "the server answered 503", attempts: 3, nextAttempt: nil),
                 trail: trail),
             IconMemo(
                 url: "https://c.example/", image: nil,
-                response: StoredResponse(status: 206, fields: HTTPFields(), requestTime: start, responseTime: start),
+                packedResponse: PackedResponse(
+                    StoredResponse(status: 206, fields: HTTPFields(), requestTime: start, responseTime: start)),
                 freshUntil: start,
                 failure: .init(code: .fetch(.dns), message: "", attempts: 1, nextAttempt: start)),
         ])

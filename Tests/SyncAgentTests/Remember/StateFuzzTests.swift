@@ -26,9 +26,10 @@ struct StateFuzzTests {
             changes.remembered.append(
                 IconMemo(
                     url: index == 0 ? url : "\(url)?\(index)", image: .of("x"),
-                    response: StoredResponse(
-                        fields: HTTPFields([("ETag", "\"x\""), ("Cache-Control", "max-age=100")]),
-                        requestTime: clock.now, responseTime: clock.now),
+                    packedResponse: PackedResponse(
+                        StoredResponse(
+                            fields: HTTPFields([("ETag", "\"x\""), ("Cache-Control", "max-age=100")]),
+                            requestTime: clock.now, responseTime: clock.now)),
                     freshUntil: clock.now + .seconds(100),
                     failure: IconRecord.Failure(
                         code: .http(503), message: "the server answered 503", attempts: 3, nextAttempt: clock.now),
@@ -202,7 +203,7 @@ struct StateFuzzTests {
     func tableGone() async throws {
         try await withTemporaryFolder { folder in
             let memo = IconMemo(
-                url: Self.url, image: nil, response: nil, freshUntil: AgentClock.wallTime, failure: nil)
+                url: Self.url, image: nil, freshUntil: AgentClock.wallTime, failure: nil)
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(try await store.apply(MemoChanges(remembered: [memo])) == nil)
             try await store.dropTable("memos")

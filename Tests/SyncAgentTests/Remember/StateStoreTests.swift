@@ -27,21 +27,20 @@ struct StateStoreTests {
     private let memos = [
         IconMemo(
             url: "https://example.com/a.png", image: Digest.of("a"),
-            response: StoredResponse(
-                url: "https://cdn.example/a.png",
-                fields: HTTPFields([("ETag", "W/\"x\""), ("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")]),
-                requestTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_001)),
-                responseTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_002))),
+            packedResponse: PackedResponse(
+                StoredResponse(
+                    url: "https://cdn.example/a.png",
+                    fields: HTTPFields([("ETag", "W/\"x\""), ("Last-Modified", "Fri, 20 Nov 2026 10:00:00 GMT")]),
+                    requestTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_001)),
+                    responseTime: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_002)))),
             freshUntil: Timestamp(sinceEpoch: .milliseconds(1_795_000_000_123)), failure: nil),
         IconMemo(
-            url: "https://example.com/“b”.png", image: nil, response: nil,
-            freshUntil: Timestamp(sinceEpoch: .zero),
+            url: "https://example.com/“b”.png", image: nil, freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: .http(503), message: "the server answered 503", attempts: 3,
                 nextAttempt: Timestamp(sinceEpoch: .seconds(1_795_000_100))), trail: Self.trail),
         IconMemo(
-            url: "ftp://example.com/c.png", image: nil, response: nil,
-            freshUntil: .distantPast,
+            url: "ftp://example.com/c.png", image: nil, freshUntil: .distantPast,
             failure: IconRecord.Failure(code: .url(.schemeRefused), message: "", attempts: 1, nextAttempt: nil)),
     ]
 

@@ -14,7 +14,7 @@ extension Reconciler {
         recounted.lists = book.catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
             row.count(IconCounts(book.catalog.document(of: name)?.apps.map(\.state) ?? []))
-            row.previous = list.entries.indices.count { list.apps[$0].last != nil }
+            row.previous = list.entries.indices.count { list.apps[past: $0].last != nil }
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
@@ -24,7 +24,7 @@ extension Reconciler {
         recounted.icons = StatusReport.Icons()
         let kept = book.catalog.lists.flatMap { name, list in
             list.entries.indices.compactMap { entry in
-                list.apps[entry].last.map { (icon: list.entries.icons[entry], previous: $0) }
+                list.apps[past: entry].last.map { (icon: list.entries.icons[entry], previous: $0) }
             }
         }
         recounted.icons.previous = Set(kept.map(\.icon)).count
@@ -137,7 +137,7 @@ extension Reconciler {
         }
         for document in book.retention.ledger.documents.values {
             for image in document.images { documents[image, default: 0] += 1 }
-            for last in document.apps.compactMap(\.last) where !document.images.contains(last.image) {
+            for last in document.apps.map(\.last) where !document.images.contains(last.image) {
                 return "\(last) is shown in a document that does not name it"
             }
         }

@@ -214,7 +214,7 @@ struct RestartScenarioTests {
         var plan = agent.plan
         let changes = plan.drainMemoChanges()
         #expect(changes.remembered.map(\.url) == [Self.a] && changes.forgotten.isEmpty)
-        #expect(changes.remembered.first?.response?.validators == Validators(etag: "x"))
+        #expect(changes.remembered.first?.packedResponse?.unpacked.validators == Validators(etag: "x"))
         #expect(plan.drainMemoChanges().isEmpty)
     }
 
@@ -337,7 +337,7 @@ struct RestartScenarioTests {
         "a URL that no list names and of which nothing is on disk is forgotten, and named again it is remembered anew")
     func forgotten() throws {
         let memo = IconMemo(
-            url: Self.a, image: nil, response: nil, freshUntil: Timestamp(sinceEpoch: .zero),
+            url: Self.a, image: nil, freshUntil: Timestamp(sinceEpoch: .zero),
             failure: IconRecord.Failure(
                 code: .http(404), message: "", attempts: 1, nextAttempt: Timestamp(sinceEpoch: .zero)))
         var restored = RestoredState()

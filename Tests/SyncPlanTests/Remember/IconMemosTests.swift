@@ -7,10 +7,11 @@ import Testing
 
 @Suite("Memos that are kept in one piece")
 struct IconMemosTests {
-    private static func response(_ url: String?, _ fields: [(name: String, value: String)]) -> StoredResponse {
-        StoredResponse(
-            status: 200, url: url, fields: HTTPFields(fields), requestTime: Timestamp(sinceEpoch: .seconds(5)),
-            responseTime: Timestamp(sinceEpoch: .nanoseconds(6)))
+    private static func response(_ url: String?, _ fields: [(name: String, value: String)]) -> PackedResponse {
+        PackedResponse(
+            StoredResponse(
+                status: 200, url: url, fields: HTTPFields(fields), requestTime: Timestamp(sinceEpoch: .seconds(5)),
+                responseTime: Timestamp(sinceEpoch: .nanoseconds(6))))
     }
 
     private static func trail(_ status: Int) -> FetchTrail? {
@@ -20,19 +21,19 @@ struct IconMemosTests {
     private static let failure = IconRecord.Failure(code: .http(503), message: "é", attempts: 3, nextAttempt: nil)
 
     private static let memos: [IconMemo] = [
-        IconMemo(url: "", image: nil, response: nil, freshUntil: .distantPast, failure: nil),
+        IconMemo(url: "", image: nil, freshUntil: .distantPast, failure: nil),
         IconMemo(
             url: "https://a.example/“é”", image: Digest.of("a"),
-            response: response("https://a.example/“é”", [("ETag", "\"x\"")]), freshUntil: .distantPast,
+            packedResponse: response("https://a.example/“é”", [("ETag", "\"x\"")]), freshUntil: .distantPast,
             failure: failure, trail: trail(200)),
         IconMemo(
-            url: "https://b.example/", image: Digest.of("b"), response: response("https://cdn.example/b", []),
+            url: "https://b.example/", image: Digest.of("b"), packedResponse: response("https://cdn.example/b", []),
             freshUntil: Timestamp(sinceEpoch: .seconds(7)), failure: nil, trail: trail(200)),
         IconMemo(
-            url: "https://c.example/", image: nil, response: response(nil, [("Age", "1"), ("ETag", "\"y\"")]),
+            url: "https://c.example/", image: nil, packedResponse: response(nil, [("Age", "1"), ("ETag", "\"y\"")]),
             freshUntil: .distantPast, failure: nil, trail: trail(302)),
         IconMemo(
-            url: "https://d.example/", image: nil, response: response("", []), freshUntil: .distantPast,
+            url: "https://d.example/", image: nil, packedResponse: response("", []), freshUntil: .distantPast,
             failure: failure, trail: nil),
     ]
 

@@ -8,7 +8,7 @@ import Testing
 struct MemoChangesTests {
     private func memo(_ url: IconURL, _ failures: Int) -> IconMemo {
         IconMemo(
-            url: url, image: nil, response: nil, freshUntil: Sample.start,
+            url: url, image: nil, freshUntil: Sample.start,
             failure: .init(code: .http(404), message: "", attempts: failures, nextAttempt: nil))
     }
 
