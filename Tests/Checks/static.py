@@ -65,7 +65,6 @@ KEYED_BY_TEXT = {
     "SyncAgent/Fleet/AdoptedLists.swift": "names of the folders of upstreams",
     "SyncPlan/Icons/IconTally.swift": "origins",
     "SyncPlan/Remember/UnstoredChanges.swift": "origins",
-    "SyncPlan/Renditions/Renditions.swift": "names in staging/",
     "Fleet/Upstreams/IconSources.swift": "URLs of upstreams, as they are sent",
 }
 BYTES_COMPARED = ("AppLists", "CacheFormat", "Fleet", "HTTPRules", "IconCache", "ImageChecks", "ListParse", "ListWatch",

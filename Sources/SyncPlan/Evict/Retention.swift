@@ -7,13 +7,6 @@ import CacheFormat
 ///
 /// One eviction or release runs at a time, and never during a publication.
 struct Retention: Sendable {
-    enum Step {
-        /// Evict files that no generation names.
-        case remove(RetirementPlan)
-        /// Release generations whose grace period is over.
-        case release([GenerationRelease])
-    }
-
     private enum State {
         case idle
         case releasing
@@ -107,8 +100,8 @@ struct Retention: Sendable {
 
     // MARK: Eviction
 
-    /// Begins the next step: evict files that no generation names, or else release generations whose grace period is over.
-    mutating func begin(in catalog: Catalog, now: Timestamp) -> Step? {
+    /// Begins the next step: evict what no generation names, or else release generations whose grace period is over.
+    mutating func begin(in catalog: Catalog, now: Timestamp) -> Reconciler.Job? {
         if hasRemovable(in: catalog) {
             let plan = removable(in: catalog)
             state = .removing(plan)

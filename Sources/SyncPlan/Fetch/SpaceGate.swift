@@ -38,8 +38,6 @@ package struct SpaceGate: Sendable {
 
     var waitsFor: Shortage? { shortage ?? documentShortage }
 
-    package var code: Shortage.Code? { shortage?.code ?? documentShortage?.code }
-
     // MARK: Shortages
 
     /// Records that an image did not fit; `url` is `nil` if the image is no longer wanted.

@@ -136,7 +136,7 @@ extension IconBook {
         }
         if case .image(let staged, _) = outcome {
             if case .staged(let new, _) = end {
-                publishing.stage(id)
+                publishing.staged.insert(id)
                 if mayWriteAhead, !catalog.images[new.image].isKnown {
                     turn.actions.append(.writeAhead(staged, naming: icon.hasImage ? nil : url))
                 }
@@ -319,7 +319,7 @@ extension IconBook {
             turn.run(.discard([staged.name]))
             drop(staged, of: id, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
-        dropStagedRenditions(in: &turn)
+        turn.discard(renditions.dropStaged())
         discardParts(partials.forget { [downloads] in !downloads.isInvalid($0) }, in: &turn)
     }
 

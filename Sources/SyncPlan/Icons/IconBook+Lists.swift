@@ -42,7 +42,7 @@ extension IconBook {
             apply(.dequeued, to: id, in: &turn)
         case .staged(let staged, _):
             guard !publishing.isInFlight(id) else { return decide(id, in: &turn) }
-            publishing.unstage(id)
+            publishing.staged.remove(id)
             turn.run(.discard([staged.name]))
             apply(.unstaged, to: id, in: &turn)
         }

@@ -14,28 +14,23 @@ extension IconBook {
         var lastImages: [App.LastImage] = []
         /// Last images of remaining apps whose new icons have their own images.
         var replaced: [App.LastImage] = []
-
-        mutating func formUnion(_ other: LostApps) {
-            icons.formUnion(other.icons)
-            lastImages += other.lastImages
-            replaced += other.replaced
-        }
     }
 
-    /// Keeps the images of apps that remain in a new version of a list; returns those of apps that are gone.
-    mutating func keepImages(of name: ListName, from old: Apps, _ diff: IconDiff, in turn: inout Turn) -> LostApps {
-        guard let entries = catalog.lists[name]?.apps.entries else { return LostApps() }
+    /// Keeps the images of apps that remain in a new version of a list, and records those of apps that are gone.
+    mutating func keepImages(
+        of name: ListName, from old: Apps, _ diff: IconDiff, _ lost: inout LostApps, in turn: inout Turn
+    ) {
+        guard let entries = catalog.lists[name]?.apps.entries else { return }
         let match = AppMatch(from: old.entries, to: entries)
         var pasts: [(position: Int, past: App.Past)] = []
         for (position, past) in old.pasts { if let new = match.unchanged(position) { pasts.append((new, past)) } }
-        var replaced: [App.LastImage] = []
         var begun: [(icon: IconURL, previous: IconURL)] = []
         for (position, counterpart) in match.counterparts.sorted(by: { $0.key < $1.key }) {
             let (icon, url) = (entries.icons[position], old.entries.icons[counterpart])
             var past = old[past: counterpart]
             let lastOfURL = icon == url ? nil : lastImage(of: url, at: turn.now)
             if catalog.icons[icon]?.hasImage == true {
-                if let last = past.last { replaced.append(last) }
+                if let last = past.last { lost.replaced.append(last) }
                 if icon != url, past.before == nil { past.before = past.last ?? lastOfURL }
                 (past.last, past.coming) = (nil, nil)
             } else {
@@ -53,9 +48,8 @@ extension IconBook {
             catalog.changePast(of: AppIndex(list: name, position: position)) { $0 = past }
         }
         emitKept(begun.sorted { ($0.icon, $0.previous) < ($1.icon, $1.previous) }, in: &turn)
-        return LostApps(
-            icons: diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)),
-            lastImages: match.gone.compactMap { old[past: $0].last }, replaced: replaced)
+        lost.icons.formUnion(diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)))
+        lost.lastImages += match.gone.compactMap { old[past: $0].last }
     }
 
     private func lastImage(of url: IconURL, at now: Timestamp) -> App.LastImage? {

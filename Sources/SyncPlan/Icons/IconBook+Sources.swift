@@ -6,7 +6,7 @@ import HTTPRules
 // Sources of icons other than their origins.
 extension IconBook {
     mutating func applyPoll(_ reply: SourceReply, in turn: inout Turn) {
-        if case .accepted = reply.outcome { renditions.forgetMisses() }
+        if case .accepted = reply.outcome { renditions.queue.forgetMisses() }
         for url in sources.end(reply, at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
         requeueBlocked(in: &turn)
     }

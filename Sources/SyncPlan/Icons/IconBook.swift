@@ -211,7 +211,7 @@ struct IconBook: Sendable {
         guard !wasOpen, space.isOpen else { return }
         publishing.window.retry(at: turn.now)
         // Renditions had no room either.
-        renditions.askAgain()
+        renditions.renderer.askAgain()
     }
 
     /// Marks the lists with staged images, whose publication may have waited for a deferred list.
@@ -236,8 +236,6 @@ struct IconBook: Sendable {
 
     // MARK: State
 
-    var triesOnce: Bool { downloads.triesOnce }
-
     var mayDownload: Bool { downloads.mayStart && space.isOpen }
 
     /// Whether no download is in flight or can start now; retries and waiting origins come later.
@@ -245,7 +243,7 @@ struct IconBook: Sendable {
 
     var traffic: PublicationWindow.Traffic {
         guard isIdle else { return downloads.queue.isFlowing ? .flowing : .doubtful }
-        return downloads.isStopping || triesOnce ? .ending : .none
+        return downloads.isStopping || downloads.triesOnce ? .ending : .none
     }
 }
 

@@ -97,17 +97,11 @@ package struct CatalogTally: Equatable, Sendable {
         _ url: IconURL, from before: Key?, to after: Key?, in groups: inout [Key: IconGroup]
     ) {
         guard before != after else { return }
-        if let before { set(url, isIn: false, &groups[before]) }
-        if let after { set(url, isIn: true, &groups[after]) }
-    }
-
-    private static func set(_ url: IconURL, isIn: Bool, _ group: inout IconGroup?) {
-        guard isIn else {
-            group?.remove(url)
-            if group?.count == 0 { group = nil }
-            return
+        if let before {
+            groups[before]?.remove(url)
+            if groups[before]?.count == 0 { groups[before] = nil }
         }
-        if group == nil { group = IconGroup(url) } else { group?.insert(url) }
+        if let after { groups[after, default: IconGroup()].insert(url) }
     }
 
     private mutating func count(_ icon: IconFacets, at id: IconID, _ sign: Int) {
@@ -128,15 +122,11 @@ package struct CatalogTally: Equatable, Sendable {
 
 /// Icons that have something in common, such as a failure code.
 package struct IconGroup: Equatable, Sendable {
-    private(set) var urls: Set<IconURL>
+    private(set) var urls: Set<IconURL> = []
     /// The first URL in order; `nil` once that icon has left the group.
     private var first: IconURL?
 
-    init(_ url: IconURL) {
-        (urls, first) = ([url], url)
-    }
-
-    /// The first icon by URL, so that each request gets the same one as long as it is in the group.
+    /// The first of them by URL: the same one for each process that is asked, as long as it is in the group.
     ///
     /// - Complexity: O(*n*) in the number of icons after the first one has left, O(1) before.
     package var example: IconURL { first ?? urls.min() ?? IconURL("") }
@@ -149,8 +139,8 @@ package struct IconGroup: Equatable, Sendable {
     func contains(_ url: IconURL) -> Bool { urls.contains(url) }
 
     mutating func insert(_ url: IconURL) {
+        if urls.isEmpty { first = url } else if let known = first { first = min(known, url) }
         urls.insert(url)
-        if let known = first { first = min(known, url) }
     }
 
     mutating func remove(_ url: IconURL) {

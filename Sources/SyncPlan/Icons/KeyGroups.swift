@@ -24,9 +24,7 @@ struct KeyGroups: Sendable {
         if groups[key]?.isEmpty == true { groups[key] = nil }
     }
 
-    func key(of url: IconURL) -> IconURL? { keys[url] }
-
-    /// The other icons with the same key, the oldest first.
+    /// The others with the same key, the oldest first.
     func others(of url: IconURL) -> [IconURL] {
         guard let key = keys[url], let group = groups[key], group.count > 1 else { return [] }
         return group.filter { $0 != url }

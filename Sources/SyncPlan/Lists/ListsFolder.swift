@@ -33,7 +33,7 @@ struct ListsFolder: Sendable {
     private(set) var identity: FolderIdentity?
     private(set) var lastScan: Timestamp?
     /// Why the contents of all lists are not known; `nil` if they are.
-    private(set) var doubt: ListDoubt?
+    var doubt: ListDoubt?
     /// The missing lists that do not count as removed yet.
     private var absent: AbsentLists
     /// Whether a scan was requested to decide whether the missing lists are removed.
@@ -81,10 +81,6 @@ struct ListsFolder: Sendable {
         hasUnread = found.hasUnread
         guard !hasUnread else { return [] }
         return absent.record(Set(known.filter { !present.contains($0) }), at: min(found.listed ?? now, now))
-    }
-
-    mutating func record(doubt: ListDoubt?) {
-        self.doubt = doubt
     }
 
     mutating func record(shortage: String) {

@@ -116,7 +116,7 @@ struct PublicationContents {
         }
         publication.documents = lists.compactMap { catalog.document(of: $0, without: held) }
         for index in publication.documents.indices { renditions.add(to: &publication.documents[index]) }
-        publication.renditions = renditions.staged(in: publication.documents)
+        publication.renditions = renditions.staged.waiting(in: publication.documents)
         // No two of them have one image.
         for rendition in publication.renditions {
             let id = catalog.images.id(of: rendition.image.sha256)

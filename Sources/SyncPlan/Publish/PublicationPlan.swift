@@ -34,7 +34,7 @@ struct PublicationPlan: Sendable {
     /// Lists whose published documents name images that are not on disk.
     private var damaged: Set<ListName> = []
     /// The icons whose staged images wait; they keep these until they are published or unstaged.
-    private(set) var staged: Set<IconID> = []
+    var staged: Set<IconID> = []
     private(set) var inFlight: InFlight?
     /// The reason why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var failure: String?
@@ -77,10 +77,6 @@ struct PublicationPlan: Sendable {
         damaged.remove(list)
         return wasDeferred
     }
-
-    mutating func stage(_ id: IconID) { staged.insert(id) }
-
-    mutating func unstage(_ id: IconID) { staged.remove(id) }
 
     /// Removes and returns all icons whose staged images wait.
     mutating func unstageAll() -> Set<IconID> {

@@ -9,11 +9,9 @@ package import CacheFormat
 ///
 /// The cost of a document is charged to its list: a large list that changes all the time is written seldom, and others
 /// do not wait for it.
-/// others do not wait for it.
 ///
 /// If all remaining downloads may hang, or there are none, gathering is pointless: one publication may then come early,
 /// and the next one is delayed by as much.
-/// and the next one waits longer in return.
 package struct PublicationWindow: Sendable {
     package enum Traffic: Int, CaseIterable, Sendable {
         /// No download is running or queued.

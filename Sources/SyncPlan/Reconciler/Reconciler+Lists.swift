@@ -65,7 +65,7 @@ extension Reconciler {
             case .success(let list): accept(name, list, reading, &changes)
             }
         }
-        folder.record(doubt: doubt(about: present))
+        folder.doubt = doubt(about: present)
         let lost = changes.lost
         book.retention.recordLoss(
             of: lost.icons, lost.lastImages, replacing: changes.removed.subtracting(lost.icons), shown: shown,
@@ -85,7 +85,8 @@ extension Reconciler {
         turn.memos.mark(list: name, at: turn.now)
         changes.removed.formUnion(diff.removed)
         // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
-        changes.lost.formUnion(IconBook.LostApps(icons: diff.removed, lastImages: old?.apps.lastImages ?? []))
+        changes.lost.icons.formUnion(diff.removed)
+        changes.lost.lastImages += old?.apps.lastImages ?? []
     }
 
     /// Forgets a list, which the next manifest lacks if it is published; returns the URLs that it named.
@@ -120,7 +121,7 @@ extension Reconciler {
         let diff = book.catalog.setList(name, record)
         book.addKeys(of: diff.added, in: &turn)
         if let old, old.source != nil {
-            changes.lost.formUnion(book.keepImages(of: name, from: old.apps, diff, in: &turn))
+            book.keepImages(of: name, from: old.apps, diff, &changes.lost, in: &turn)
         }
         book.showAgain(in: name, &turn)
         if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }

@@ -22,7 +22,7 @@ extension Reconciler {
                     &book.catalog, book.retention.ledger, book.renditions, during: book.traffic, at: turn.now)
             else { return }
             publication.isPrivate = !privateOrigins.isEmpty
-            book.renditions.beginPublication(publication.renditions)
+            book.renditions.staged.beginPublication(of: publication.renditions)
             cache.recordPublication()
             turn.start(.publish(publication))
         } else if let damaged = book.retention.beginDamaged(
@@ -65,7 +65,7 @@ extension Reconciler {
                 guard let staged = book.catalog.icons[id].icon.staged else { continue }
                 book.drop(staged, of: id, because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
             }
-            book.failRenditions(in: &turn)
+            turn.discard(book.renditions.failPublication())
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         }
     }
@@ -142,10 +142,10 @@ extension Reconciler {
     /// Returns an aborted publication's changes to pending.
     private mutating func restore(_ done: PublicationPlan.InFlight) {
         book.publishing.restore(done, in: book.catalog, at: turn.now)
-        book.abortRenditions(in: &turn)
+        turn.discard(book.renditions.abortPublication())
         for id in done.staged {
             if book.catalog.icons[id].icon.isReferenced {
-                book.publishing.stage(id)
+                book.publishing.staged.insert(id)
             } else if let staged = book.catalog.icons[id].icon.staged {
                 turn.run(.discard([staged.name]))
                 book.apply(.unstaged, to: id, in: &turn)
@@ -175,7 +175,7 @@ extension Reconciler {
         if found.lacksRenditionNames { book.renditionNames.reviewAll() }
         guard isConclusive else { return }
         // Images that could not be read for a while may be readable now.
-        book.renditions.sweepAgain()
+        book.renditions.isSweepDue = true
         // A complete inspection does not check the names of renditions.
         if found.latestGeneration > 0, book.renditions.isOn { book.renditionNames.reviewAll() }
         book.publishing.raiseNewest(to: found.latestGeneration)
@@ -267,13 +267,9 @@ extension Reconciler {
     // MARK: Evictions
 
     private mutating func evict() {
-        switch book.retention.begin(in: book.catalog, now: turn.now) {
-        case .remove(let plan):
-            forget(plan)
-            turn.start(.remove(plan))
-        case .release(let generations): turn.start(.release(generations))
-        case nil: break
-        }
+        guard let job = book.retention.begin(in: book.catalog, now: turn.now) else { return }
+        if case .remove(let plan) = job { forget(plan) }
+        turn.start(job)
     }
 
     /// Forgets images that are about to be removed; if a list names their icons again, these are downloaded.

@@ -139,7 +139,7 @@ package struct Reconciler: Sendable {
     /// When `.tick` is due, if no other event comes first; `nil` if nothing waits for time to pass.
     package var nextWake: Timestamp? {
         var times = [book.downloads.nextWake, turn.memos.due]
-        if !book.triesOnce { times.append(mutes.nextEnd) }
+        if !book.downloads.triesOnce { times.append(mutes.nextEnd) }
         if looksForSpace { times.append(book.space.nextLook) }
         if book.renditions.isOn { times.append(book.renditions.laggingDue) }
         if let wake = book.renditions.nextWake, mayRender, book.space.isOpen { times.append(wake) }
@@ -175,19 +175,22 @@ package struct Reconciler: Sendable {
     }
 
     /// Whether a run with `--once` waits for the first polls of sources.
-    private var isAskingSources: Bool { book.triesOnce && book.downloads.mayStart && book.sources.isBeginning }
+    private var isAskingSources: Bool {
+        book.downloads.triesOnce && book.downloads.mayStart && book.sources.isBeginning
+    }
 
     /// Whether a publication failed, and no further attempt is expected.
     ///
     /// A run with `--once` tries three times: images downloaded after the last failure would be lost.
     private var hasGivenUpPublishing: Bool {
-        book.publishing.failure != nil && (isStopping || !book.triesOnce || book.publishing.window.failures >= 3)
+        book.publishing.failure != nil
+            && (isStopping || !book.downloads.triesOnce || book.publishing.window.failures >= 3)
     }
 
     package var isDownloading: Bool { book.downloads.queue.activeCount > 0 }
 
     /// Whether to check for free space.
-    private var looksForSpace: Bool { !book.triesOnce && !isStopping }
+    private var looksForSpace: Bool { !book.downloads.triesOnce && !isStopping }
 
     /// Whether no publication, eviction, inspection or naming is running.
     var isStoreIdle: Bool {

@@ -44,5 +44,10 @@ struct Turn: Sendable {
 
     mutating func start(_ job: Reconciler.Job) { actions.append(.start(job)) }
 
+    /// Removes staged images.
+    mutating func discard(_ images: [StagedImage]) {
+        if !images.isEmpty { run(.discard(images.map(\.name))) }
+    }
+
     mutating func run(_ task: Reconciler.BackgroundTask) { actions.append(.background(task)) }
 }

@@ -14,17 +14,13 @@ package protocol StoredMemo: Codable {
 /// The plausible range of counts.
 private let counts = 0...1_000_000_000
 
-extension ListMemo: StoredMemo {
+extension StoredMemo {
     package var isPossible: Bool { true }
 }
 
-extension RejectionMemo: StoredMemo {
-    package var isPossible: Bool { true }
-}
-
-extension RenderMemo: StoredMemo {
-    package var isPossible: Bool { true }
-}
+extension ListMemo: StoredMemo {}
+extension RejectionMemo: StoredMemo {}
+extension RenderMemo: StoredMemo {}
 
 extension OriginMemo: StoredMemo {
     package var isPossible: Bool { counts.contains(health.failures) }

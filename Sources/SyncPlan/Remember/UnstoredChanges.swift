@@ -78,7 +78,7 @@ struct UnstoredChanges: Sendable {
         origins.formUnion(plan.book.downloads.origins.keys)
         lists.formUnion(plan.book.catalog.lists.keys)
         rejections.formUnion(plan.rejections.keys)
-        renditions.formUnion(plan.book.renditions.originals)
+        renditions.formUnion(plan.book.renditions.records.originals)
         generations.formUnion(plan.book.retention.ledger.supersessions.keys)
         values = nil
         due = now
@@ -95,47 +95,23 @@ struct UnstoredChanges: Sendable {
     /// A list's memo is stored once the list is published, because its document holds the list's content.
     mutating func drain(from plan: Reconciler) -> MemoChanges {
         var changes = MemoChanges()
-        for url in icons {
-            if let icon = plan.book.catalog.icons[url] {
-                changes.remembered.append(IconMemo(url: url, icon, plan.book.catalog.images))
-            } else {
-                changes.forgotten.append(url)
-            }
+        (changes.remembered, changes.forgotten) = Self.drain(&icons) { url in
+            plan.book.catalog.icons[url].map { IconMemo(url: url, $0, plan.book.catalog.images) }
         }
-        icons = []
-        for origin in origins {
-            if let health = plan.book.downloads.origins[origin] {
-                changes.origins.append(OriginMemo(origin: origin, health: health))
-            } else {
-                changes.forgottenOrigins.append(origin)
-            }
+        (changes.origins, changes.forgottenOrigins) = Self.drain(&origins) { origin in
+            plan.book.downloads.origins[origin].map { OriginMemo(origin: origin, health: $0) }
         }
-        origins = []
         let unpublished = lists.filter(plan.book.publishing.isToBePublished)
-        for name in lists.subtracting(unpublished) {
-            if let known = plan.book.catalog.lists[name]?.known {
-                changes.lists.append(ListMemo(list: name, sha256: known.sha256, rules: plan.folder.rules))
-            } else {
-                changes.forgottenLists.append(name)
-            }
+        lists.subtract(unpublished)
+        (changes.lists, changes.forgottenLists) = Self.drain(&lists) { name in
+            let known = plan.book.catalog.lists[name]?.known
+            return known.map { ListMemo(list: name, sha256: $0.sha256, rules: plan.folder.rules) }
         }
         lists = unpublished
-        for name in rejections {
-            if let memo = plan.rejections[name] {
-                changes.rejections.append(memo)
-            } else {
-                changes.forgottenRejections.append(name)
-            }
+        (changes.rejections, changes.forgottenRejections) = Self.drain(&rejections) { plan.rejections[$0] }
+        (changes.renderFailures, changes.forgottenRenderFailures) = Self.drain(&renditions) {
+            plan.book.renditions.memo(of: $0)
         }
-        rejections = []
-        for original in renditions {
-            if let memo = plan.book.renditions.memo(of: original) {
-                changes.renderFailures.append(memo)
-            } else {
-                changes.forgottenRenderFailures.append(original)
-            }
-        }
-        renditions = []
         for generation in generations {
             if let time = plan.book.retention.ledger.supersessions[generation] {
                 changes.superseded[generation] = time
@@ -149,6 +125,18 @@ struct UnstoredChanges: Sendable {
         values = newest
         due = nil
         return changes
+    }
+
+    /// Empties a set of keys; returns the memos of those that have one, and the other keys.
+    private static func drain<Key, Memo>(
+        _ keys: inout Set<Key>, memo: (Key) -> Memo?
+    ) -> (memos: [Memo], forgotten: [Key]) {
+        defer { keys = [] }
+        var (memos, forgotten): ([Memo], [Key]) = ([], [])
+        for key in keys {
+            if let memo = memo(key) { memos.append(memo) } else { forgotten.append(key) }
+        }
+        return (memos, forgotten)
     }
 }
 

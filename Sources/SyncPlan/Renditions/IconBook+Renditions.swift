@@ -35,7 +35,7 @@ extension IconBook {
     func originalsToRetry(of url: IconURL) -> [Digest] {
         guard renditions.isOn, let icon = catalog.icons[url], icon.isReferenced else { return [] }
         let shown = icon.image.map { [$0] } ?? catalog.lastImages(for: url).map(\.image)
-        return shown.map { catalog.images[$0].key }.filter { renditions.failure(of: $0) != nil }
+        return shown.map { catalog.images[$0].key }.filter { renditions.records.failure(of: $0) != nil }
     }
 
     /// Retries rendering for icons whose last rendering failed.
@@ -57,7 +57,7 @@ extension IconBook {
         for staged in outcome.staged where mayWriteAhead && row(of: staged.image.sha256)?.isKnown != true {
             turn.actions.append(.writeAhead(staged, naming: nil))
         }
-        discard(outcome.unused, in: &turn)
+        turn.discard(outcome.unused)
         if !outcome.failures.isEmpty { renditionNames.review() }
         markChangedFailures(in: &turn)
         return outcome.damaged
@@ -65,14 +65,16 @@ extension IconBook {
 
     /// Queues the images of published documents for rendering, and requests names for their renditions.
     mutating func finishRenditions(of publication: Publication) {
-        renditions.endPublication()
+        renditions.staged.endPublication()
         guard renditions.isOn else { return }
         for document in publication.documents where catalog.lists[document.list]?.source != nil {
             for app in document.apps {
                 guard case .ready(let image) = app.state else { continue }
                 renditions.want(image, for: app.icon, in: document.list)
-                // The image was rendered while the document was being published, perhaps for other lists only.
-                if renditions.renditions(of: image.sha256) != app.renditions { renditions.recordLagging(document.list) }
+                // They were rendered while it was being published, perhaps for other lists only.
+                if renditions.renditions(of: image.sha256) != app.renditions {
+                    renditions.lagging.insert(document.list)
+                }
             }
         }
         renditionNames.review()
@@ -85,27 +87,18 @@ extension IconBook {
         renditions.configure(new)
         if renditionNames.trouble != nil { renditionNames.reviewAll() }
         guard isOther else { return }
-        discard(renditions.dropStaged(), in: &turn)
+        turn.discard(renditions.dropStaged())
         for (name, list) in catalog.lists where list.source != nil { publishing.window.markChanged(name, at: turn.now) }
         renditionNames.reviewAll()
         // Documents from an earlier run name only the renditions in the sizes of that run.
         if renditions.pixels != pixels { sources.readAgain(at: turn.now, using: &turn.generator) }
     }
 
-    /// Records that a publication did not take place.
-    mutating func abortRenditions(in turn: inout Turn) { discard(renditions.abortPublication(), in: &turn) }
-
-    /// Records that a publication failed, so that its renditions are lost.
-    mutating func failRenditions(in turn: inout Turn) { discard(renditions.failPublication(), in: &turn) }
-
-    /// Drops the renditions that are not published, and makes them again.
-    mutating func dropStagedRenditions(in turn: inout Turn) { discard(renditions.dropStaged(), in: &turn) }
-
     /// Forgets damaged images and those about to be removed; returns the originals that lost a rendition.
     @discardableResult
     mutating func forgetRenditions(_ images: Set<Digest>, in turn: inout Turn) -> Set<Digest> {
         let forgotten = renditions.forget(images)
-        discard(forgotten.staged, in: &turn)
+        turn.discard(forgotten.staged)
         markChangedFailures(in: &turn)
         return forgotten.originals
     }
@@ -137,17 +130,13 @@ extension IconBook {
 
     /// Forgets all renditions: all is purged, or another cache folder is at the path.
     mutating func resetRenditions(in turn: inout Turn) {
-        discard(renditions.reset(), in: &turn)
+        turn.discard(renditions.reset())
         markChangedFailures(in: &turn)
         if renditions.isOn || renditionNames.mayBeThere { renditionNames.reviewAll() }
     }
 
     private mutating func markChangedFailures(in turn: inout Turn) {
-        let changed = renditions.drainChangedFailures()
+        let changed = renditions.records.drainChangedFailures()
         if !changed.isEmpty { turn.memos.mark(renditionsOf: changed, at: turn.now) }
-    }
-
-    private func discard(_ images: [StagedImage], in turn: inout Turn) {
-        if !images.isEmpty { turn.run(.discard(images.map(\.name))) }
     }
 }

@@ -187,7 +187,7 @@ extension Renditions {
     /// The names in other sizes may lead to renditions of the image before, unless some of these are damaged.
     fileprivate func name(of original: Digest, isDamaged: Bool) -> RenditionNaming.Name {
         let all = renditions(of: original)
-        let paths = all.filter { !isStaged($0.image.sha256) }.map { ($0.size, $0.image.path) }
+        let paths = all.filter { !staged.contains($0.image.sha256) }.map { ($0.size, $0.image.path) }
         return RenditionNaming.Name(
             paths: Dictionary(uniqueKeysWithValues: paths),
             keepsOthers: !isDamaged && (standing(of: original) == .pending || paths.count < all.count))

@@ -64,6 +64,7 @@ struct RenditionQueue: Sendable {
         (ordered, misses, isOrderValid) = ([:], [], false)
     }
 
+    /// Lets copies be taken that an upstream did not have.
     mutating func forgetMisses() { misses = [] }
 
     // MARK: The order under way

@@ -21,20 +21,20 @@ struct Renditions: Sendable {
     /// The sizes to render, in ascending order.
     private(set) var sizes: [RenditionSize]
     private(set) var pixels: [Int]
-    private var records = RenditionRecords()
-    private var queue = RenditionQueue()
-    private var staged = StagedRenditions()
-    private var renderer = RendererState()
+    var records = RenditionRecords()
+    var queue = RenditionQueue()
+    var staged = StagedRenditions()
+    var renderer = RendererState()
     private var rules: Rules
     /// The rules by which all renditions that documents name were made, as far as known.
     private var rulesOnDisk: Rules?
     /// When interrupted images are rendered again; `nil` if there are none.
     private var interruptionEnd: Timestamp?
-    /// Whether all shown images must be searched for missing renditions.
-    private var isSweepDue = true
+    /// Whether all shown images are looked through for what is missing.
+    var isSweepDue = true
     /// The lists whose documents lack new renditions.
-    private var lagging: Set<ListName> = []
-    /// Since when there have been lists in ``lagging``.
+    var lagging: Set<ListName> = []
+    /// Since when there have been any.
     private var laggingSince: Timestamp?
 
     init(_ settings: Settings) {
@@ -63,7 +63,7 @@ struct Renditions: Sendable {
         interruptionEnd = nil
         forgetFailures { $0 == .interrupted }
         // Whoever reloads may just have installed the renderer.
-        askAgain()
+        renderer.askAgain()
         isSweepDue = true
         if !isOn { queue.removeWaiting() }
     }
@@ -73,9 +73,6 @@ struct Renditions: Sendable {
         records.outdate()
         isSweepDue = true
     }
-
-    /// Allows asking the renderer at once: the cause of its trouble may be gone.
-    mutating func askAgain() { renderer.askAgain() }
 
     private mutating func forgetFailures(where isForgotten: (RenderFailure.Code) -> Bool) {
         records.forgetFailures(where: isForgotten)
@@ -112,11 +109,9 @@ struct Renditions: Sendable {
 
     // MARK: Failures
 
-    func failure(of original: Digest) -> RenderFailure? { records.failure(of: original) }
-
-    /// The failure to store for the next start; `nil` if there is none, or it is retried anyway.
+    /// The failure that a restart keeps.
     func memo(of original: Digest) -> RenderMemo? {
-        guard let failure = failure(of: original), failure.code.known != .interrupted else { return nil }
+        guard let failure = records.failure(of: original), failure.code.known != .interrupted else { return nil }
         return RenderMemo(image: original, failure: failure)
     }
 
@@ -124,7 +119,7 @@ struct Renditions: Sendable {
     mutating func retry(_ originals: Set<Digest>) {
         for original in originals { records.forgetFailure(of: original) }
         isSweepDue = true
-        askAgain()
+        renderer.askAgain()
     }
 
     /// Retries images whose renderer was killed or took too long, once ``interruptionEnd`` has come.
@@ -133,11 +128,6 @@ struct Renditions: Sendable {
         interruptionEnd = nil
         forgetFailures { $0 == .interrupted }
     }
-
-    /// Removes and returns the originals whose failures came or went.
-    mutating func drainChangedFailures() -> Set<Digest> { records.drainChangedFailures() }
-
-    var originals: some Sequence<Digest> { records.originals }
 
     // MARK: Documents
 
@@ -160,38 +150,23 @@ struct Renditions: Sendable {
 
     /// The subset of `images` that are renditions on disk.
     func made(among images: Set<Digest>) -> Set<AppListDocument.Image> {
-        Set(records.all.lazy.filter { images.contains($0.sha256) && !isStaged($0.sha256) })
+        Set(records.all.lazy.filter { images.contains($0.sha256) && !staged.contains($0.sha256) })
     }
 
     // MARK: Publication
 
-    /// The staged renditions that documents name.
-    func staged(in documents: [AppListDocument]) -> [StagedImage] { staged.waiting(in: documents) }
-
-    /// The names of the staged files.
-    var stagedNames: Set<String> { Set(staged.waitingImages.map(\.name)) }
-
-    /// Whether a rendition waits to be published, or is being published.
-    func isStaged(_ rendition: Digest) -> Bool { staged.contains(rendition) }
-
-    /// Records that a publication has these staged renditions.
-    mutating func beginPublication(_ images: [StagedImage]) { staged.beginPublication(of: images) }
-
-    /// Records that the renditions of the publication are on disk.
-    mutating func endPublication() { staged.endPublication() }
-
-    /// Forgets the renditions of a failed publication, which are lost; returns other staged ones that are no longer
-    /// wanted.
+    /// Forgets the renditions of a failed publication; returns what else was staged, and is no longer wanted.
     mutating func failPublication() -> [StagedImage] { forget(staged.failPublication()).staged }
 
-    /// Stages the renditions of an aborted publication again; returns staged ones that are no longer wanted.
+    /// Stages the renditions of an aborted publication again; returns those that are no longer wanted.
     mutating func abortPublication() -> [StagedImage] {
         staged.abortPublication()
         return staged.removeWaiting(besides: records.all)
     }
 
-    /// Forgets all renditions that are not on disk, including the results of the order under way; returns the staged
-    /// ones.
+    /// Forgets all renditions that are not on disk, which are made again; returns what was staged.
+    ///
+    /// What the order under way brings is lost as well.
     mutating func dropStaged() -> [StagedImage] {
         queue.invalidateOrder()
         return forget(Set(staged.waitingImages.map(\.image.sha256))).staged
@@ -244,12 +219,7 @@ struct Renditions: Sendable {
         }
     }
 
-    mutating func sweepAgain() { isSweepDue = true }
-
-    /// Forgets upstream misses, so that those copies are requested again.
-    mutating func forgetMisses() { queue.forgetMisses() }
-
-    /// Begins the next order, if an image can be rendered, or its renditions can be copied from an upstream.
+    /// Begins the next order, if there is something to render and a renderer for it, or a copy of what it would make.
     mutating func begin(
         at now: Timestamp, copyOf copy: (_ original: Digest, _ pixels: Int) -> UpstreamRequest? = { _, _ in nil }
     ) -> RenderOrder? {
@@ -307,8 +277,8 @@ struct Renditions: Sendable {
                 for (pixels, image) in images {
                     let rendition = image.image.sha256
                     records.add(image.image, of: digest, pixels: pixels)
-                    // The rendition may be shown already, as one of another image.
-                    if isStaged(rendition) || isOnDisk(rendition) {
+                    // It may be shown already, as a rendition of another image.
+                    if staged.contains(rendition) || isOnDisk(rendition) {
                         outcome.unused.append(image)
                     } else {
                         staged.add(image)
@@ -355,9 +325,6 @@ struct Renditions: Sendable {
 
     // MARK: Lists with new renditions
 
-    /// Records that the document of a list lacks new renditions.
-    mutating func recordLagging(_ list: ListName) { lagging.insert(list) }
-
     /// Removes and returns the lists whose documents are to be written again.
     ///
     /// Lists wait for more renditions, up to ``gathering``, so that documents are not written after every order.
@@ -384,7 +351,7 @@ struct Renditions: Sendable {
     enum Standing { case ready, pending, failed }
 
     func standing(of original: Digest) -> Standing {
-        if failure(of: original) != nil { return .failed }
+        if records.failure(of: original) != nil { return .failed }
         return missing(of: original).isEmpty ? .ready : .pending
     }
 }

@@ -26,10 +26,12 @@ struct StagedRenditions: Sendable {
 
     // MARK: Publication
 
+    /// Records that a publication has these.
     mutating func beginPublication(of images: [StagedImage]) {
         for image in images { inFlight[image.image.sha256] = waiting.removeValue(forKey: image.image.sha256) }
     }
 
+    /// Records that they are on disk.
     mutating func endPublication() { inFlight = [:] }
 
     /// Moves the renditions of an aborted publication back to the waiting ones.

@@ -44,7 +44,7 @@ extension Reconciler {
             report.renditions = book.renditions.renditions(of: image).map {
                 IconReport.Rendition(size: $0.size.description, path: $0.image.path)
             }
-            report.renderFailure = book.renditions.failure(of: image)
+            report.renderFailure = book.renditions.records.failure(of: image)
             report.isRenderPending = book.renditions.standing(of: image) == .pending
         }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
@@ -89,7 +89,7 @@ extension Reconciler {
                 IconReport.Hold(code: "paused", reason: "downloads are paused\(reasons): run syncagent resume"))
         }
         if let reason = book.space.reason, icon.phase == .blocked || !book.space.isOpen {
-            holds.append(IconReport.Hold(code: book.space.code?.rawValue ?? "disk-full", reason: reason))
+            holds.append(IconReport.Hold(code: book.space.waitsFor?.code.rawValue ?? "disk-full", reason: reason))
         }
         if let origin, let time = origin.waitsUntil {
             let cause =

@@ -61,7 +61,7 @@ extension Reconciler {
         report.downloads.queued = queue.readyCount
         report.downloads.reason = book.space.reason
         report.downloads.pauses = reportedPauses
-        report.downloads.code = book.space.code?.rawValue
+        report.downloads.code = book.space.waitsFor?.code.rawValue
         report.cache = StatusReport.Cache(
             bytes: book.catalog.images.holdings.bytes, images: book.catalog.images.holdings.images)
         report.cache.lastRepair = cache.lastRepair

@@ -10,7 +10,7 @@ struct EvictionBrakeTests {
     private static let start = Sample.start
 
     private static func brake(percent: Int = 50, images: Int = 20) -> EvictionBrake {
-        var settings = Settings.Eviction()
+        var settings = Settings().eviction
         settings.holdAbove = HoldThreshold(percent: percent, images: images)
         return EvictionBrake(settings)
     }

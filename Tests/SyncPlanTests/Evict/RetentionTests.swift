@@ -24,11 +24,11 @@ struct RetentionTests {
         return (retention, catalog)
     }
 
-    private static func releases(_ step: Retention.Step?) -> [Int]? {
+    private static func releases(_ step: Reconciler.Job?) -> [Int]? {
         if case .release(let releases) = step { releases.map(\.generation) } else { nil }
     }
 
-    private static func removal(_ step: Retention.Step?) -> RetirementPlan? {
+    private static func removal(_ step: Reconciler.Job?) -> RetirementPlan? {
         if case .remove(let plan) = step { plan } else { nil }
     }
 

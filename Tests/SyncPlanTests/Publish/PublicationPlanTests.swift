@@ -27,7 +27,7 @@ struct PublicationPlanTests {
             for event in [IconEvent.queued(at: "https://h/a"), .started, .staged(word)] {
                 catalog.apply(event, to: url)
             }
-            if let id = catalog.icons.id(of: url) { plan.stage(id) }
+            if let id = catalog.icons.id(of: url) { plan.staged.insert(id) }
         }
 
         mutating func begin(at seconds: Int = 0) -> Publication? {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 
 @testable import Reports
 @testable import SyncPlan
@@ -15,7 +16,7 @@ extension Reconciler {
     func image(of url: IconURL) -> AppListDocument.Image? { icon(url)?.image.map(book.catalog.images.image) }
 
     /// The names of renditions that wait to be published.
-    var stagedRenditions: Set<String> { book.renditions.stagedNames }
+    var stagedRenditions: Set<String> { Set(book.renditions.staged.waitingImages.map(\.name)) }
 
     /// What goes and what stays.
     func evictionReport(on url: IconURL? = nil, now: Timestamp) -> EvictionReport {
