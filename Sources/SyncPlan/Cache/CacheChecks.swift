@@ -33,9 +33,7 @@ struct CacheChecks: Sendable {
     /// The time and summary of the last repair.
     private(set) var lastRepair: String?
 
-    init(doubtful: Set<Digest> = []) {
-        self.doubtful = doubtful
-    }
+    init(doubtful: Set<Digest> = []) { self.doubtful = doubtful }
 
     var isUnderWay: Bool {
         if case .underWay = look { true } else { false }

@@ -8,10 +8,7 @@ package struct CacheExpectation: Sendable {
         package var image: AppListDocument.Image
         package var url: IconURL?
 
-        package init(image: AppListDocument.Image, url: IconURL?) {
-            self.image = image
-            self.url = url
-        }
+        package init(image: AppListDocument.Image, url: IconURL?) { (self.image, self.url) = (image, url) }
     }
 
     /// The generation in force; `nil` before the first one.
@@ -32,12 +29,8 @@ package struct CacheExpectation: Sendable {
         generation: Int?, documents: [ListName: Digest], images: [Naming]? = nil, sample: [Naming] = [],
         removesOthers: Bool = false, doubtful: Set<Digest> = []
     ) {
-        self.generation = generation
-        self.documents = documents
-        self.images = images
-        self.sample = sample
-        self.removesOthers = removesOthers
-        self.doubtful = doubtful
+        (self.generation, self.documents, self.images) = (generation, documents, images)
+        (self.sample, self.removesOthers, self.doubtful) = (sample, removesOthers, doubtful)
     }
 }
 
@@ -52,9 +45,7 @@ package struct AdoptedCache: Equatable, Sendable {
     /// Fails if the folder has no generations.
     package init?(_ restored: RestoredState) {
         if restored.manifests.isEmpty { return nil }
-        manifests = restored.manifests
-        documents = restored.documents
-        missing = restored.missing
+        (manifests, documents, missing) = (restored.manifests, restored.documents, restored.missing)
     }
 
     /// Each URL's image from the newest generation that has one, without missing images.

@@ -25,37 +25,37 @@ package struct EvictionBrake: Equatable, Sendable {
 
     var settings: Settings.Eviction
     /// The last such change, while what it retired is on disk.
-    package private(set) var hold: Hold?
+    private(set) var hold: Hold?
 
     init(_ settings: Settings.Eviction, hold: Hold? = nil) { (self.settings, self.hold) = (settings, hold) }
 
     /// The unconfirmed hold; `nil` if there is none.
-    package var heldNow: Hold? { hold.flatMap { $0.isConfirmed ? nil : $0 } }
+    var heldNow: Hold? { hold.flatMap { $0.isConfirmed ? nil : $0 } }
 
     /// When the hold ends by itself; `nil` if nothing is held.
-    package var end: Timestamp? { heldNow.map { $0.since + settings.holdFor } }
+    var end: Timestamp? { heldNow.map { $0.since + settings.holdFor } }
 
     /// Records a change of the lists that retired some of `total` images; `generation` is the newest before it.
-    package mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
+    mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
         guard settings.holdAbove.isExceeded(by: images, of: total) else { return }
         hold = Hold(since: now, generation: generation, images: images, total: total)
     }
 
     /// Ends a hold when the retired images are named again, or are gone.
-    package mutating func lift() {
+    mutating func lift() {
         hold = nil
     }
 
     /// Extends the hold by a sleep of the system, during which no user could see it.
-    package mutating func recordSleep(_ time: Duration) {
+    mutating func recordSleep(_ time: Duration) {
         if let hold { self.hold?.since = hold.since + time }
     }
 
-    package mutating func advance(to now: Timestamp) {
+    mutating func advance(to now: Timestamp) {
         if let end, end <= now { confirm() }
     }
 
-    package mutating func confirm() {
+    mutating func confirm() {
         hold?.isConfirmed = true
     }
 }

@@ -21,9 +21,7 @@ struct Retention: Sendable {
         var failure: String?
 
         init(after delay: Duration, now: Timestamp, failure: String? = nil) {
-            time = now + delay
-            self.delay = delay
-            self.failure = failure
+            (time, self.delay, self.failure) = (now + delay, delay, failure)
         }
     }
 

@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package struct RetentionRule: Equatable, Sendable {
+struct RetentionRule: Equatable, Sendable {
     /// The grace period after a generation was superseded.
-    package var grace: Duration
-    /// How long after that moment a lease retains the generation.
-    package var leaseMax: Duration
+    var grace: Duration
+    /// How long after that moment a lease retains it.
+    var leaseMax: Duration
     /// How long a generation whose grace period was waived is retained anyway, unless the grace period is shorter.
     ///
     /// A reader without a lease opens the manifest, then a document, then an image; the generation must not go in
     /// between. That takes milliseconds, or a second or two for a script on a busy machine.
-    package static let shortest: Duration = .seconds(5)
+    static let shortest: Duration = .seconds(5)
 
     /// The newest generation retained by a hold on eviction; `nil` if there is none.
-    package var heldThrough: Int?
-
-    package init(grace: Duration, leaseMax: Duration, heldThrough: Int? = nil) {
-        self.grace = grace
-        self.leaseMax = leaseMax
-        self.heldThrough = heldThrough
-    }
+    var heldThrough: Int?
 
     func isHeld(_ generation: Int) -> Bool { heldThrough.map { generation <= $0 } ?? false }
 }
@@ -32,9 +26,7 @@ package struct GenerationRelease: Hashable, Sendable {
     package var isPastGrace = false
 
     package init(generation: Int, ignoresLeases: Bool = false, isPastGrace: Bool = false) {
-        self.generation = generation
-        self.ignoresLeases = ignoresLeases
-        self.isPastGrace = isPastGrace
+        (self.generation, self.ignoresLeases, self.isPastGrace) = (generation, ignoresLeases, isPastGrace)
     }
 }
 
@@ -46,8 +38,6 @@ package struct ReleaseResult: Equatable, Sendable {
     package var failure: String?
 
     package init(removed: [Int] = [], kept: [Int] = [], failed: Set<Int> = []) {
-        self.removed = removed
-        self.kept = kept
-        self.failed = failed
+        (self.removed, self.kept, self.failed) = (removed, kept, failed)
     }
 }

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-package import CacheFormat
+import CacheFormat
 
 extension RetirementLedger {
     /// Waives the grace period of the superseded generations that retire something; O(*n*) in what generations name.
     ///
-    /// Such generations name icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still
-    /// applies.
-    package mutating func waiveGrace(in catalog: Catalog) {
+    /// These contain icons that neither a list nor the current generation names. ``RetentionRule/shortest`` still applies.
+    mutating func waiveGrace(in catalog: Catalog) {
         var (icons, images): (Set<IconID>, Set<ImageID>) = ([], [])
         for document in documents.values where document.since != nil {
             icons.formUnion(document.icons)
@@ -35,12 +34,12 @@ extension RetirementLedger {
     }
 
     /// Whether a generation with a waived grace period is still to be released, apart from `others`.
-    package func isWaiving(under rule: RetentionRule, except others: Set<Int> = []) -> Bool {
+    func isWaiving(under rule: RetentionRule, except others: Set<Int> = []) -> Bool {
         waived.contains { !rule.isHeld($0) && !others.contains($0) }
     }
 
     /// The superseded generations whose grace period is over, the oldest first, with whether their leases expired too.
-    package func expired(under rule: RetentionRule, now: Timestamp) -> [GenerationRelease] {
+    func expired(under rule: RetentionRule, now: Timestamp) -> [GenerationRelease] {
         func isOver(_ number: Int) -> Bool { endOfGrace(of: number, rule.grace).map { $0 <= now } ?? false }
         let old = kept(under: rule).prefix { isOver($0) }
         let young = waived.filter { !rule.isHeld($0) && !old.contains($0) && isOver($0) }
@@ -53,7 +52,7 @@ extension RetirementLedger {
     }
 
     /// When the next grace period ends, apart from that of some generations; `nil` if there is none.
-    package func nextExpiry(under rule: RetentionRule, except isOther: (Int) -> Bool = { _ in false }) -> Timestamp? {
+    func nextExpiry(under rule: RetentionRule, except isOther: (Int) -> Bool = { _ in false }) -> Timestamp? {
         let oldest = kept(under: rule).first { !isOther($0) }
         let next = [oldest].compactMap(\.self) + waived.filter { !rule.isHeld($0) && !isOther($0) }
         return next.compactMap { endOfGrace(of: $0, rule.grace) }.min()
@@ -67,7 +66,7 @@ extension RetirementLedger {
         return time + (waived.contains(number) ? min(grace, RetentionRule.shortest) : grace)
     }
 
-    package func expiries(grace: Duration) -> [Int: Timestamp] {
+    func expiries(grace: Duration) -> [Int: Timestamp] {
         var ends: [Int: Timestamp] = [:]
         for number in superseded { ends[number] = endOfGrace(of: number, grace) }
         return ends
@@ -79,7 +78,7 @@ extension RetirementLedger {
     /// An icon whose image was lost counts too if it was not downloaded again, unless all images were lost. An icon in
     /// `replaced` has an app with a new icon URL. O(*n*) in the number of icons that those generations name, if most
     /// are referenced.
-    package func retires(
+    func retires(
         moreThan limit: Int, through generation: Int, except replaced: Set<IconURL> = [], in catalog: Catalog
     ) -> Bool {
         var images: Set<ImageID> = []

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 
 extension RetirementLedger {
     /// Takes a snapshot from which ``Namings/newest(among:)`` finds the generations that name these URLs.
-    package func namings(of urls: some Sequence<IconURL>, in catalog: Catalog) -> Namings {
+    func namings(of urls: some Sequence<IconURL>, in catalog: Catalog) -> Namings {
         let urls = Set(urls)
         let named = urls.compactMap { url in catalog.icons.id(named: url).map { ($0, url) } }
         return Namings(
             urls: urls, icons: Dictionary(uniqueKeysWithValues: named), documents: documents, superseded: superseded)
     }
 
-    package struct Namings: Sendable {
+    struct Namings: Sendable {
         fileprivate let urls: Set<IconURL>
         /// The icons that documents have images for, by the numbers that they had at the time.
         fileprivate let icons: [IconID: IconURL]
@@ -21,7 +21,7 @@ extension RetirementLedger {
         ///
         /// Only `chosen` generations count; `nil` for all. O(*n*) in the number of documents on disk, and at most in
         /// that of their URLs.
-        package func newest(among chosen: Set<Int>? = nil) -> [IconURL: Int] {
+        func newest(among chosen: Set<Int>? = nil) -> [IconURL: Int] {
             let counted = chosen.map { superseded.filter($0.contains) } ?? superseded
             let documents = documents.values.compactMap { document in
                 document.namers(among: counted).last.map { (number: $0, icons: document.icons, apps: document.apps) }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-package import CacheFormat
+import CacheFormat
 
 /// The documents, images and URLs that each generation on disk names, so that none of them is removed.
 ///
 /// Generations name documents; documents name images and URLs. A generation is released when its grace period is over
 /// and no reader holds a lease on it; what only it named can be evicted then.
-package struct RetirementLedger: Sendable {
+struct RetirementLedger: Sendable {
     struct Document {
         /// How many lists of the current generation have the document.
         fileprivate(set) var lists = 0
@@ -33,7 +33,7 @@ package struct RetirementLedger: Sendable {
 
     /// The generations on disk, the oldest first.
     private(set) var superseded: [Int] = []
-    package private(set) var supersessions: [Int: Timestamp] = [:]
+    private(set) var supersessions: [Int: Timestamp] = [:]
     private(set) var current: Int?
     private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
@@ -48,8 +48,6 @@ package struct RetirementLedger: Sendable {
     /// The icons that no document has an image for any more, whose `by-url/` names are still to be removed; documents
     /// may have one again.
     private(set) var unnamedIcons: Set<IconID> = []
-
-    package init() {}
 
     func names(_ icon: IconID, in document: Digest) -> Bool { documents[document]?.icons.contains(icon) ?? false }
 
@@ -87,7 +85,7 @@ package struct RetirementLedger: Sendable {
     ///
     /// An image that no document named before is assumed to be on disk. `newDocuments` are those that no generation
     /// before named, `moved` the images that it moved to `icons/`.
-    package mutating func publish(
+    mutating func publish(
         _ manifest: Manifest, newDocuments: [Digest: AppListDocument], moved: some Sequence<Digest> = [],
         in catalog: inout Catalog, at now: Timestamp
     ) {
@@ -169,12 +167,12 @@ package struct RetirementLedger: Sendable {
     }
 
     /// Extends grace periods and leases by a sleep of the system, during which no reader runs.
-    package mutating func recordSleep(_ time: Duration) {
+    mutating func recordSleep(_ time: Duration) {
         supersessions = supersessions.mapValues { $0 + time }
     }
 
     /// Releases a generation whose file is gone.
-    package mutating func release(_ number: Int, in catalog: inout Catalog) {
+    mutating func release(_ number: Int, in catalog: inout Catalog) {
         precondition(number != current, "the current generation is not released")
         guard supersessions.removeValue(forKey: number) != nil else { return }
         superseded.removeAll { $0 == number }
@@ -198,8 +196,8 @@ package struct RetirementLedger: Sendable {
         for icon in document.icons where catalog.icons.forgetNaming(of: icon) { unnamedIcons.insert(icon) }
     }
 
-    /// The files that can be removed now: no generation on disk names them, and the next one does not need them.
-    package func removable(in catalog: Catalog) -> RetirementPlan {
+    /// What can be removed now: named by no generation on disk, and not needed for the next one.
+    func removable(in catalog: Catalog) -> RetirementPlan {
         RetirementPlan(
             documents: unnamedDocuments, images: Set(catalog.images.removable),
             urls: Set(removableIcons(in: catalog).map { catalog.icons[$0].url }))
@@ -209,13 +207,13 @@ package struct RetirementLedger: Sendable {
         unnamedIcons.lazy.filter { catalog.icons[$0].documents == 0 && !catalog.needsName(of: $0) }
     }
 
-    package func hasRemovable(in catalog: Catalog) -> Bool {
+    func hasRemovable(in catalog: Catalog) -> Bool {
         !unnamedDocuments.isEmpty
             || !catalog.images.removable.isEmpty
             || removableIcons(in: catalog).contains { _ in true }
     }
 
-    package mutating func remove(_ plan: RetirementPlan, from catalog: inout Catalog) {
+    mutating func remove(_ plan: RetirementPlan, from catalog: inout Catalog) {
         for image in plan.images { catalog.images.evict(image.sha256) }
         unnamedDocuments.subtract(plan.documents)
         for icon in unnamedIcons {

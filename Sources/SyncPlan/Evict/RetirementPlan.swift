@@ -16,9 +16,7 @@ package struct RetirementPlan: Equatable, Sendable {
     package init(
         documents: Set<Digest> = [], images: Set<AppListDocument.Image> = [], urls: Set<IconURL> = []
     ) {
-        self.documents = documents
-        self.images = images
-        self.urls = urls
+        (self.documents, self.images, self.urls) = (documents, images, urls)
     }
 
     package var count: Int { documents.count + images.count + urls.count }

@@ -9,10 +9,7 @@ package struct DiskSpace: Equatable, Sendable {
         package var free: Int
         package var total: Int
 
-        package init(free: Int, total: Int) {
-            self.free = free
-            self.total = total
-        }
+        package init(free: Int, total: Int) { (self.free, self.total) = (free, total) }
     }
 
     package var folder: String
@@ -21,9 +18,7 @@ package struct DiskSpace: Equatable, Sendable {
     package var inodes: Amount?
 
     package init(folder: String, bytes: Amount, inodes: Amount? = nil) {
-        self.folder = folder
-        self.bytes = bytes
-        self.inodes = inodes
+        (self.folder, self.bytes, self.inodes) = (folder, bytes, inodes)
     }
 
     /// The assumed size of an image before the server announces it, in bytes.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
+import HTTPRules
 
 /// Decides which URL is downloaded next.
 ///
@@ -17,8 +18,8 @@ package import CacheFormat
 /// origins that were never asked, so that hanging ones do not delay their first answer.
 ///
 /// Every operation takes amortised logarithmic time.
-package struct FetchQueue: Sendable {
-    package enum Priority: Int, CaseIterable, Sendable {
+struct FetchQueue: Sendable {
+    enum Priority: Int, CaseIterable, Sendable {
         /// A user or a command waits for the icon.
         case awaited
         case new
@@ -62,20 +63,20 @@ package struct FetchQueue: Sendable {
     var lastNumber = 0
 
     var activeUntrusted = 0
-    package internal(set) var activeCount = 0
+    var activeCount = 0
     /// The number of queued URLs whose origin has to wait.
-    package internal(set) var heldCount = 0
+    var heldCount = 0
 
     /// `perOrigin` limits origins that need a connection for each download, `untrusted` all untrusted origins together.
     ///
     /// The default of `untrusted` is half of `concurrency`.
-    package init(concurrency: Int, perOrigin: Int, untrusted: Int? = nil) {
+    init(concurrency: Int, perOrigin: Int, untrusted: Int? = nil) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
         (self.concurrency, self.perOrigin) = (concurrency, perOrigin)
         self.untrusted = untrusted ?? max(1, concurrency / 2)
     }
 
-    package mutating func configure(concurrency: Int, perOrigin: Int) {
+    mutating func configure(concurrency: Int, perOrigin: Int) {
         precondition(concurrency > 0 && perOrigin > 0, "limits must be positive")
         guard (concurrency, perOrigin) != (self.concurrency, self.perOrigin) else { return }
         (self.concurrency, self.perOrigin, untrusted) = (concurrency, perOrigin, max(1, concurrency / 2))
@@ -83,23 +84,23 @@ package struct FetchQueue: Sendable {
     }
 
     /// The number of URLs that wait only for their turn.
-    package var readyCount: Int { places.count - activeCount - heldCount }
-    package var isEmpty: Bool { places.count == 0 }
+    var readyCount: Int { places.count - activeCount - heldCount }
+    var isEmpty: Bool { places.count == 0 }
     /// Whether a trusted origin has queued or running downloads.
-    package var isFlowing: Bool { trustedOrigins > 0 }
+    var isFlowing: Bool { trustedOrigins > 0 }
 
-    package var activeURLs: some Collection<IconURL> {
+    var activeURLs: some Collection<IconURL> {
         places.places.lazy.filter { places[$0].isActive }.map { places[$0].key }
     }
 
-    package func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }
+    func isHeld(origin: String) -> Bool { restrictions[origin] == 0 }
 
-    package func hasWork(of origin: String) -> Bool { origins.index(of: origin) != nil }
+    func hasWork(of origin: String) -> Bool { origins.index(of: origin) != nil }
 
     // MARK: URLs
 
     /// Queues a URL on behalf of a list, unless it is queued or in flight already.
-    package mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
+    mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
         guard places.index(of: url) == nil else { return }
         let origin = origins.place(of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
         let list = join(list)
@@ -109,7 +110,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Moves a queued URL ahead of the others of its list, because a user or a command waits for it.
-    package mutating func raise(_ url: IconURL) {
+    mutating func raise(_ url: IconURL) {
         guard let place = queuedPlace(of: url), places[place].priority != .awaited else { return }
         unlink(place)
         places[place].priority = .awaited
@@ -117,7 +118,7 @@ package struct FetchQueue: Sendable {
         renewTurn(of: places[place])
     }
 
-    package mutating func move(_ url: IconURL, to list: ListName) {
+    mutating func move(_ url: IconURL, to list: ListName) {
         guard let place = queuedPlace(of: url), lists[places[place].list].key != list else { return }
         unlink(place)
         renewTurn(of: places[place])
@@ -128,7 +129,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Dequeues a URL; one in flight stays active until `finish`.
-    package mutating func remove(_ url: IconURL) {
+    mutating func remove(_ url: IconURL) {
         guard let place = queuedPlace(of: url) else { return }
         unlink(place)
         renewTurn(of: places[place])
@@ -136,7 +137,7 @@ package struct FetchQueue: Sendable {
     }
 
     /// Dequeues the URLs to start now, which count as active from here on.
-    package mutating func start() -> [IconURL] {
+    mutating func start() -> [IconURL] {
         var started: [IconURL] = []
         while activeCount < concurrency, let url = startNext() { started.append(url) }
         return started
@@ -144,7 +145,7 @@ package struct FetchQueue: Sendable {
 
     /// Frees a download's slot and returns its origin; `nil` if the URL was not in flight.
     @discardableResult
-    package mutating func finish(_ url: IconURL) -> String? {
+    mutating func finish(_ url: IconURL) -> String? {
         guard let place = places.index(of: url), places[place].isActive else { return nil }
         let origin = places[place].origin
         let name = origins[origin].key
@@ -202,13 +203,13 @@ package struct FetchQueue: Sendable {
     /// Limits the downloads from an origin, which is no longer trusted; with 0 slots it has to wait.
     ///
     /// Downloads in flight continue.
-    package mutating func restrict(_ origin: String, to slots: Int) { set(slots, isTrusted: false, of: origin) }
+    mutating func restrict(_ origin: String, to slots: Int) { set(slots, isTrusted: false, of: origin) }
 
     /// Lifts an origin's restriction because its time is over; the origin stays untrusted.
-    package mutating func lift(_ origin: String) { set(nil, isTrusted: false, of: origin) }
+    mutating func lift(_ origin: String) { set(nil, isTrusted: false, of: origin) }
 
     /// Lifts the restriction of an origin that answered, and trusts it.
-    package mutating func trust(_ origin: String) { set(nil, isTrusted: true, of: origin) }
+    mutating func trust(_ origin: String) { set(nil, isTrusted: true, of: origin) }
 
     private mutating func set(_ restriction: Int?, isTrusted: Bool, of name: String) {
         let origin = origins.index(of: name)
@@ -230,7 +231,7 @@ package struct FetchQueue: Sendable {
         renewTurn(of: origin)
     }
 
-    package mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
+    mutating func setMultiplexed(_ origin: String, _ isMultiplexed: Bool) {
         guard let origin = origins.index(of: origin), origins[origin].isMultiplexed != isMultiplexed else { return }
         origins[origin].isMultiplexed = isMultiplexed
         renewTurn(of: origin)
@@ -241,5 +242,15 @@ package struct FetchQueue: Sendable {
         let limit = origins[origin].isMultiplexed ? max(perOrigin, Self.streams) : perOrigin
         let all = min(origins[origin].restriction ?? limit, limit)
         return (all, min(all, (concurrency + 1) / 2))
+    }
+}
+
+extension FetchReason {
+    var priority: FetchQueue.Priority {
+        switch self {
+        case .notCached, .missingOnDisk: .new
+        case .expired: .refresh
+        case .retry: .retry
+        }
     }
 }

@@ -8,9 +8,7 @@ package struct IconSelection: Equatable, Sendable {
     package var failed: Bool
 
     package init(urls: [IconURL] = [], lists: [ListName] = [], failed: Bool = false) {
-        self.urls = urls
-        self.lists = lists
-        self.failed = failed
+        (self.urls, self.lists, self.failed) = (urls, lists, failed)
     }
 }
 

@@ -17,8 +17,7 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     package var waitsUntil: Timestamp
 
     package init(failures: Int = 0, waitsUntil: Timestamp = .distantPast) {
-        self.failures = failures
-        self.waitsUntil = waitsUntil
+        (self.failures, self.waitsUntil) = (failures, waitsUntil)
     }
 
     package var isBroken: Bool { failures >= Self.threshold }

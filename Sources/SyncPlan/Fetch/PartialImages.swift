@@ -4,11 +4,7 @@ import HTTPRules
 
 /// The icons with partial downloads in `staging/`.
 struct PartialImages: Sendable {
-    private(set) var urls: Set<IconURL>
-
-    init(_ urls: Set<IconURL> = []) {
-        self.urls = urls
-    }
+    private(set) var urls: Set<IconURL> = []
 
     /// Whether the next attempt may resume a partial download.
     ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AgentSettings
-package import CacheFormat
-package import HTTPRules
+import AgentSettings
+import CacheFormat
+import HTTPRules
 
 /// Decides whether there is room for downloads, and when to check again; knows the images and documents that wait for
 /// room.
@@ -9,7 +9,7 @@ package import HTTPRules
 /// If an image of usual size does not fit, the gate closes and no download starts. A larger image that does not fit
 /// waits alone. While anything waits, the file system is checked every few seconds, which costs one call. That call
 /// does not show quotas, so a trial file of the missing size is written before downloads resume.
-package struct SpaceGate: Sendable {
+struct SpaceGate: Sendable {
     /// The interval between checks, and the longest delay before the first one if admitted images repeatedly did not
     /// fit.
     private static let pace: (usual: Duration, longest: Duration) = (.seconds(5), .seconds(60))
@@ -17,37 +17,35 @@ package struct SpaceGate: Sendable {
     /// The last shortage; `nil` if nothing waits.
     private var shortage: Shortage?
     /// The bytes needed by each URL whose image did not fit.
-    package private(set) var needs: [IconURL: Int] = [:]
+    private(set) var needs: [IconURL: Int] = [:]
     /// The bytes needed by each list whose document did not fit.
-    package private(set) var documents: [ListName: Int] = [:]
+    private(set) var documents: [ListName: Int] = [:]
     private var documentShortage: Shortage?
     /// The total size of a publication that did not fit: a part of it that fits alone would be downloaded in vain.
     private var lost: (bytes: Int, until: Timestamp)?
     /// How often the gate has closed since images were last published.
     private var closings = 0
-    package private(set) var nextLook: Timestamp?
+    private(set) var nextLook: Timestamp?
     private var isLooking = false
 
-    package init() {}
-
     /// Whether an image of usual size fits, so that downloads may start.
-    package var isOpen: Bool { !(shortage?.isGeneral ?? false) }
+    var isOpen: Bool { !(shortage?.isGeneral ?? false) }
 
     /// The reason why images or documents wait for room; `nil` if none do.
-    package var reason: String? { waitsFor?.reason }
+    var reason: String? { waitsFor?.reason }
 
     var waitsFor: Shortage? { shortage ?? documentShortage }
 
     // MARK: Shortages
 
     /// Records that an image did not fit; `url` is `nil` if the image is no longer wanted.
-    package mutating func record(_ shortage: Shortage, of url: IconURL?, at now: Timestamp) {
+    mutating func record(_ shortage: Shortage, of url: IconURL?, at now: Timestamp) {
         if let url { needs[url] = shortage.bytes }
         record(shortage, at: now)
     }
 
     /// Records that a publication did not fit; its images, if any, are lost.
-    package mutating func recordLost(_ shortage: Shortage, hadImages: Bool, at now: Timestamp) {
+    mutating func recordLost(_ shortage: Shortage, hadImages: Bool, at now: Timestamp) {
         if hadImages { lost = (shortage.bytes, now + Self.pace.longest) }
         record(shortage, at: now)
     }
@@ -65,14 +63,14 @@ package struct SpaceGate: Sendable {
         if !isLooking { nextLook = now + delay }
     }
 
-    package mutating func forget(_ url: IconURL) {
+    mutating func forget(_ url: IconURL) {
         needs[url] = nil
         guard needs.isEmpty, isOpen else { return }
         shortage = nil
         if documents.isEmpty { nextLook = nil }
     }
 
-    package mutating func recordPublished() {
+    mutating func recordPublished() {
         closings = 0
         lost = nil
     }
@@ -80,12 +78,12 @@ package struct SpaceGate: Sendable {
     // MARK: Checks
 
     /// Makes a check due now, because files were removed.
-    package mutating func prioritize(at now: Timestamp) {
+    mutating func prioritize(at now: Timestamp) {
         if nextLook != nil { nextLook = now }
     }
 
     /// Begins a check if it is due, and returns the size of the trial file to write, in bytes.
-    package mutating func beginTrial(at now: Timestamp) -> Int? {
+    mutating func beginTrial(at now: Timestamp) -> Int? {
         guard let due = nextLook, due <= now else { return nil }
         nextLook = nil
         isLooking = true
@@ -95,7 +93,7 @@ package struct SpaceGate: Sendable {
     /// Ends a check with the free space, or the reason why the trial file could not be written (`found`).
     ///
     /// Returns the URLs whose images now fit together above `reserve`.
-    package mutating func apply(
+    mutating func apply(
         _ found: Result<DiskSpace, Shortage>, above reserve: SpaceReserve, at now: Timestamp
     ) -> [IconURL] {
         isLooking = false
@@ -125,13 +123,13 @@ package struct SpaceGate: Sendable {
 
     // MARK: Documents
 
-    package mutating func record(_ shortage: Shortage, ofDocuments sizes: [ListName: Int], at now: Timestamp) {
+    mutating func record(_ shortage: Shortage, ofDocuments sizes: [ListName: Int], at now: Timestamp) {
         documents.merge(sizes) { $1 }
         documentShortage = documents.isEmpty ? nil : shortage
         if !documents.isEmpty, nextLook == nil, !isLooking { nextLook = now + Self.pace.usual }
     }
 
-    package mutating func forgetDocument(of list: ListName) {
+    mutating func forgetDocument(of list: ListName) {
         documents[list] = nil
         guard documents.isEmpty else { return }
         documentShortage = nil
@@ -139,7 +137,7 @@ package struct SpaceGate: Sendable {
     }
 
     /// Admits the documents that fit, the shortest first, and returns the lists that still wait.
-    package mutating func admitDocuments(to space: DiskSpace, above reserve: SpaceReserve) -> Set<ListName> {
+    mutating func admitDocuments(to space: DiskSpace, above reserve: SpaceReserve) -> Set<ListName> {
         var room = space.roomForDocuments(above: reserve)
         for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }) {
             guard bytes <= room else {

@@ -10,9 +10,7 @@ package struct Boxed<Value: Equatable & Sendable>: Equatable, Sendable {
 
     private var box: Box
 
-    package init(wrappedValue: Value?) {
-        box = wrappedValue.map(Box.full) ?? .empty
-    }
+    package init(wrappedValue: Value?) { box = wrappedValue.map(Box.full) ?? .empty }
 
     /// Whether there is a value; does not copy it.
     var isFull: Bool { if case .full = box { true } else { false } }

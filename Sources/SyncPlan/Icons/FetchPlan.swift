@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
-package import HTTPRules
+import CacheFormat
+import HTTPRules
 
 /// Whether an icon is requested now, and why.
-package enum FetchPlan: Equatable, Sendable {
+enum FetchPlan: Equatable, Sendable {
     case fetch(FetchReason)
     /// The image on disk is fresh until this time.
     case fresh(until: Timestamp)
@@ -18,7 +18,7 @@ package enum FetchPlan: Equatable, Sendable {
     case underWay
 
     /// The plan for an icon with this image, if any.
-    package init(for icon: IconRecord, with image: Digest?, now: Timestamp) {
+    init(for icon: IconRecord, with image: Digest?, now: Timestamp) {
         guard icon.isReferenced else {
             self = .unreferenced
             return

@@ -24,7 +24,6 @@ struct IconBook: Sendable {
     var repository: IconRepository?
     var renditions: Renditions
     var renditionNames: RenditionNames
-    var desktop: Settings.Desktop
     /// Icons whose downloads began under other settings.
     var outdated: Set<IconURL> = []
 
@@ -36,7 +35,6 @@ struct IconBook: Sendable {
         (self.partials, self.publishing, self.retention) = (partials, publishing, retention)
         downloads = DownloadSchedule(settings, triesOnce: triesOnce)
         renditions = Renditions(settings)
-        desktop = settings.desktop
         renditionNames = RenditionNames(areThere: hasRenditionNames || renditions.isOn)
     }
 
@@ -48,7 +46,7 @@ struct IconBook: Sendable {
         publishing.configure(new.publish)
         retention.configure(new)
         admission = Admission()
-        configureRenditions(new, in: &turn)
+        configureRenditions(since: old, in: &turn)
         if new.keys != old.keys { resetKeys(in: &turn) }
         if new.lists.iconBaseURL != old.lists.iconBaseURL { setRepository(in: &turn) }
         let hasOtherLimits =

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
-package import CacheFormat
-package import Fleet
-package import HTTPRules
+import AppLists
+import CacheFormat
+import Fleet
+import HTTPRules
 
 /// An event in the life of an icon.
-package enum IconEvent: Sendable {
+enum IconEvent: Sendable {
     /// How a download ended, unless it was cancelled.
-    package enum End: Sendable {
+    enum End: Sendable {
         /// A new image waits to be published.
         case staged(IconRecord.Staged, IconRecord.Answer)
         /// The image on disk is the current one.

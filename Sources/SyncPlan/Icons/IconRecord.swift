@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
-package import CacheFormat
-package import Fleet
+import AppLists
+import CacheFormat
+import Fleet
 package import HTTPRules
 
 /// Everything known of one URL; only ``apply(_:)`` changes it.
 package struct IconRecord: Equatable, Sendable, IconStanding {
     /// What the agent does for the URL; large payloads are indirect, because there are very many records.
-    package enum Phase: Equatable, Sendable {
+    enum Phase: Equatable, Sendable {
         case idle
         /// The icon waits for a slot, or for its origin.
         indirect case queued(IconSource, origin: String)
@@ -18,16 +18,16 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     }
 
     /// A downloaded image that waits to be published.
-    package struct Staged: Equatable, Sendable {
-        package let image: ImageID
+    struct Staged: Equatable, Sendable {
+        let image: ImageID
         /// The name of its file in `staging/`.
-        package let name: String
+        let name: String
     }
 
     package typealias Failure = RepeatedFailure
 
     /// What became of a user's wish for a full request: one without conditions, past caches.
-    package enum FullRequest: Sendable {
+    enum FullRequest: Sendable {
         case none
         /// The next request is a full one; one that is in flight was sent before the wish.
         case wanted
@@ -38,57 +38,57 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     }
 
     /// A server's response about an image, with the freshness that follows from it.
-    package struct Answer: Equatable, Sendable {
-        package var response: PackedResponse
+    struct Answer: Equatable, Sendable {
+        var response: PackedResponse
         /// No request is sent before this time.
-        package var freshUntil: Timestamp
+        var freshUntil: Timestamp
     }
 
-    /// The lists that name the icon; empty if none does.
-    package fileprivate(set) var lists: [ListName] = []
+    /// The lists that name it; empty if none does.
+    fileprivate(set) var lists: [ListName] = []
     /// The digests that lists give for the image; no list has an empty set.
-    package fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
-    @Boxed package fileprivate(set) var failure: Failure?
+    fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
+    @Boxed fileprivate(set) var failure: Failure?
     /// The response that brought or confirmed the image on disk, if known.
-    package fileprivate(set) var packedResponse: PackedResponse?
+    fileprivate(set) var packedResponse: PackedResponse?
     /// No request is sent for the image on disk before this time.
-    package fileprivate(set) var freshUntil = Timestamp.distantPast
+    fileprivate(set) var freshUntil = Timestamp.distantPast
     /// The hops of the last download, if worth reporting; without the icon's own URL.
-    package fileprivate(set) var trail: FetchTrail?
-    package fileprivate(set) var phase = Phase.idle
+    fileprivate(set) var trail: FetchTrail?
+    fileprivate(set) var phase = Phase.idle
     /// When the icon is decided again.
-    package fileprivate(set) var due: Timestamp?
+    fileprivate(set) var due: Timestamp?
     /// Whether the image was on disk once, and was found missing.
-    package fileprivate(set) var wasMissing = false
-    /// What became of a user's wish for a full request; if that brings nothing, the next request is full too.
-    package fileprivate(set) var fullRequest = FullRequest.none
+    fileprivate(set) var wasMissing = false
+    /// A full request that brings nothing leaves the wish to the next one.
+    fileprivate(set) var fullRequest = FullRequest.none
     /// Why no source has the image, as of the last decision.
-    package fileprivate(set) var sourceLack: SourceLack?
+    fileprivate(set) var sourceLack: SourceLack?
     /// The image on disk.
-    package fileprivate(set) var image: ImageID?
+    fileprivate(set) var image: ImageID?
     /// Whether the URL contains the image itself, so that it never changes.
-    package let isInline: Bool
+    let isInline: Bool
 
-    package init(isInline: Bool = false) {
+    init(isInline: Bool = false) {
         self.isInline = isInline
     }
 
     /// The response that brought or confirmed the image on disk, if known; unpacked at each call.
-    package var response: StoredResponse? { packedResponse?.unpacked }
+    var response: StoredResponse? { packedResponse?.unpacked }
 
-    package var isReferenced: Bool { !lists.isEmpty }
+    var isReferenced: Bool { !lists.isEmpty }
 
     /// Whether an image has one of the digests that lists give; true if they give none.
-    package func accepts(_ image: Digest) -> Bool {
+    func accepts(_ image: Digest) -> Bool {
         expected.isEmpty || expected.values.contains { $0.contains(image) }
     }
 
-    /// Whether the image is on disk although no list names the icon.
-    package var isRetired: Bool { !isReferenced && hasImage }
+    /// Whether its image is on disk although no list names it.
+    var isRetired: Bool { !isReferenced && hasImage }
 
-    package var isQueued: Bool { if case .queued = phase { true } else { false } }
+    var isQueued: Bool { if case .queued = phase { true } else { false } }
 
-    package var staged: Staged? { if case .staged(let image, _) = phase { image } else { nil } }
+    var staged: Staged? { if case .staged(let image, _) = phase { image } else { nil } }
 
     var stagedAnswer: Answer? { if case .staged(_, let answer) = phase { answer } else { nil } }
 
@@ -101,7 +101,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     var isFullRequested: Bool { fullRequest == .wanted || fullRequest == .sent }
 
     /// The state in a list document, once a staged image is published.
-    package func state(in images: ImageTable) -> AppListDocument.State {
+    func state(in images: ImageTable) -> AppListDocument.State {
         if let shownImage { return .ready(images.image(shownImage)) }
         if let failure { return .failed(error: failure.code.rawValue) }
         return .pending
@@ -111,7 +111,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
 // MARK: Changes
 
 extension IconRecord {
-    package mutating func apply(_ event: IconEvent) {
+    mutating func apply(_ event: IconEvent) {
         assert(isPossible(event), "\(event) happened to an icon that is \(phase)")
         update(with: event)
     }

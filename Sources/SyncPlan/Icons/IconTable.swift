@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 
 /// The number of an icon in the ``IconTable``: the URL is hashed where it enters, and the number stands for it from then on.
 ///
-/// The number stays the icon's while the icon has a record, or its `by-url/` name may exist; then another icon may get it.
-package struct IconID: Hashable, Comparable, Sendable {
+/// It is the icon's as long as there is a record of it, or its `by-url/` name can be there; a later one may get it then.
+struct IconID: Hashable, Comparable, Sendable {
     fileprivate let number: UInt32
     fileprivate var place: Int { Int(number) }
 
     fileprivate init(_ place: Int) { number = UInt32(place) }
 
-    package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+    static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 }
 
 /// The icons by URL: those with a record, and those without one that documents on disk name.
-package struct IconTable: Sendable {
-    package struct Element: Keyed, Sendable {
-        package fileprivate(set) var url: IconURL
-        package fileprivate(set) var icon = IconRecord()
+struct IconTable: Sendable {
+    struct Element: Keyed, Sendable {
+        fileprivate(set) var url: IconURL
+        fileprivate(set) var icon = IconRecord()
         fileprivate var hasRecord = false
         /// Whether documents have an image for it, or had one since its `by-url/` name was removed last.
         fileprivate(set) var isNamed = false
@@ -32,27 +32,25 @@ package struct IconTable: Sendable {
 
     private var table = KeyedTable<Element>()
 
-    package init() {}
+    subscript(url: IconURL) -> IconRecord? { id(of: url).map { table[$0.place].icon } }
 
-    package subscript(url: IconURL) -> IconRecord? { id(of: url).map { table[$0.place].icon } }
-
-    package subscript(id: IconID) -> Element {
+    subscript(id: IconID) -> Element {
         // Reading a part of a record does not copy the record.
         _read { yield table[id.place] }
     }
 
     /// The number of an icon with a record; `nil` if there is none.
-    package func id(of url: IconURL) -> IconID? {
+    func id(of url: IconURL) -> IconID? {
         table.index(of: url).flatMap { table[$0].hasRecord ? IconID($0) : nil }
     }
 
     /// The numbers of all icons with a record; unlike a sequence of the records, it does not copy what changes meanwhile.
-    package var ids: [IconID] { allIDs.filter { table[$0.place].hasRecord } }
+    var ids: [IconID] { allIDs.filter { table[$0.place].hasRecord } }
 
     /// The numbers of all icons, also of those without a record.
     var allIDs: [IconID] { table.places.map { IconID($0) } }
 
-    package var urls: [IconURL] { ids.map { table[$0.place].url } }
+    var urls: [IconURL] { ids.map { table[$0.place].url } }
 
     /// The number of an icon; creates its record if there is none.
     mutating func id(of url: IconURL, default new: @autoclosure () -> IconRecord) -> IconID {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-package import CacheFormat
-package import Fleet
-package import HTTPRules
+import CacheFormat
+import Fleet
+import HTTPRules
 
 /// Counts of the icons of a list, or of all lists, updated with each change.
-package struct IconTally: Equatable, Sendable {
+struct IconTally: Equatable, Sendable {
     /// Each icon once.
-    package private(set) var icons = IconCounts()
+    private(set) var icons = IconCounts()
     /// Each icon as often as the list names it.
-    package private(set) var entries = IconCounts()
-    package private(set) var staged = 0
+    private(set) var entries = IconCounts()
+    private(set) var staged = 0
     /// The bytes of the icons' images, staged ones in place of those on disk.
-    package private(set) var bytes = 0
+    private(set) var bytes = 0
     /// The bytes of staged images.
-    package private(set) var stagedBytes = 0
+    private(set) var stagedBytes = 0
     /// Icons counted as ready whose first image waits to be published.
     private(set) var unpublished = 0
-    package private(set) var fetching = 0
+    private(set) var fetching = 0
     /// Queued icons by origin.
-    package private(set) var queued: [String: Int] = [:]
+    private(set) var queued: [String: Int] = [:]
     /// The number of additional entries of each icon that the list names several times.
     private(set) var repeats: [IconID: Int] = [:]
 
@@ -63,26 +63,26 @@ package struct IconTally: Equatable, Sendable {
 }
 
 /// Counts of all icons, updated with each change.
-package struct CatalogTally: Equatable, Sendable {
+struct CatalogTally: Equatable, Sendable {
     /// The referenced icons, each once.
-    package private(set) var all = IconTally()
-    package private(set) var stale = 0
+    private(set) var all = IconTally()
+    private(set) var stale = 0
     /// Failed icons with a retry due later.
-    package private(set) var retried = 0
+    private(set) var retried = 0
     /// Icons without an image that wait for disk space.
-    package private(set) var waitingForSpace = 0
+    private(set) var waitingForSpace = 0
     /// Queued icons without an image, by origin.
-    package private(set) var blank: [String: Int] = [:]
+    private(set) var blank: [String: Int] = [:]
     /// Icons without an image that wait for a source.
-    package private(set) var awaited = 0
+    private(set) var awaited = 0
     /// Icons with a due time, whether referenced or not.
-    package private(set) var scheduled = 0
+    private(set) var scheduled = 0
     /// Icons without an image that failed, by code.
-    package private(set) var failures: [FetchFailure.Code: IconGroup] = [:]
+    private(set) var failures: [FetchFailure.Code: IconGroup] = [:]
     /// Icons whose last refresh failed, by code.
-    package private(set) var refreshFailures: [FetchFailure.Code: IconGroup] = [:]
+    private(set) var refreshFailures: [FetchFailure.Code: IconGroup] = [:]
     /// Icons without an image that no source will have soon, by reason.
-    package private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
+    private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
 
     /// Counts an icon that has changed.
     mutating func recount(_ url: IconURL, _ id: IconID, from before: IconFacets, to after: IconFacets) {
@@ -121,7 +121,7 @@ package struct CatalogTally: Equatable, Sendable {
 }
 
 /// Icons that have something in common, such as a failure code.
-package struct IconGroup: Equatable, Sendable {
+struct IconGroup: Equatable, Sendable {
     private(set) var urls: Set<IconURL> = []
     /// The first URL in order; `nil` once that icon has left the group.
     private var first: IconURL?
@@ -129,9 +129,9 @@ package struct IconGroup: Equatable, Sendable {
     /// The first of them by URL: the same one for each process that is asked, as long as it is in the group.
     ///
     /// - Complexity: O(*n*) in the number of icons after the first one has left, O(1) before.
-    package var example: IconURL { first ?? urls.min() ?? IconURL("") }
+    var example: IconURL { first ?? urls.min() ?? IconURL("") }
 
-    package var count: Int { urls.count }
+    var count: Int { urls.count }
 
     /// All icons of the group, sorted.
     var sorted: [IconURL] { urls.sorted() }

@@ -70,8 +70,8 @@ extension AppList {
 
     /// The list without identities such as `null` that the last version does not have, or that several apps share.
     ///
-    /// A writer that loses an identity can write `null` or `0` in its place, which identifies no app.
-    package func withoutBlankIdentities(since old: AppEntries) -> AppList {
+    /// A writer that loses an identity can write that, or `0`, in its place: it tells no app from another.
+    func withoutBlankIdentities(since old: AppEntries) -> AppList {
         func blank(_ id: String?) -> IconURL? {
             id.map { IconURL($0.asciiLowercased) }.flatMap { Self.blanks.contains($0) ? $0 : nil }
         }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
-package import CacheFormat
+import AppLists
+import CacheFormat
 
 /// Matches the apps in two versions of a list.
 ///
 /// An app is recognised by its identity in the list; else by its name, or by its name and its URL without the query, if
 /// only one entry of each version has that. Apps with different identities and URLs are never the same.
-package struct AppMatch: Sendable {
+struct AppMatch: Sendable {
     /// The entries before and after them are the same apps with the same URLs.
     private let differing: DifferingParts
     /// The old entry of each new entry that has one, in the parts that differ.
-    package private(set) var counterparts: [Int: Int] = [:]
+    private(set) var counterparts: [Int: Int] = [:]
     /// The old entries whose apps are gone.
-    package private(set) var gone: [Int] = []
+    private(set) var gone: [Int] = []
 
     /// O(*n*) in the number of entries; where nothing is removed or changed, they are only compared.
-    package init(from old: AppEntries, to new: AppEntries) {
+    init(from old: AppEntries, to new: AppEntries) {
         differing = DifferingParts(of: old.count, and: new.count) { Self.areSame(old, $0, new, $1) }
         var rest = Rest(old: Array(differing.old), new: Array(differing.new))
         // First, entries that only moved.
@@ -33,8 +33,8 @@ package struct AppMatch: Sendable {
         gone = rest.old
     }
 
-    /// The old entries that no new one matches by identity or name, including those whose URL another app shares.
-    package func unclaimed(of old: AppEntries, by new: AppEntries) -> [Int] {
+    /// The old entries that no new one replaces by its identity or name: also those that another app shares the URL with.
+    func unclaimed(of old: AppEntries, by new: AppEntries) -> [Int] {
         var (named, shared): (Set<Int>, Set<Int>) = ([], [])
         for (index, counterpart) in counterparts {
             let (entry, last) = (new[index], old[counterpart])
@@ -47,7 +47,7 @@ package struct AppMatch: Sendable {
     }
 
     /// The new index of an old entry outside the parts that differ; `nil` inside.
-    package func unchanged(_ old: Int) -> Int? {
+    func unchanged(_ old: Int) -> Int? {
         if old < differing.old.lowerBound { return old }
         return old >= differing.old.upperBound ? old + differing.new.upperBound - differing.old.upperBound : nil
     }
@@ -56,7 +56,7 @@ package struct AppMatch: Sendable {
     ///
     /// A new URL succeeds one old URL at most: of apps that now share a URL, only the first one's old URL has a
     /// successor.
-    package func succeeded(from old: AppEntries, to new: AppEntries) -> Set<IconURL> {
+    func succeeded(from old: AppEntries, to new: AppEntries) -> Set<IconURL> {
         var (succeeded, successors): (Set<IconURL>, Set<IconURL>) = ([], [])
         for (index, counterpart) in counterparts.sorted(by: { $0.key < $1.key }) {
             let (icon, last) = (new.icons[index], old.icons[counterpart])

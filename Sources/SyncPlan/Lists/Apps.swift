@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
+import AppLists
 import CacheFormat
 
 /// The apps of a version of a list, each with its entry and its past; one without a past costs nothing.
-package struct Apps: Sendable {
-    package private(set) var entries: AppEntries
-    /// The past of each app, by position; empty while no app has a past.
+struct Apps: Sendable {
+    private(set) var entries: AppEntries
+    /// By position; empty while no app has a past.
     private var boxes: [Boxed<App.Past>] = []
     private var pastCount = 0
 
-    package init(_ entries: AppEntries = []) { self.entries = entries }
+    init(_ entries: AppEntries = []) { self.entries = entries }
 
     /// Replaces the texts of the icons' URLs by equal ones that are in memory anyway.
     mutating func share(_ urls: [IconURL]) { entries.share(urls) }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-package import CacheFormat
+import CacheFormat
 import HTTPRules
 
 /// All app lists and icons, and which lists name which icons.
-package struct Catalog: Sendable {
-    package private(set) var lists: [ListName: ListRecord] = [:]
-    package internal(set) var icons = IconTable()
-    package var images = ImageTable()
+struct Catalog: Sendable {
+    private(set) var lists: [ListName: ListRecord] = [:]
+    var icons = IconTable()
+    var images = ImageTable()
     private(set) var pastIndex = PastIndex()
     var names = NameTable()
     private var lastTrail: FetchTrail?
@@ -16,13 +16,11 @@ package struct Catalog: Sendable {
     private(set) var orphans: [IconURL: ImageID] = [:]
     /// Changes whenever a list changes, or other icons are retired.
     private(set) var version = 0
-    package private(set) var tally = CatalogTally()
-    package private(set) var tallies: [ListName: IconTally] = [:]
-
-    package init() {}
+    private(set) var tally = CatalogTally()
+    private(set) var tallies: [ListName: IconTally] = [:]
 
     /// Whether the `by-url/` name of an icon is in use.
-    package func needsName(of id: IconID) -> Bool {
+    func needsName(of id: IconID) -> Bool {
         icons[id].icon.isReferenced && (icons[id].icon.hasImage || isReplaced(icons[id].url))
     }
 
@@ -63,7 +61,7 @@ package struct Catalog: Sendable {
     }
 
     /// Changes the record of a list, except its entries.
-    package mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
+    mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
         guard var list = lists[name] else { return }
         let entries = list.entries
         change(&list)
@@ -72,7 +70,7 @@ package struct Catalog: Sendable {
     }
 
     /// Adds or replaces a list, whose apps have no past yet.
-    package mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
+    mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
         changePasts(in: name) { $0 = App.Past() }
         let (old, known) = (lists[name]?.entries ?? [], lists[name]?.icons ?? [])
         let diff = IconDiff(from: old, to: list.entries)
@@ -89,7 +87,7 @@ package struct Catalog: Sendable {
         return diff
     }
 
-    package mutating func removeList(_ name: ListName) -> IconDiff {
+    mutating func removeList(_ name: ListName) -> IconDiff {
         changePasts(in: name) { $0 = App.Past() }
         let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
         version += 1
@@ -170,7 +168,7 @@ package struct Catalog: Sendable {
     }
 
     /// Applies an event to an icon; creates a record if the URL is unknown.
-    package mutating func apply(_ event: IconEvent, to url: IconURL) { apply(event, to: id(of: url)) }
+    mutating func apply(_ event: IconEvent, to url: IconURL) { apply(event, to: id(of: url)) }
 
     /// Returns the icon's facets before and after it.
     @discardableResult
@@ -253,7 +251,7 @@ package struct Catalog: Sendable {
     /// The current document of a list; `nil` if the list has no good version.
     ///
     /// Icons in `held` have their image on disk, because their staged one is not published yet.
-    package func document(of name: ListName, without held: Set<IconID> = []) -> AppListDocument? {
+    func document(of name: ListName, without held: Set<IconID> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         var apps: [AppListDocument.App] = []
         apps.reserveCapacity(list.entries.count)

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
-package import CacheFormat
+import AppLists
+import CacheFormat
 
 /// The differences between two versions of an app list, by URL.
-package struct IconDiff: Equatable, Sendable {
-    package private(set) var added: Set<IconURL> = []
-    package private(set) var removed: Set<IconURL> = []
+struct IconDiff: Equatable, Sendable {
+    private(set) var added: Set<IconURL> = []
+    private(set) var removed: Set<IconURL> = []
     /// The changed expected digests; none where the list no longer gives any.
-    package private(set) var expected: [IconURL: Set<Digest>] = [:]
+    private(set) var expected: [IconURL: Set<Digest>] = [:]
+}
 
-    package init(added: Set<IconURL>, removed: Set<IconURL>) {
-        self.added = added
-        self.removed = removed
-    }
-
+extension IconDiff {
     /// Skips the common beginning and end of both versions, so that a changed line in a long list costs little.
-    package init(from old: AppEntries, to new: AppEntries) {
+    init(from old: AppEntries, to new: AppEntries) {
+        self.init()
         guard !old.isEmpty else {
             added.reserveCapacity(new.count)
             for (position, icon) in new.icons.enumerated() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 import HTTPRules
 
 /// The number of an image in the ``ImageTable``: the digest is hashed where it enters, and the number stands for it from
@@ -7,17 +7,17 @@ import HTTPRules
 ///
 /// It is the image's as long as something names it, or its file is there; from the next turn on, a later one may get it.
 /// Who keeps a number over a turn is counted: by ``ImageTable/show(_:)``, ``ImageTable/name(_:)`` or ``ImageTable/hold(_:)``.
-package struct ImageID: Hashable, Comparable, Sendable {
+struct ImageID: Hashable, Comparable, Sendable {
     fileprivate let number: UInt32
     fileprivate var place: Int { Int(number) }
 
     fileprivate init(_ place: Int) { number = UInt32(place) }
 
-    package static func < (a: Self, b: Self) -> Bool { a.number < b.number }
+    static func < (a: Self, b: Self) -> Bool { a.number < b.number }
 }
 
 /// All images that icons or apps show, that wait to be published, or that documents name, and those still to be evicted.
-package struct ImageTable: Sendable {
+struct ImageTable: Sendable {
     struct Row: Keyed {
         /// What is known of the file in `icons/`.
         enum File {
@@ -63,7 +63,7 @@ package struct ImageTable: Sendable {
     /// The number of images that referenced icons, or apps in place of them, show.
     private(set) var shown = 0
     /// The number and total bytes of the images in `icons/`.
-    package private(set) var holdings: (images: Int, bytes: Int) = (0, 0)
+    private(set) var holdings: (images: Int, bytes: Int) = (0, 0)
 
     subscript(id: ImageID) -> Row {
         // Reading a part of a row does not copy the row.
@@ -72,7 +72,7 @@ package struct ImageTable: Sendable {
 
     var ids: [ImageID] { rows.places.map { ImageID($0) } }
 
-    package func id(of image: Digest) -> ImageID? { rows.index(of: image).map { ImageID($0) } }
+    func id(of image: Digest) -> ImageID? { rows.index(of: image).map { ImageID($0) } }
 
     /// The number of an image; `likely` is that of one that is probably the same.
     func id(of image: Digest, likely: ImageID?) -> ImageID? {
@@ -80,7 +80,7 @@ package struct ImageTable: Sendable {
     }
 
     /// What is known of an image.
-    package func image(_ id: ImageID) -> AppListDocument.Image {
+    func image(_ id: ImageID) -> AppListDocument.Image {
         shapes.image(rows[id.place].key, rows[id.place].shape)
     }
 
@@ -92,7 +92,7 @@ package struct ImageTable: Sendable {
         StagedImage(name: staged.name, image: image(staged.image))
     }
 
-    package func isOnDisk(_ image: Digest) -> Bool { id(of: image).map { self[$0].isOnDisk } ?? false }
+    func isOnDisk(_ image: Digest) -> Bool { id(of: image).map { self[$0].isOnDisk } ?? false }
 
     /// The images that can be evicted.
     var removable: some Collection<AppListDocument.Image> {
@@ -164,7 +164,7 @@ package struct ImageTable: Sendable {
     }
 
     /// Records the files of images that documents name or named.
-    package mutating func record(_ images: some Sequence<Digest>, areWhole: Bool) {
+    mutating func record(_ images: some Sequence<Digest>, areWhole: Bool) {
         for image in images {
             if let id = id(of: image), self[id].isKnown { set(areWhole ? .whole : .damaged, of: id) }
         }

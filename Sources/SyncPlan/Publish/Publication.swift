@@ -28,8 +28,7 @@ package struct Publication: Sendable {
     package typealias Link = (url: IconURL, path: String, before: String?)
 
     package init(generation: Int, published: Timestamp) {
-        self.generation = generation
-        self.published = published
+        (self.generation, self.published) = (generation, published)
     }
 
     /// The approximate size on disk, in bytes; computing it costs as much as writing the documents.

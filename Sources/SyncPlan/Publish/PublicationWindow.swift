@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-package import CacheFormat
+import CacheFormat
 
 /// The pending changes, and when to publish them: at once while no other downloads run, otherwise in groups.
 ///
@@ -12,8 +12,8 @@ package import CacheFormat
 ///
 /// If all remaining downloads may hang, or there are none, gathering is pointless: one publication may then come early,
 /// and the next one is delayed by as much.
-package struct PublicationWindow: Sendable {
-    package enum Traffic: Int, CaseIterable, Sendable {
+struct PublicationWindow: Sendable {
+    enum Traffic: Int, CaseIterable, Sendable {
         /// No download is running or queued.
         case none
         /// All downloads are from origins that are not known to answer.
@@ -52,21 +52,19 @@ package struct PublicationWindow: Sendable {
     private var notBefore = Timestamp.distantPast
     private(set) var failures = 0
 
-    package init() {}
-
     // MARK: Changes
 
-    package mutating func markChanged(_ list: ListName, at now: Timestamp) {
+    mutating func markChanged(_ list: ListName, at now: Timestamp) {
         guard changes[list].map({ $0 > now }) ?? true else { return }
         changes[list] = now
         for traffic in Traffic.allCases { trackDue(of: list, since: now, during: traffic) }
     }
 
-    package mutating func markChanged(at now: Timestamp) {
+    mutating func markChanged(at now: Timestamp) {
         if manifestChange == nil { manifestChange = now }
     }
 
-    package mutating func forget(_ list: ListName) {
+    mutating func forget(_ list: ListName) {
         changes[list] = nil
         deferred.remove(list)
         paces[list] = nil
@@ -74,21 +72,21 @@ package struct PublicationWindow: Sendable {
     }
 
     /// Publishes a list next regardless of cost, because the newest manifest is wrong about it.
-    package mutating func prioritize(_ list: ListName) {
+    mutating func prioritize(_ list: ListName) {
         guard paces.removeValue(forKey: list) != nil else { return }
         findFirstDue()
     }
 
-    package var isEmpty: Bool { changes.isEmpty && manifestChange == nil }
+    var isEmpty: Bool { changes.isEmpty && manifestChange == nil }
     /// Whether the manifest must change even if no document does.
-    package var isManifestChanged: Bool { manifestChange != nil }
-    package var hasNoChangedList: Bool { changes.isEmpty }
-    package func isChanged(_ list: ListName) -> Bool { changes[list] != nil }
+    var isManifestChanged: Bool { manifestChange != nil }
+    var hasNoChangedList: Bool { changes.isEmpty }
+    func isChanged(_ list: ListName) -> Bool { changes[list] != nil }
 
     // MARK: Timing
 
     /// When to publish if nothing else happens; `nil` if there is nothing to publish, or no room for it.
-    package func due(during traffic: Traffic) -> Timestamp? {
+    func due(during traffic: Traffic) -> Timestamp? {
         let first = [manifestChange.map { $0 + Self.gathering(during: traffic) }, firstDue[traffic.rawValue]]
         guard let first = first.compactMap(\.self).min() else { return nil }
         return switch traffic {
@@ -99,7 +97,7 @@ package struct PublicationWindow: Sendable {
         }
     }
 
-    package func lists(dueAt now: Timestamp, during traffic: Traffic) -> Set<ListName> {
+    func lists(dueAt now: Timestamp, during traffic: Traffic) -> Set<ListName> {
         Set(
             changes.filter {
                 ($0.value <= now || traffic == .ending) && mayPublish($0.key, at: now, during: traffic)
@@ -107,11 +105,11 @@ package struct PublicationWindow: Sendable {
     }
 
     /// Whether a list's past cost is paid, and its document has room.
-    package func mayPublish(_ list: ListName, at now: Timestamp, during traffic: Traffic) -> Bool {
+    func mayPublish(_ list: ListName, at now: Timestamp, during traffic: Traffic) -> Bool {
         !deferred.contains(list) && nextDue(of: list, during: traffic) <= now
     }
 
-    package func nextDue(of list: ListName, during traffic: Traffic) -> Timestamp {
+    func nextDue(of list: ListName, during traffic: Traffic) -> Timestamp {
         guard let pace = paces[list] else { return .distantPast }
         return switch traffic {
         case .none, .doubtful: pace.loan
@@ -144,7 +142,7 @@ package struct PublicationWindow: Sendable {
 
     // MARK: Publications
 
-    package mutating func begin(_ lists: some Sequence<ListName>) {
+    mutating func begin(_ lists: some Sequence<ListName>) {
         for list in lists { changes[list] = nil }
         if changes.isEmpty { changes = [:] }
         manifestChange = nil
@@ -155,7 +153,7 @@ package struct PublicationWindow: Sendable {
     /// manifest.
     ///
     /// Only a durable publication resets the failure count.
-    package mutating func finish(
+    mutating func finish(
         at now: Timestamp, cost: Duration, documents: [ListName: Int], manifestBytes: Int = 0, isDurable: Bool = true
     ) {
         if isDurable { failures = 0 }
@@ -178,7 +176,7 @@ package struct PublicationWindow: Sendable {
     }
 
     /// Handles a failed publication: the changes of its lists are pending again.
-    package mutating func fail(_ lists: some Sequence<ListName>, at now: Timestamp) {
+    mutating func fail(_ lists: some Sequence<ListName>, at now: Timestamp) {
         failures += 1
         notBefore = now + min(Self.retry.first * (1 << min(failures - 1, 10)), Self.retry.longest)
         for list in lists { markChanged(list, at: now) }
@@ -186,13 +184,13 @@ package struct PublicationWindow: Sendable {
     }
 
     /// Ends the delay after failures, because their cause may be gone.
-    package mutating func retry(at now: Timestamp) {
+    mutating func retry(at now: Timestamp) {
         notBefore = min(notBefore, now)
     }
 
     // MARK: Room
 
-    package mutating func deferLists(_ lists: Set<ListName>) {
+    mutating func deferLists(_ lists: Set<ListName>) {
         guard deferred != lists else { return }
         deferred = lists
         findFirstDue()

@@ -32,7 +32,7 @@ extension Reconciler {
             turn.start(.remove(damaged))
         } else if book.renditionNames.mayBegin(at: turn.now),
             let naming = book.renditionNames.begin(
-                book.catalog, book.renditions, forApps: book.desktop.icons, at: turn.now)
+                book.catalog, book.renditions, forApps: book.settings.desktop.icons, at: turn.now)
         {
             turn.start(.nameRenditions(naming))
         } else if mayEvict {

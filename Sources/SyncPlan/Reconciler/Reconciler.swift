@@ -50,7 +50,7 @@ package struct Reconciler: Sendable {
             settings, catalog: consume catalog,
             sources: IconSources(
                 settings.upstream, memos: values.upstreams, triesOnce: triesOnce, at: now, using: &turn.generator),
-            partials: PartialImages(Set(restored.partials.map(\.url))),
+            partials: PartialImages(urls: Set(restored.partials.map(\.url))),
             publishing: PublicationPlan(
                 settings.publish, restored.manifests.last, newest: restored.newestGeneration,
                 outdated: known.outdatedLists, at: now),

@@ -29,8 +29,7 @@ package struct MemoChanges: Equatable, Sendable {
     package var values: RememberedValues?
 
     package init(remembered: [IconMemo] = [], forgotten: [IconURL] = []) {
-        self.remembered = remembered
-        self.forgotten = forgotten
+        (self.remembered, self.forgotten) = (remembered, forgotten)
     }
 
     package var isEmpty: Bool { self == MemoChanges() }

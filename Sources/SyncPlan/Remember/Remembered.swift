@@ -45,12 +45,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
         hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
         newestGeneration: Int = 0, upstreams: [SourceMemo] = []
     ) {
-        self.isPaused = isPaused
-        self.pauses = pauses
-        self.privateOrigins = privateOrigins
-        self.hold = hold
-        self.folder = folder
-        self.newestGeneration = newestGeneration
-        self.upstreams = upstreams
+        (self.isPaused, self.pauses, self.privateOrigins) = (isPaused, pauses, privateOrigins)
+        (self.hold, self.folder) = (hold, folder)
+        (self.newestGeneration, self.upstreams) = (newestGeneration, upstreams)
     }
 }

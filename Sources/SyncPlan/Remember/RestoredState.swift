@@ -84,21 +84,17 @@ struct RestoredCatalog: Sendable {
             ledger.publish(manifest, newDocuments: documents, in: &catalog, at: manifest.published)
         }
         let isPlain = !documents.values.contains(where: \.hasRest)
-        for (name, list) in manifests.last?.lists ?? [:] {
+        let newest = manifests.last?.lists ?? [:]
+        for (name, list) in newest {
             guard let document = documents[list.sha256] else { continue }
             restore(name, list, document, missing: missing)
             if isPlain, manifests.allSatisfy({ $0.lists[name].map { $0.sha256 == list.sha256 } ?? true }) {
                 documents[list.sha256] = nil
             }
         }
-        for list in manifests.last?.lists.values ?? [:].values {
-            if let document = documents[list.sha256] { restorePrevious(document, missing: missing) }
-        }
-        if !renditions.isEmpty {
-            for list in manifests.last?.lists.values ?? [:].values {
-                if let document = documents[list.sha256] { findUneven(document) }
-            }
-        }
+        let rest = newest.values.compactMap { documents[$0.sha256] }
+        for document in rest { restorePrevious(document, missing: missing) }
+        if !renditions.isEmpty { for document in rest { findUneven(document) } }
         for icon in catalog.iconsReplaced {
             catalog.names.restore(icon, catalog.shownImage(for: icon), in: &catalog.images)
         }

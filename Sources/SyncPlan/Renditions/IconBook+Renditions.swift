@@ -80,13 +80,11 @@ extension IconBook {
         renditionNames.review()
     }
 
-    mutating func configureRenditions(_ new: Settings, in turn: inout Turn) {
+    mutating func configureRenditions(since old: Settings, in turn: inout Turn) {
         let pixels = renditions.pixels
-        let isOther = new.render != renditions.settings || new.desktop != desktop
-        desktop = new.desktop
-        renditions.configure(new)
+        renditions.configure(settings)
         if renditionNames.trouble != nil { renditionNames.reviewAll() }
-        guard isOther else { return }
+        guard settings.render != old.render || settings.desktop != old.desktop else { return }
         turn.discard(renditions.dropStaged())
         for (name, list) in catalog.lists where list.source != nil { publishing.window.markChanged(name, at: turn.now) }
         renditionNames.reviewAll()

@@ -16,7 +16,7 @@ struct Renditions: Sendable {
     /// How long renditions wait for others before documents name them.
     private static let gathering: Duration = .seconds(10)
 
-    private(set) var settings: Settings.Render
+    private var settings: Settings.Render
     private var maxPixels: Int
     /// The sizes to render, in ascending order.
     private(set) var sizes: [RenditionSize]

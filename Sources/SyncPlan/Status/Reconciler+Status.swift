@@ -172,7 +172,7 @@ extension EvictionBrake {
 }
 
 extension ListRecord.State {
-    package var word: StatusReport.List.State {
+    var word: StatusReport.List.State {
         switch self {
         case .ok: .ok
         case .lastGood: .lastGood

@@ -5,8 +5,9 @@ import Fleet
 import FoundationEssentials
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Events as text")
 struct AgentEventTests {

@@ -2,8 +2,9 @@
 import AppLists
 import CacheFormat
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Events of lists that are not accepted, or not read yet")
 struct ListEventTests {

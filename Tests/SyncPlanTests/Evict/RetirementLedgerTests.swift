@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("The retirement ledger")
 struct RetirementLedgerTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 /// Random generations that come and go, beside a model that keeps for each what it names.
 @Suite("The retirement ledger against a model")

@@ -2,8 +2,9 @@
 import AgentSettings
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Room on a file system")
 struct DiskSpaceTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("The health of an origin")
 struct OriginHealthTests {

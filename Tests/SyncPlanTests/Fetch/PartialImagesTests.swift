@@ -22,7 +22,7 @@ struct PartialImagesTests {
             (true, .notModified(Sample.response(etag: "x")), true, false, true),
         ] as [(Bool, FetchOutcome, Bool, Bool, Bool)])
     func ends(hadPart: Bool, outcome: FetchOutcome, isUseful: Bool, isKept: Bool, isRemoved: Bool) {
-        var partials = PartialImages(hadPart ? [Self.url] : [])
+        var partials = PartialImages(urls: hadPart ? [Self.url] : [])
         #expect(partials.record(outcome, of: Self.url, isUseful: isUseful) == isRemoved)
         #expect(partials.urls.contains(Self.url) == isKept)
     }
@@ -35,7 +35,7 @@ struct PartialImagesTests {
             (false, cut, true, false, false), (true, cut, false, false, true),
         ] as [(Bool, FetchOutcome, Bool, Bool, Bool)])
     func shared(hadPart: Bool, outcome: FetchOutcome, isUseful: Bool, isKept: Bool, isRemoved: Bool) {
-        var partials = PartialImages(hadPart ? [Self.url] : [])
+        var partials = PartialImages(urls: hadPart ? [Self.url] : [])
         #expect(partials.record(outcome, of: Self.url, isRequest: false, isUseful: isUseful) == isRemoved)
         #expect(partials.urls.contains(Self.url) == isKept)
     }
@@ -43,14 +43,14 @@ struct PartialImagesTests {
     @Test("every eighth attempt asks for the whole image", arguments: 0..<17)
     func resume(attempts: Int) {
         let failure = IconRecord.Failure(code: .fetch(.timeout), message: "", attempts: attempts, nextAttempt: nil)
-        let partials = PartialImages([Self.url])
+        let partials = PartialImages(urls: [Self.url])
         #expect(partials.mayResume(Self.url, after: failure) == ![7, 15].contains(attempts))
         #expect(!PartialImages().mayResume(Self.url, after: failure))
     }
 
     @Test("useless partial images are forgotten, and reported once")
     func forget() {
-        var partials = PartialImages(["a", "b"])
+        var partials = PartialImages(urls: ["a", "b"])
         #expect(partials.forget { $0 == "a" } == ["a"])
         #expect(partials.forget { $0 == "a" } == nil && partials.urls == ["b"])
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Reasons of pauses")
 struct PauseReasonTests {

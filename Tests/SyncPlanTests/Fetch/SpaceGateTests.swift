@@ -2,8 +2,9 @@ import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("The gate that is shut while there is no room")
 struct SpaceGateTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Lists that are missing from the folder")
 struct AbsentListsTests {

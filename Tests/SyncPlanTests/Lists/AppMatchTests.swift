@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Matching entries of two versions of a list")
 struct AppMatchTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Differences between versions of a list")
 struct IconDiffTests {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 /// Publications are put together in the agent's loop: what that costs is time in which it decides nothing else.
 @Suite("Costs of publications", .serialized)

@@ -4,8 +4,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Lists that vanish, for a moment or for good")
 struct AbsenceScenarioTests {

@@ -3,8 +3,9 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 /// `cache.maxBytes` and `lists.maxBytesPerList`.
 @Suite("No more images than the limits allow")

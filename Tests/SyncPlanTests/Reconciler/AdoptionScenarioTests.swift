@@ -4,8 +4,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Another cache folder in the place of the cache")
 struct AdoptionScenarioTests {

@@ -2,7 +2,8 @@
 import AppLists
 import CacheFormat
 import Reports
-import SyncPlan
+
+@testable import SyncPlan
 
 extension AgentScenario {
     /// Scans the lists folder, in which nothing changed but what is gone from it.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 extension AgentScenario {
     /// Lets all that is rendered end, with an image for each size, or as it is said for the image of a word.

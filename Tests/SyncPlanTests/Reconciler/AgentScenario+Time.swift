@@ -2,7 +2,8 @@
 import AgentSettings
 import CacheFormat
 import HTTPRules
-import SyncPlan
+
+@testable import SyncPlan
 
 extension AgentScenario {
     /// Makes an agent with lists that are too large for their documents to be written.

@@ -4,8 +4,9 @@ import CacheFormat
 import Fleet
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 /// A reconciler whose actions are kept until a test says what comes of them, or until time passes (``run(for:)``).
 struct AgentScenario {

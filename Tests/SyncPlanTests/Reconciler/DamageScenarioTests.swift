@@ -3,8 +3,9 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Images on disk are damaged")
 struct DamageScenarioTests {

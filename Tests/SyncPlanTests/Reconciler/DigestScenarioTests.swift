@@ -2,8 +2,9 @@
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Lists that give the digest of an image")
 struct DigestScenarioTests {

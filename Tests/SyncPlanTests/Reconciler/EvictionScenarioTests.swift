@@ -4,8 +4,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Evictions are held, suspended and asked for")
 struct EvictionScenarioTests {

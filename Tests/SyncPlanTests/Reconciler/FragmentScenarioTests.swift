@@ -3,8 +3,9 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("URLs that differ in their fragment alone")
 struct FragmentScenarioTests {

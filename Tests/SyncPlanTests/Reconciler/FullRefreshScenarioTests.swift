@@ -2,8 +2,9 @@
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Icons that somebody wants downloaded without conditions")
 struct FullRefreshScenarioTests {

@@ -4,8 +4,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("URLs that differ only in a signature are one icon")
 struct KeyScenarioTests {

@@ -4,8 +4,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Lists that change, break and go")
 struct ListScenarioTests {

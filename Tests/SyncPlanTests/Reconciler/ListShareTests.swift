@@ -3,8 +3,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Small lists beside a large one")
 struct ListShareTests {

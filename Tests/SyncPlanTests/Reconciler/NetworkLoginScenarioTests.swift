@@ -5,8 +5,9 @@ import CacheFormat
 import HTTPRules
 import ImageChecks
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Icons behind the login page of a network")
 struct NetworkLoginScenarioTests {

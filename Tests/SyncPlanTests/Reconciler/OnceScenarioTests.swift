@@ -3,8 +3,9 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("An agent that is to end when all is done that can be done now")
 struct OnceScenarioTests {

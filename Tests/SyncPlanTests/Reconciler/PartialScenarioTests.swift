@@ -3,8 +3,9 @@ import AgentSettings
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Beginnings of images, for downloads that go on")
 struct PartialScenarioTests {

@@ -2,8 +2,9 @@
 import AgentSettings
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Pinned icons stay without a list")
 struct PinScenarioTests {

@@ -4,8 +4,9 @@ import CacheFormat
 import HTTPRules
 import ImageChecks
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 // SPDX-License-Identifier: Apache-2.0
 

@@ -3,8 +3,9 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 /// Munki's `_icon_hashes.plist`.
 @Suite("A folder of icons whose images are named")

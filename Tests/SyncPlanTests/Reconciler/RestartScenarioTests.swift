@@ -3,8 +3,9 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 // SPDX-License-Identifier: Apache-2.0
 

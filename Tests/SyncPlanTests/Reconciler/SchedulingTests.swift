@@ -2,8 +2,9 @@
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Slow and dead hosts beside healthy ones")
 struct SchedulingTests {

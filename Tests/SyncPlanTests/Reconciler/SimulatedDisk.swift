@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
+
+@testable import SyncPlan
 
 /// A cache folder as sets of names, with what the publisher, the evictor and the start-up do to it.
 struct SimulatedDisk {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
+
+@testable import SyncPlan
 
 /// The state database, as what was stored in it.
 struct SimulatedMemory {

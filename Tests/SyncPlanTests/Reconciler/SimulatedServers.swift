@@ -2,7 +2,8 @@
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
+
+@testable import SyncPlan
 
 /// Servers that die, come back and ask to be left alone, and what the agent owes them; some answer by themselves.
 struct SimulatedServers {

@@ -3,7 +3,8 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     /// Fails if an app that had an image in one generation, and has been in its list since, has none in the next one.

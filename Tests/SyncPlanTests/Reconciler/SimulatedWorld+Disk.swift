@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     mutating func endPublication(fails: Bool, isDeferred: Bool = false) throws(Violation) {

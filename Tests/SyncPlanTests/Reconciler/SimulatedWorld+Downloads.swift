@@ -3,7 +3,8 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import ImageChecks
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     /// Lets a download end, or several at once.

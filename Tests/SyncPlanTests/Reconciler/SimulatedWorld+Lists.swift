@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     mutating func changeLists(rename: Bool = false) {

@@ -3,7 +3,8 @@ import AgentSettings
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     mutating func endRendering(succeeds: Bool = false) throws(Violation) {

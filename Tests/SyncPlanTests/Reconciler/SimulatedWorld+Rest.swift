@@ -3,7 +3,8 @@ import AgentSettings
 import AppLists
 import CacheFormat
 import Reports
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     var hasWork: Bool {

@@ -2,7 +2,8 @@
 import AppLists
 import CacheFormat
 import HTTPRules
-import SyncPlan
+
+@testable import SyncPlan
 
 extension SimulatedWorld {
     mutating func passTime() throws(Violation) {

@@ -4,7 +4,8 @@ import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
+
+@testable import SyncPlan
 
 /// An agent, its lists folder, its disk and its servers, in which things happen in any order.
 ///

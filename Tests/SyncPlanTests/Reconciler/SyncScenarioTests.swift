@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Commands that wait for lists")
 struct SyncScenarioTests {

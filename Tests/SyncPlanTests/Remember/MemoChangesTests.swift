@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Changes of memos to be stored")
 struct MemoChangesTests {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 import Testing
 
 @testable import AgentSettings
 @testable import Fleet
 @testable import HTTPRules
+@testable import SyncPlan
 
 @Suite("Manifests of upstreams")
 struct UpstreamPollTests {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import SyncPlan
 import Testing
 
 @testable import AgentSettings
 @testable import Fleet
 @testable import HTTPRules
+@testable import SyncPlan
 
 /// Values of upstreams.
 enum UpstreamSample {

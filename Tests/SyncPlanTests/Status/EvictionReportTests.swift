@@ -3,8 +3,9 @@ import AgentSettings
 import AppLists
 import CacheFormat
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Eviction reports: why an image goes or stays")
 struct EvictionReportTests {

@@ -4,8 +4,9 @@ import CacheFormat
 import HTTPRules
 import ImageChecks
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Reports on one icon")
 struct IconReportTests {

@@ -2,8 +2,9 @@
 import CacheFormat
 import HTTPRules
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 @Suite("Summaries of icons")
 struct IconSummaryTests {

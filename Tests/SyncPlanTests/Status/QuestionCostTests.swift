@@ -2,8 +2,9 @@
 import AgentSettings
 import CacheFormat
 import Reports
-import SyncPlan
 import Testing
+
+@testable import SyncPlan
 
 /// Questions are answered in the agent's loop: what they cost is time in which it decides nothing.
 ///
