@@ -81,7 +81,7 @@ extension Reconciler {
         if forgetRejection(of: name) || book.catalog.lists[name] != nil { turn.emit(.listRemoved(name)) }
         let old = book.catalog.lists[name]
         if old?.images != nil { changes.images = true }
-        let diff = forget(name, isPublished: old?.published != nil)
+        let diff = forgetList(name, isPublished: old?.published != nil)
         turn.memos.mark(list: name, at: turn.now)
         changes.removed.formUnion(diff.removed)
         // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
@@ -90,7 +90,7 @@ extension Reconciler {
     }
 
     /// Forgets a list, which the next manifest lacks if it is published; returns the URLs that it named.
-    private mutating func forget(_ name: ListName, isPublished: Bool) -> IconDiff {
+    private mutating func forgetList(_ name: ListName, isPublished: Bool) -> IconDiff {
         let diff = book.catalog.removeList(name)
         book.forgetDocument(of: name)
         if isPublished { book.publishing.window.markChanged(at: turn.now) }
@@ -254,6 +254,6 @@ extension Reconciler {
 
     mutating func unpinAll() {
         guard book.catalog.lists[Self.pinList] != nil else { return }
-        book.applyDiff(forget(Self.pinList, isPublished: true), in: &turn)
+        book.applyDiff(forgetList(Self.pinList, isPublished: true), in: &turn)
     }
 }

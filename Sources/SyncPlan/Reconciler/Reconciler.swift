@@ -131,7 +131,7 @@ package struct Reconciler: Sendable {
         }
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
-            let changes = drainMemoChanges()
+            let changes = turn.memos.drain(from: self)
             if !changes.isEmpty { turn.run(.remember(changes)) }
         }
     }
