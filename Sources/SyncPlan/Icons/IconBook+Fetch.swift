@@ -325,10 +325,13 @@ extension IconBook {
 
     /// Drops all staged images, and requests them again.
     mutating func dropStaged(in turn: inout Turn) {
-        for id in publishing.unstageAll() {
-            guard let staged = catalog.icons[id].icon.staged else { continue }
-            turn.run(.discard([staged.name]))
-            apply(.unstaged, to: id, in: &turn)
-        }
+        for id in publishing.unstageAll() { unstage(id, in: &turn) }
+    }
+
+    /// Drops the staged image of an icon, if it has one.
+    mutating func unstage(_ id: IconID, in turn: inout Turn) {
+        guard let staged = catalog.icons[id].icon.staged else { return }
+        turn.run(.discard([staged.name]))
+        apply(.unstaged, to: id, in: &turn)
     }
 }

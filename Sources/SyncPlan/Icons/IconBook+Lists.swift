@@ -40,11 +40,10 @@ extension IconBook {
         case .blocked:
             space.forget(url)
             apply(.dequeued, to: id, in: &turn)
-        case .staged(let staged, _):
+        case .staged:
             guard !publishing.isInFlight(id) else { return decide(id, in: &turn) }
             publishing.staged.remove(id)
-            turn.run(.discard([staged.name]))
-            apply(.unstaged, to: id, in: &turn)
+            unstage(id, in: &turn)
         }
     }
 

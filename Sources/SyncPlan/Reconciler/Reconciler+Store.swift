@@ -146,9 +146,8 @@ extension Reconciler {
         for id in done.staged {
             if book.catalog.icons[id].icon.isReferenced {
                 book.publishing.staged.insert(id)
-            } else if let staged = book.catalog.icons[id].icon.staged {
-                turn.run(.discard([staged.name]))
-                book.apply(.unstaged, to: id, in: &turn)
+            } else {
+                book.unstage(id, in: &turn)
             }
         }
     }

@@ -179,7 +179,7 @@ struct Renditions: Sendable {
         records.reset()
         queue.reset()
         isSweepDue = true
-        return staged.removeWaiting()
+        return staged.removeWaiting(besides: records.all)
     }
 
     /// Forgets images, as renditions and as originals: they are to be removed, damaged, or were never written.

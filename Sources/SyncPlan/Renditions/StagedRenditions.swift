@@ -56,10 +56,4 @@ struct StagedRenditions: Sendable {
         for digest in unwanted.keys { waiting[digest] = nil }
         return Array(unwanted.values)
     }
-
-    /// Removes and returns all waiting renditions.
-    mutating func removeWaiting() -> [StagedImage] {
-        defer { waiting = [:] }
-        return Array(waiting.values)
-    }
 }
