@@ -14,8 +14,10 @@ struct FolderSearch {
     private let doubtful: Set<Digest>
     /// The images that are missing under all of their names.
     private(set) var lost: Set<Digest> = []
-    /// The inode of each image found.
-    private var inodes: [Digest: UInt64] = [:]
+    /// The inode of the image of each naming; 0 where it was not found.
+    ///
+    /// By digest, an image would take 100 bytes.
+    private var inodes: [UInt64] = []
 
     init(_ folder: CacheFolder, removesOthers: Bool, doubtful: Set<Digest> = []) {
         self.folder = folder
@@ -51,7 +53,9 @@ struct FolderSearch {
         try found.get()
         let there = try foundThere.get()
         lost.formUnion(there.search.lost)
-        inodes.merge(there.search.inodes) { $1 }
+        for (_, expected) in others {
+            for index in expected { inodes[index] = there.search.inodes[index] }
+        }
         restored += there.restored
     }
 
@@ -59,14 +63,15 @@ struct FolderSearch {
         _ images: [CacheExpectation.Naming], in fans: ArraySlice<Fan>, isThorough: Bool, temporary: String,
         _ restored: inout [String]
     ) throws(FileError) {
-        inodes.reserveCapacity(images.count * fans.count / 256)
+        inodes = Array(repeating: 0, count: images.count)
         var failure: FileError?
         for (fan, expected) in fans {
             let fan = "\(CacheLayout.icons)/\(fan)"
             var others = try listing(of: fan)
             lazy var sameImages = Dictionary(grouping: expected) { images[$0].image.sha256 }
+            var found: [Digest: UInt64] = [:]
             for image in expected.lazy.map({ images[$0].image })
-            where inodes[image.sha256] == nil && !lost.contains(image.sha256) {
+            where found[image.sha256] == nil && !lost.contains(image.sha256) {
                 let path = image.path
                 // An image whose path has another form is not listed, or is listed in another folder.
                 let name = path.starts(withBytes: fan + "/") ? path.dropping(bytes: fan.utf8.count + 1) : nil
@@ -80,7 +85,7 @@ struct FolderSearch {
                         if isThere { restored.append(path) }
                     }
                     if isThere {
-                        inodes[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
+                        found[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
                     } else {
                         lost.insert(image.sha256)
                         if removesOthers { folder.remove(path) }
@@ -90,6 +95,7 @@ struct FolderSearch {
                     failure = error
                 }
             }
+            for index in expected { inodes[index] = found[images[index].image.sha256] ?? 0 }
             // After a failure, expected files may be among them.
             if failure == nil { remove(others.keys, from: fan) }
         }
@@ -145,10 +151,9 @@ struct FolderSearch {
             let fan = "\(CacheLayout.byURL)/\(fan)"
             var others = try listing(of: fan)
             for index in expected {
-                guard let digest = digests[index], case let image = images[index].image,
-                    let inode = inodes[image.sha256]
-                else { continue }
-                if others.removeValue(forKey: digest.hex) == inode { continue }
+                guard let digest = digests[index], inodes[index] != 0 else { continue }
+                let image = images[index].image
+                if others.removeValue(forKey: digest.hex) == inodes[index] { continue }
                 let name = CacheLayout.byURL(digest)
                 guard try leadsElsewhere(name, image) else { continue }
                 do throws(FileError) {
