@@ -289,11 +289,6 @@ package struct IconSources: Sendable {
     /// The upstream that an image came from; `nil` if it came from an origin.
     func source(ofResponseFrom url: String?) -> Upstream? { upstreams.first { $0.url.folder.url == url } }
 
-    /// Replaces the response's URL by an equal text that is already in memory.
-    package func sharing(_ response: PackedResponse) -> PackedResponse {
-        upstreams.reduce(response) { $0.sharing($1.url.folder.url) }
-    }
-
     /// The last accepted manifests, sorted by upstream.
     package var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
 

@@ -63,11 +63,10 @@ package struct PackedResponse: Equatable, Sendable {
     /// Restores a response from its ``bytes``.
     package init(url: String?, bytes: [UInt8]) { (self.url, self.bytes) = (url, bytes) }
 
-    /// The response with another text for its URL.
-    package func with(url: String?) -> PackedResponse { PackedResponse(url: url, bytes: bytes) }
-
     /// Replaces the URL's text by an equal one that is already in memory.
-    package func sharing(_ url: String) -> PackedResponse { self.url == url ? with(url: url) : self }
+    package func sharing(_ url: String) -> PackedResponse {
+        self.url == url ? PackedResponse(url: url, bytes: bytes) : self
+    }
 
     /// When the response was received.
     package var responseTime: Timestamp {

@@ -76,7 +76,9 @@ extension IconBook {
         } else {
             let icon = catalog.icons[id].icon
             request.bypassesCaches = icon.isFullRequested
-            if icon.hasImage, !icon.isFullRequested { request.condition = icon.response?.condition(at: turn.now) }
+            if icon.hasImage, !icon.isFullRequested {
+                request.condition = catalog.icons.response(of: id)?.unpacked.condition(at: turn.now)
+            }
             request.mayResume =
                 request.condition == nil && partials.mayResume(url, after: icon.failure) && cuts.mayResume(url)
         }
@@ -214,7 +216,8 @@ extension IconBook {
             return .failed(repeated)
         case .noRoom: return icon.isReferenced ? .blocked : .discarded
         case .notModified(let answer):
-            guard case .updated(let response) = icon.response?.freshened(by: answer), !icon.isFullRequested else {
+            let known = catalog.icons.response(of: url)?.unpacked
+            guard case .updated(let response) = known?.freshened(by: answer), !icon.isFullRequested else {
                 // The answer is about another image, or a user wants a full download since the request was sent: request
                 // it at once, without conditions.
                 return .contradicted(turn.now)

@@ -76,7 +76,8 @@ extension IconBook {
         let isNew = icon.image != image
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }
         if isNew { catalog.names.review(url, own: icon.image, in: &catalog.images) }
-        apply(.inherited(image, from.packedResponse, freshUntil: from.freshUntil), to: url, in: &turn)
+        apply(
+            .inherited(image, catalog.icons.response(of: source), freshUntil: from.freshUntil), to: url, in: &turn)
     }
 
     /// Makes the groups anew; if a rule changed, icons that shared an image are requested again without validators.

@@ -30,7 +30,7 @@ extension IconBook {
                 sharedDownloads.recordFailure(of: request.url, and: other)
                 return apply(.ended(.failed(failure), trail: icon.trail), to: request.url, in: &turn)
             }
-            request.shared = image(of: icon, for: request, isInsisted: isInsisted, at: turn.now)
+            request.shared = image(of: other, icon, for: request, isInsisted: isInsisted, at: turn.now)
             if request.shared != nil { sharedDownloads.beginCopy(for: request.url, of: other) }
         }
         if request.shared == nil { sharedDownloads.record(request.url) }
@@ -42,7 +42,7 @@ extension IconBook {
     /// After a user's request, the response must be newer than that. In place of a full request, only the response to
     /// another full request counts, if that was sent after the user asked.
     private func image(
-        of other: IconRecord, for request: FetchRequest, isInsisted: Bool, at now: Timestamp
+        of url: IconURL, _ other: IconRecord, for request: FetchRequest, isInsisted: Bool, at now: Timestamp
     ) -> SharedImage? {
         // If the image of the other icon could not be read, the server is asked.
         guard let icon = catalog.icons[request.url], icon.failure?.code != .fetch(.disk) else { return nil }
@@ -50,10 +50,10 @@ extension IconBook {
         if let staged = other.staged, let answer = other.stagedAnswer {
             shared = SharedImage(
                 image: catalog.images.image(staged.image), staged: staged.name, response: answer.response.unpacked)
-        } else if let image = other.image, let response = other.response, other.freshUntil > now,
+        } else if let image = other.image, let response = catalog.icons.response(of: url), other.freshUntil > now,
             catalog.images[image].isOnDisk
         {
-            shared = SharedImage(image: catalog.images.image(image), staged: nil, response: response)
+            shared = SharedImage(image: catalog.images.image(image), staged: nil, response: response.unpacked)
         } else {
             return nil
         }
@@ -65,8 +65,8 @@ extension IconBook {
                 ? shared : nil
         }
         let time = shared.response.responseTime
-        let isNewer =
-            isInsisted ? icon.freshUntil <= time : icon.packedResponse.map { $0.responseTime < time } ?? !icon.hasImage
+        let known = catalog.icons.response(of: request.url)?.responseTime
+        let isNewer = isInsisted ? icon.freshUntil <= time : known.map { $0 < time } ?? !icon.hasImage
         return isNewer ? shared : nil
     }
 
@@ -114,7 +114,7 @@ extension IconBook {
     private mutating func retryFailed(with url: IconURL, in turn: inout Turn) {
         let failed = sharedDownloads.failures(besides: url)
         guard !failed.isEmpty, let icon = catalog.icons[url],
-            let response = icon.stagedAnswer?.response ?? icon.packedResponse,
+            let response = icon.stagedAnswer?.response ?? catalog.icons.response(of: url),
             !sources.gave(responseFrom: response.url),
             let image = catalog.images.digest(icon.shownImage)
         else { return }

@@ -20,9 +20,7 @@ extension IconBook {
     mutating func setSourceClock(_ offset: Duration, in turn: inout Turn) {
         let (stale, icons) = sources.setClock(offset, at: turn.now)
         let folders = Set(stale)
-        let expired = catalog.icons.ids.filter { id in
-            catalog.icons[id].icon.packedResponse?.url.map(folders.contains) ?? false
-        }
+        let expired = catalog.icons.ids.filter { catalog.icons.responseURL(of: $0).map(folders.contains) ?? false }
         for id in expired { expire(id, in: &turn) }
         for url in icons { reconsider(url, in: &turn) }
     }
@@ -53,7 +51,7 @@ extension IconBook {
                 // The origin's backoff stays as it is.
                 if failure.attempts > 0 { return canDeliver ? supply(id, .retry, in: &turn) : () }
                 apply(.retried(turn.now), to: id, in: &turn)
-            } else if canDeliver, sources.gave(responseFrom: icon.packedResponse?.url) {
+            } else if canDeliver, sources.gave(responseFrom: catalog.icons.responseURL(of: id)) {
                 expire(id, in: &turn)
             } else {
                 decide(id, in: &turn)

@@ -152,8 +152,8 @@ struct IconBook: Sendable {
         dueTimes.reserveCapacity(ids.count)
         for id in ids {
             let isScheduled = catalog.icons[id].icon.due != nil
-            // A failure that an upstream reported says nothing about other URLs.
-            if let response = catalog.icons[id].icon.packedResponse, !sources.gave(responseFrom: response.url) {
+            // A response from an upstream says nothing about other URLs.
+            if catalog.icons.hasResponse(id), !sources.gave(responseFrom: catalog.icons.responseURL(of: id)) {
                 sharedDownloads.record(catalog.icons[id].url)
             }
             if catalog.icons[id].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[id].url) }

@@ -4,7 +4,7 @@ import CacheFormat
 import Fleet
 package import HTTPRules
 
-/// Everything known of one URL; only ``apply(_:)`` changes it.
+/// Everything known of one URL but its response, which the ``IconTable`` has; only ``apply(_:)`` changes it.
 package struct IconRecord: Equatable, Sendable, IconStanding {
     /// What the agent does for the URL; large payloads are indirect, because there are very many records.
     enum Phase: Equatable, Sendable {
@@ -49,8 +49,6 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     /// The digests that lists give for the image; no list has an empty set.
     fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
     @Boxed fileprivate(set) var failure: Failure?
-    /// The response that brought or confirmed the image on disk, if known.
-    fileprivate(set) var packedResponse: PackedResponse?
     /// No request is sent for the image on disk before this time.
     fileprivate(set) var freshUntil = Timestamp.distantPast
     /// The hops of the last download, if worth reporting; without the icon's own URL.
@@ -72,9 +70,6 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     init(isInline: Bool = false) {
         self.isInline = isInline
     }
-
-    /// The response that brought or confirmed the image on disk, if known; unpacked at each call.
-    var response: StoredResponse? { packedResponse?.unpacked }
 
     var isReferenced: Bool { !lists.isEmpty }
 
@@ -178,17 +173,16 @@ extension IconRecord {
             self.image = image
             wasMissing = false
             freshUntil = time
-        case .inherited(let image, let response, let time):
-            self.image = image
-            (packedResponse, freshUntil) = (response, time)
+        case .inherited(let image, _, let time):
+            (self.image, freshUntil) = (image, time)
             (failure, wasMissing) = (nil, false)
             if fullRequest == .answered { fullRequest = .none }
         case .lost:
-            (image, packedResponse, wasMissing) = (nil, nil, true)
+            (image, wasMissing) = (nil, true)
         case .evicted:
-            (image, packedResponse, fullRequest) = (nil, nil, .none)
+            (image, fullRequest) = (nil, .none)
         case .purged:
-            (image, packedResponse, failure, trail, wasMissing) = (nil, nil, nil, nil, false)
+            (image, failure, trail, wasMissing) = (nil, nil, nil, false)
             (freshUntil, fullRequest) = (.distantPast, .none)
             if phase == .blocked { phase = .idle }
 
@@ -200,10 +194,21 @@ extension IconRecord {
             if isFull { fullRequest = .wanted }
         case .expires(let time): freshUntil = time
         case .lacking(let lack): sourceLack = lack
-        case .remembered(let response, let freshUntil, let failure, let trail):
+        case .remembered(_, let freshUntil, let failure, let trail):
             self.trail = trail
-            if let freshUntil { (packedResponse, self.freshUntil) = (response, freshUntil) }
+            if let freshUntil { self.freshUntil = freshUntil }
             if let failure { self.failure = failure }
+        }
+    }
+
+    /// The response that brought or confirmed the image on disk, after an event; `nil` if it stays what it is.
+    func response(after event: IconEvent) -> PackedResponse?? {
+        switch event {
+        case .confirmed(let answer), .ended(.confirmed(let answer), _): answer.response
+        case .published: stagedAnswer.map(\.response)
+        case .inherited(_, let response, _), .remembered(let response, .some, _, _): .some(response)
+        case .lost, .evicted, .purged, .ended(.contradicted, _): .some(nil)
+        default: nil
         }
     }
 
@@ -212,7 +217,7 @@ extension IconRecord {
         case .staged(let image, let answer): phase = .staged(image, answer)
         case .confirmed(let answer): confirm(answer)
         case .contradicted(let now):
-            (packedResponse, freshUntil) = (nil, now)
+            freshUntil = now
             renewFullRequest()
         case .failed(let failure):
             self.failure = failure
@@ -225,7 +230,6 @@ extension IconRecord {
     }
 
     private mutating func confirm(_ answer: Answer) {
-        packedResponse = answer.response
         (failure, wasMissing) = (nil, false)
         // The answer to an earlier request does not fulfil the user's wish.
         guard fullRequest != .wanted else { return }

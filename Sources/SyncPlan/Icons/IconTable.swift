@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 
 /// The number of an icon in the ``IconTable``: the URL is hashed where it enters, and the number stands for it from then on.
 ///
@@ -31,6 +32,7 @@ struct IconTable: Sendable {
     }
 
     private var table = KeyedTable<Element>()
+    private var responses = IconResponses()
 
     subscript(url: IconURL) -> IconRecord? { id(of: url).map { table[$0.place].icon } }
 
@@ -63,13 +65,18 @@ struct IconTable: Sendable {
         return IconID(place)
     }
 
-    mutating func update(at id: IconID, _ change: (inout IconRecord) -> Void) {
+    /// Applies an event to an icon: first to its response, which may be in the answer that the event ends.
+    mutating func apply(_ event: IconEvent, to id: IconID) {
         assert(table[id.place].hasRecord, "only an icon with a record changes")
-        change(&table[id.place].icon)
+        if let response = table[id.place].icon.response(after: event) {
+            responses.set(response, at: id.place, of: table[id.place].url)
+        }
+        table[id.place].icon.apply(event)
     }
 
     /// Removes the record of an icon.
     mutating func remove(_ id: IconID) {
+        responses.set(nil, at: id.place, of: table[id.place].url)
         (table[id.place].icon, table[id.place].hasRecord) = (IconRecord(), false)
         freeIfVacant(id.place)
     }
@@ -80,6 +87,20 @@ struct IconTable: Sendable {
         // A vacant row keeps no text.
         table[place].url = ""
     }
+
+    // MARK: Responses
+
+    /// The response that brought or confirmed the image on disk, if known.
+    func response(of id: IconID) -> PackedResponse? {
+        responses.response(at: id.place, of: table[id.place].url)
+    }
+
+    func response(of url: IconURL) -> PackedResponse? { id(of: url).flatMap { response(of: $0) } }
+
+    func hasResponse(_ id: IconID) -> Bool { responses.hasResponse(at: id.place) }
+
+    /// The URL that gave the response, at less cost; `nil` if it is unknown, or there is no response.
+    func responseURL(of id: IconID) -> String? { responses.url(at: id.place, of: table[id.place].url) }
 
     // MARK: Documents
 

@@ -174,7 +174,7 @@ struct Catalog: Sendable {
     @discardableResult
     mutating func apply(_ event: IconEvent, to id: IconID) -> (before: IconFacets, after: IconFacets) {
         let before = facets(of: id)
-        icons.update(at: id) { $0.apply(event) }
+        icons.apply(event, to: id)
         let after = facets(of: id)
         if before != after { recount(id, from: before, to: after) }
         return (before, after)

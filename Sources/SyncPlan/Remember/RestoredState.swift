@@ -274,10 +274,7 @@ extension IconBook {
             // Times further ahead than the rules allow were set by a wrong clock.
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
-            // The record shares the URL's text with the list or the settings, to save memory.
-            let spelling = catalog.icons[id].url.text
-            let response = memo.packedResponse.map { sources.sharing($0.sharing(spelling)) }
-            known = (response, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
+            known = (memo.packedResponse, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
         }
         var failure = memo.failure
         if let last = memo.failure {

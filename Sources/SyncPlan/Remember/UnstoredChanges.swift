@@ -96,7 +96,7 @@ struct UnstoredChanges: Sendable {
     mutating func drain(from plan: Reconciler) -> MemoChanges {
         var changes = MemoChanges()
         (changes.remembered, changes.forgotten) = Self.drain(&icons) { url in
-            plan.book.catalog.icons[url].map { IconMemo(url: url, $0, plan.book.catalog.images) }
+            plan.book.catalog.icons.id(of: url).map { IconMemo(of: $0, in: plan.book.catalog) }
         }
         (changes.origins, changes.forgottenOrigins) = Self.drain(&origins) { origin in
             plan.book.downloads.origins[origin].map { OriginMemo(origin: origin, health: $0) }
@@ -145,15 +145,16 @@ extension IconMemo {
     ///
     /// Otherwise everything would be stored after the last publication. After a crash before that, the response belongs
     /// to an image that no generation has, and is ignored.
-    fileprivate init(url: IconURL, _ icon: IconRecord, _ images: ImageTable) {
-        let image = images.digest(icon.image ?? icon.staged?.image)
+    fileprivate init(of id: IconID, in catalog: Catalog) {
+        let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
+        let image = catalog.images.digest(icon.image ?? icon.staged?.image)
         if !icon.hasImage, let answer = icon.stagedAnswer {
             self.init(
                 url: url, image: image, packedResponse: answer.response, freshUntil: answer.freshUntil,
                 failure: nil, trail: icon.trail)
         } else {
             self.init(
-                url: url, image: image, packedResponse: icon.packedResponse, freshUntil: icon.freshUntil,
+                url: url, image: image, packedResponse: catalog.icons.response(of: id), freshUntil: icon.freshUntil,
                 failure: icon.failure, trail: icon.trail)
         }
     }

@@ -6,9 +6,11 @@ extension IconRecord {
     /// Why the last refresh of the image failed, and how fresh the image is, as a sentence.
     ///
     /// `nil` if the refresh did not fail, or if there is no image. `shown` converts the time in it.
-    func staleness(at now: Timestamp, shown: (Timestamp) -> Timestamp = { $0 }) -> String? {
+    func staleness(
+        by response: @autoclosure () -> StoredResponse?, at now: Timestamp, shown: (Timestamp) -> Timestamp = { $0 }
+    ) -> String? {
         guard isReferenced, isStale, let failure else { return nil }
-        guard let response else {
+        guard let response = response() else {
             return "Its last refresh failed (\(failure.code)), and its freshness is unknown."
         }
         let freshness = Freshness(of: response)

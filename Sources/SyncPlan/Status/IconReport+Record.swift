@@ -5,15 +5,17 @@ import HTTPRules
 import Reports
 
 extension IconReport {
-    /// `image` is that on disk, if there is one; `health` gives the state of an origin that failed recently.
+    /// `image` is that on disk, and `known` its response, if there are any; `health` gives the state of an origin that
+    /// failed recently.
     init(
-        url: IconURL, icon: IconRecord, image: AppListDocument.Image?, health: (_ origin: String) -> OriginHealth?,
+        url: IconURL, icon: IconRecord, image: AppListDocument.Image?, known: StoredResponse?,
+        health: (_ origin: String) -> OriginHealth?,
         queue: (ready: Int, isPaused: Bool) = (0, false), _ clock: WallClock, now: Timestamp
     ) {
         self.init(url: url, state: IconSummary.State(icon), lists: icon.lists.sorted(), next: "")
         pinned = icon.lists.contains(Reconciler.pinList)
         path = image?.path
-        stale = icon.staleness(at: now, shown: clock.time)
+        stale = icon.staleness(by: known, at: now, shown: clock.time)
         trail = icon.trail?.puttingIn(url).hops ?? []
         // An image that awaits publication ends the failures.
         failure = (icon.isUnpublished ? nil : icon.failure).map { failure in
@@ -23,7 +25,7 @@ extension IconReport {
         }
         var wait: Timestamp?
         // An inline image has no server.
-        response = icon.isInline ? nil : icon.response.map { Response($0, clock) }
+        response = icon.isInline ? nil : known.map { Response($0, clock) }
         if !icon.isInline, let origin = (try? FetchTarget(url.text))?.origin {
             let health = health(origin)
             wait = health.flatMap { $0.isWaiting(at: now) ? $0.waitsUntil : nil }

@@ -17,13 +17,14 @@ extension Reconciler {
         guard let icon = record else { return nil }
         let images = book.catalog.images
         let image = icon.image.map(images.image)
+        let response = book.catalog.icons.response(of: url)?.unpacked
         let plan = FetchPlan(for: icon, with: image?.sha256, now: now)
         var report = IconReport(
-            url: url, icon: icon, image: image, health: { book.downloads.origins[$0] },
+            url: url, icon: icon, image: image, known: response, health: { book.downloads.origins[$0] },
             queue: (book.downloads.queue.readyCount, book.downloads.isPaused), turn.wallClock, now: now)
         report.holds = holds(of: icon, origin: report.origin, now: now)
         switch plan {
-        case .fresh(let time): report.rule = icon.response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
+        case .fresh(let time): report.rule = response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
         case .waiting:
             report.rule = icon.failure.map(book.downloads.backoff.reason)
             if icon.failure?.code == .fetch(.networkLogin), book.downloads.networkLogin.isWaiting(url) {
@@ -31,7 +32,7 @@ extension Reconciler {
             }
         default: break
         }
-        if !icon.isInline { addSources(of: icon, plan, to: &report, now: now) }
+        if !icon.isInline { addSources(of: icon, response, plan, to: &report, now: now) }
         if let last = book.catalog.lastImage(for: url) {
             report.previous = IconReport.Previous(
                 url: last.url, path: images.image(last.image).path,
@@ -54,8 +55,10 @@ extension Reconciler {
         return report
     }
 
-    private func addSources(of icon: IconRecord, _ plan: FetchPlan, to report: inout IconReport, now: Timestamp) {
-        if let response = icon.response,
+    private func addSources(
+        of icon: IconRecord, _ response: StoredResponse?, _ plan: FetchPlan, to report: inout IconReport, now: Timestamp
+    ) {
+        if let response,
             let (source, freshness) = book.sources.provenance(of: response, path: report.path, at: now)
         {
             report.source = source

@@ -20,10 +20,7 @@ extension Reconciler {
     /// The summaries of some icons, without the apps' names; unknown icons are left out.
     package func summaries(of urls: some Sequence<IconURL>, now: Timestamp) -> [IconSummary] {
         urls.compactMap { url in
-            book.catalog.icons[url].map {
-                IconSummary(
-                    url: url, $0, last: book.catalog.lastImage(for: url), book.catalog.images, turn.wallClock, now: now)
-            }
+            book.catalog.icons[url].map { IconSummary(url: url, $0, in: book.catalog, turn.wallClock, now: now) }
         }
     }
 
@@ -56,16 +53,15 @@ extension Reconciler {
 }
 
 extension IconSummary {
-    init(
-        url: IconURL, _ icon: IconRecord, last: App.LastImage?, _ images: ImageTable, _ clock: WallClock, now: Timestamp
-    ) {
+    init(url: IconURL, _ icon: IconRecord, in catalog: Catalog, _ clock: WallClock, now: Timestamp) {
         self.init(url: url, state: State(icon), lists: icon.lists.sorted())
+        let last = catalog.lastImage(for: url)
         previous = last?.url
-        let image = (icon.image ?? last?.image).map(images.image)
+        let image = (icon.image ?? last?.image).map(catalog.images.image)
         (path, sha256, bytes, type) = (image?.path, image?.sha256.hex, image?.bytes, image?.type)
         (width, height) = (image?.width, image?.height)
         error = icon.isUnpublished ? nil : icon.failure?.code.rawValue
-        stale = icon.staleness(at: now, shown: clock.time)
+        stale = icon.staleness(by: catalog.icons.response(of: url)?.unpacked, at: now, shown: clock.time)
     }
 }
 

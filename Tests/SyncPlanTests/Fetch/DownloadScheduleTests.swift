@@ -83,7 +83,7 @@ struct DownloadScheduleTests {
         let icon = world.id(of: "a")
         for second in 0..<1000 {
             let due = Sample.start + .seconds(second)
-            world.icons.update(at: icon) { $0.apply(.scheduled(due)) }
+            world.icons.apply(.scheduled(due), to: icon)
             world.schedule.schedule(icon, at: due)
             if world.schedule.isMostlyOutdated(amongst: 1) { world.schedule.removeOutdated(in: world.icons) }
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import HTTPRules
 import Testing
 
 @testable import SyncPlan
@@ -16,7 +17,7 @@ struct IconTableTests {
             if Bool.random(using: &generator) {
                 let isMissing = step % 3 == 0
                 let id = table.id(of: url, default: IconRecord())
-                table.update(at: id) { $0.apply(isMissing ? .lost : .purged) }
+                table.apply(isMissing ? .lost : .purged, to: id)
                 model[url] = isMissing
             } else {
                 #expect(table[url]?.wasMissing == model.removeValue(forKey: url))
@@ -26,6 +27,63 @@ struct IconTableTests {
         }
         #expect(Dictionary(uniqueKeysWithValues: table.ids.map { (table[$0].url, table[$0].icon.wasMissing) }) == model)
         #expect(Set(table.urls) == Set(model.keys))
+    }
+
+    /// Changes of random icons; some responses are from their own URLs, some from others, and some from unknown ones.
+    @Test("the responses in the icon table equal those in a dictionary after the same changes")
+    func responses() {
+        var generator = SeededGenerator(seed: 7)
+        var table = IconTable()
+        var model: [IconURL: StoredResponse] = [:]
+        let urls = (0..<50).map { IconURL("https://h.example/é\($0)") }
+        for step in 0..<5000 {
+            let url = urls.randomElement(using: &generator)!
+            let id = table.id(of: url, default: IconRecord())
+            let from = [url.text, nil, "", "https://cdn.example/é"].randomElement(using: &generator)!
+            let new = StoredResponse(
+                url: from, fields: HTTPFields([("ETag", "\(step)")]), requestTime: Sample.start,
+                responseTime: Sample.start)
+            let answer = IconRecord.Answer(response: PackedResponse(new), freshUntil: Sample.start)
+            if !table[id].icon.hasImage { table.apply(.found("x"), to: id) }
+            switch Int.random(in: 0..<8, using: &generator) {
+            case 0:
+                table.apply([.lost, .evicted, .purged].randomElement(using: &generator)!, to: id)
+                model[url] = nil
+            case 1:
+                table.remove(id)
+                model[url] = nil
+            case 2:
+                table.apply(.remembered(answer.response, freshUntil: nil, nil, nil), to: id)
+            case 3:
+                table.apply(.remembered(answer.response, freshUntil: Sample.start, nil, nil), to: id)
+                model[url] = new
+            case 4:
+                table.apply(.inherited(Sample.id("x"), answer.response, freshUntil: Sample.start), to: id)
+                model[url] = new
+            case 5:
+                table.apply(.queued(at: url), to: id)
+                table.apply(.started, to: id)
+                table.apply(.ended(.contradicted(Sample.start), trail: nil), to: id)
+                model[url] = nil
+            case 6:
+                let staged = IconRecord.Staged(image: Sample.id("y"), name: "y")
+                table.apply(.queued(at: url), to: id)
+                table.apply(.started, to: id)
+                table.apply(.ended(.staged(staged, answer), trail: nil), to: id)
+                #expect(table.response(of: url)?.unpacked == model[url])
+                table.apply(.published("y"), to: id)
+                model[url] = new
+            default:
+                table.apply(.confirmed(answer), to: id)
+                model[url] = new
+            }
+            #expect(table.response(of: url)?.unpacked == model[url])
+        }
+        for url in urls {
+            #expect(table.response(of: url)?.unpacked == model[url])
+            guard let id = table.id(of: url) else { continue }
+            #expect(table.hasResponse(id) == (model[url] != nil) && table.responseURL(of: id) == model[url]?.url)
+        }
     }
 
     @Test("an icon keeps its number while it has a record, a document names it, or its name is to be removed")

@@ -115,7 +115,7 @@ struct ClockScenarioTests {
         try agent.scan(["1.plist": [Self.a, b]])
         try agent.finish(b, .failed(.status(404)))
         let icon = try #require(agent.plan.book.catalog.icons[Self.a])
-        let received = try #require(icon.response?.responseTime)
+        let received = try #require(agent.plan.response(of: Self.a)?.responseTime)
         let report = try #require(agent.plan.report(on: Self.a, now: agent.now))
         #expect(report.response?.received == "\(right(received))")
         #expect(report.next == "refresh at \(right(icon.freshUntil))")

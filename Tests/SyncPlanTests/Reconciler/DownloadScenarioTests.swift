@@ -161,7 +161,7 @@ struct DownloadScenarioTests {
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(lastModified: new))
         try agent.finish(Self.a, .notModified(Self.dated(old, at: agent.now)))
         // The older date is not stored for the newer bytes.
-        #expect(agent.plan.icon(Self.a)?.response == nil)
+        #expect(agent.plan.response(of: Self.a) == nil)
         let request = try #require(agent.downloads[Self.a])
         #expect(request.condition == nil)
         let count = agent.requests.count
@@ -173,7 +173,7 @@ struct DownloadScenarioTests {
         try agent.finish(Self.a, with: "y", answer: Self.dated(old, at: agent.now))
         try agent.finishPublication()
         #expect(try agent.published("1.plist") == [Self.ready("y")])
-        #expect(agent.plan.icon(Self.a)?.response?.fields.first("last-modified") == old)
+        #expect(agent.plan.response(of: Self.a)?.fields.first("last-modified") == old)
     }
 
     @Test(

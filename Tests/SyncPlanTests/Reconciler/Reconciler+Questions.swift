@@ -12,6 +12,9 @@ extension Reconciler {
     /// What is known of one icon.
     func icon(_ url: IconURL) -> IconRecord? { book.catalog.icons[url] }
 
+    /// The response that brought or confirmed the image on disk of an icon.
+    func response(of url: IconURL) -> StoredResponse? { book.catalog.icons.response(of: url)?.unpacked }
+
     /// The image of an icon that is on disk.
     func image(of url: IconURL) -> AppListDocument.Image? { icon(url)?.image.map(book.catalog.images.image) }
 
