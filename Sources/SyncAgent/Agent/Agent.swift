@@ -178,6 +178,8 @@ package struct Agent: Sendable {
             }
         }
         restored.buildCatalog()
+        // The room of the documents, of which the rest of a start needs little, would stay resident until the agent rests.
+        HeapTrimmer.trim()
         let store = try await opening
         restored.memory = store.remembered
         store.forgetRemembered()

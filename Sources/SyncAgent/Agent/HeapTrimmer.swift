@@ -29,6 +29,9 @@ package struct HeapTrimmer {
         Self.queue.asyncAfter(deadline: .now() + 1) { malloc_trim(0) }
     }
 
+    /// Trims the heap now, which takes some milliseconds if much memory was freed.
+    static func trim() { malloc_trim(0) }
+
     private static let isDue = Mutex(false)
 
     /// Trims the heap in 5 s, after much memory was freed; calls until then share one trim.
