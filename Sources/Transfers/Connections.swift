@@ -38,6 +38,8 @@ final class Connections {
         var bodyBytes = 0
         /// The limit on bytes received outside bodies.
         fileprivate var allowance = 0
+        /// Whether its only transfer began after the last measurement.
+        fileprivate var isFresh = false
         /// Whether it was shut down; libcurl notices that later.
         fileprivate var isBroken = false
 
@@ -71,6 +73,8 @@ final class Connections {
         var silence: Duration? { isClosed ? nil : Connections.info(of: socket)?.silence }
     }
 
+    /// The time of the present turn: the clock is not read for each line of a head.
+    var now = ContinuousClock.now
     private var connections: [Int32: Connection] = [:]
     /// Whether a connection was acquired, released or closed since ``consumeChange()``.
     private var hasChanged = false
@@ -94,7 +98,8 @@ final class Connections {
     ///
     /// `peer` is an address in the form of `inet_ntop(3)`.
     func connection(from localPort: Int, to peer: UnsafePointer<CChar>, _ peerPort: Int) -> Connection? {
-        connections.values.first { $0.isBetween(localPort, peer, peerPort) }
+        for connection in connections.values where connection.isBetween(localPort, peer, peerPort) { return connection }
+        return nil
     }
 
     /// The local port of a socket; `nil` if it is not connected yet.
@@ -119,6 +124,7 @@ final class Connections {
     func began(on connection: Connection) {
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
+        connection.isFresh = connection.users == 1
         hasChanged = true
         known = nil
     }
@@ -156,21 +162,29 @@ final class Connections {
     }
 
     /// The connections that exceed the limit on bytes outside bodies.
+    ///
+    /// The kernel is not asked about a request alone on its connection that began after the last measurement: most end
+    /// before the next one, and little arrives until then.
     func excessive() -> [Connection] {
         connections.values.filter { connection in
-            guard connection.users ?? 0 > 0, !connection.isBroken,
-                let bytes = Self.info(of: connection.socket)?.received
-            else { return false }
+            guard connection.users ?? 0 > 0, !connection.isBroken else { return false }
+            guard !connection.isFresh else {
+                connection.isFresh = false
+                return false
+            }
+            guard let bytes = Self.info(of: connection.socket)?.received else { return false }
             return bytes - connection.bodyBytes > connection.allowance + Self.overheadPerByte * connection.bodyBytes
         }
     }
 
     /// The kernel's counters of a connection (`struct tcp_info` of `linux/tcp.h`; glibc declares only a part of it).
     fileprivate static func info(of socket: Int32) -> (received: Int, silence: Duration)? {
-        var info = [UInt32](repeating: 0, count: 64)
-        var length = socklen_t(info.count * 4)
-        // `tcpi_bytes_received` ends at byte 136; `tcpi_last_data_recv` is at 52.
-        guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, &info, &length) == 0, length >= 136 else { return nil }
-        return (Int(info[32]) | Int(info[33]) << 32, .milliseconds(Int(info[13])))
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { info in
+            var length = socklen_t(info.count * 4)
+            // `tcpi_bytes_received` ends at byte 136; `tcpi_last_data_recv` is at 52.
+            guard getsockopt(socket, Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &length) == 0, length >= 136
+            else { return nil }
+            return (Int(info[32]) | Int(info[33]) << 32, .milliseconds(Int(info[13])))
+        }
     }
 }

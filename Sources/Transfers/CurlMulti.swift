@@ -105,6 +105,7 @@ package final class CurlMulti: Transport {
 
     package func perform() {
         var running: Int32 = 0
+        connections.now = .now
         curl_multi_perform(multi, &running)
         measure()
         defer { wakeWaiting() }
@@ -167,6 +168,7 @@ package final class CurlMulti: Transport {
     /// Shuts down connections that exceed the limit on bytes outside bodies.
     private func measure() {
         let now = ContinuousClock.now
+        connections.now = now
         guard !isIdle, now >= nextMeasurement else { return }
         nextMeasurement = now + Self.meterInterval
         for connection in connections.excessive() {

@@ -61,7 +61,8 @@ final class CurlTransfer: Transfer {
     func resume() {
         guard isPaused, running != nil else { return }
         isPaused = false
-        lastActivity = .now
+        connections.now = .now
+        lastActivity = connections.now
         curl_easy_pause(handle, CURLPAUSE_CONT)
     }
 
@@ -75,9 +76,10 @@ final class CurlTransfer: Transfer {
 
     private func set(_ request: TransferRequest) {
         let this = Unmanaged.passUnretained(self).toOpaque()
-        for option in [CURLOPT_WRITEDATA, CURLOPT_HEADERDATA, CURLOPT_OPENSOCKETDATA, CURLOPT_PREREQDATA] {
-            curl_set_pointer(handle, option, this)
-        }
+        curl_set_pointer(handle, CURLOPT_WRITEDATA, this)
+        curl_set_pointer(handle, CURLOPT_HEADERDATA, this)
+        curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, this)
+        curl_set_pointer(handle, CURLOPT_PREREQDATA, this)
         curl_set_text(handle, CURLOPT_URL, request.url)
         curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectTimeout / .milliseconds(1)))
         curl_set_long(
@@ -169,7 +171,7 @@ final class CurlTransfer: Transfer {
             return false
         }
         hasBegun = true
-        lastActivity = .now
+        lastActivity = connections.now
         // Failed addresses of the host no longer matter.
         failure = nil
         leaveConnection(isWhole: true)
@@ -207,7 +209,7 @@ final class CurlTransfer: Transfer {
     }
 
     private func receiveLine(_ line: UnsafeRawBufferPointer) -> Bool {
-        lastActivity = .now
+        lastActivity = connections.now
         mayBeStale = false
         recordAnswer()
         do {
@@ -225,7 +227,7 @@ final class CurlTransfer: Transfer {
     private func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         switch receiver.receive(bytes) {
         case .taken:
-            lastActivity = .now
+            lastActivity = connections.now
             connection?.bodyBytes += bytes.count
             return bytes.count
         case .later:
