@@ -7,7 +7,8 @@ package struct RedirectChain: Sendable {
     package static let statuses: Set<Int> = [301, 302, 303, 307, 308]
 
     package private(set) var target: FetchTarget
-    private var visited: Set<FetchTarget>
+    /// The targets before the present one, few enough to be compared one by one.
+    private var visited: [FetchTarget] = []
     private let limit: Int
     private let allowDowngrade: Bool
     private let policy: NetworkRules
@@ -23,7 +24,6 @@ package struct RedirectChain: Sendable {
         self.limit = limit
         self.allowDowngrade = allowDowngrade
         self.policy = policy
-        visited = [target]
     }
 
     /// Follows a redirect.
@@ -34,7 +34,7 @@ package struct RedirectChain: Sendable {
         guard let location else {
             throw FetchFailure(.badRedirect, "the server redirects without a Location header")
         }
-        guard visited.count <= limit else {
+        guard visited.count < limit else {
             throw FetchFailure(.tooManyRedirects, "the server redirects more than \(limit) times (fetch.maxRedirects)")
         }
         let next = try redirected(to: location)
@@ -42,9 +42,10 @@ package struct RedirectChain: Sendable {
             throw FetchFailure(
                 .downgradeRefused, "the server redirects from https to http, which fetch.allowDowngrade would allow")
         }
-        guard visited.insert(next).inserted else {
+        guard next != target, !visited.contains(next) else {
             throw FetchFailure(.redirectLoop, "the server redirects in a loop")
         }
+        visited.append(target)
         target = next
     }
 
