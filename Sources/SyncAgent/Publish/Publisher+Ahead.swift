@@ -15,9 +15,10 @@ extension Publisher {
         folder.keepFoldersOpen()
         for image in images {
             guard let bytes = staged.bytes(of: image.staged.name) else { continue }
+            let path = image.staged.image.path
             do throws(FileError) {
-                try folder.write(bytes, to: image.staged.image.path, mode: CacheFolder.imageMode)
-                staged.wrote(image)
+                try folder.write(bytes, to: path, mode: CacheFolder.imageMode)
+                staged.wrote(image, to: path)
             } catch  where error.errno == .fileExists {
                 continue
             } catch {
@@ -35,7 +36,8 @@ extension Publisher {
         try barrier.pass(names: [])
         let named = images.compactMap { ahead in ahead.url.map { (url: $0, staged: ahead.staged) } }
         for (name, (url, image)) in CacheLayout.inOrder(named, \.url) {
-            if (try? folder.linkIfAbsent(image.image.path, to: name)) == true { staged.named(image, url) }
+            let path = image.image.path
+            if (try? folder.linkIfAbsent(path, to: name)) == true { staged.named(image.name, at: path, url) }
         }
     }
 
@@ -64,7 +66,8 @@ extension CacheLayout {
     static func inOrder<Element>(
         _ elements: [Element], _ url: (Element) -> IconURL
     ) -> some Sequence<(name: String, element: Element)> {
-        elements.map { (digest: Digest.of(url($0).text), element: $0) }.sorted { $0.digest < $1.digest }
-            .lazy.map { (byURL($0.digest), $0.element) }
+        // Elements are large: their indices are sorted.
+        elements.indices.map { (digest: Digest.of(url(elements[$0]).text), index: $0) }
+            .sorted { $0.digest < $1.digest }.lazy.map { (byURL($0.digest), elements[$0.index]) }
     }
 }

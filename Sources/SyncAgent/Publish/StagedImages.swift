@@ -39,6 +39,8 @@ package final class StagedImages: Sendable {
     private struct State {
         /// Where images are, by name, except for the images in `staging/`.
         var places: [String: Place] = [:]
+        /// The names of the images whose URLs were named ahead and not handed over, by URL.
+        var named: [IconURL: String] = [:]
         /// The files written ahead that no publication has named.
         var files: Set<String> = []
         /// The images written ahead for which names were not made yet.
@@ -87,20 +89,21 @@ package final class StagedImages: Sendable {
             let place = state.places.removeValue(forKey: name) ?? .staging
             if case .memory(let bytes) = place { state.bytes -= bytes.count }
             guard case .ahead(let path, let url) = place else { return place }
+            if let url { state.named[url] = nil }
             return .ahead(path.flatMap { state.files.remove($0) }, named: url)
         }
     }
 
     // MARK: - Ahead of publications
 
-    /// Records that an image was written ahead, and drops it from memory.
-    func wrote(_ image: ImageAhead) {
+    /// Records that an image was written ahead to its path, and drops it from memory.
+    func wrote(_ image: ImageAhead, to path: String) {
         state.withLock { state in
             state.unnamed.append(image)
-            let place = Place.ahead(image.staged.image.path)
-            guard case .memory(let bytes) = state.places.updateValue(place, forKey: image.staged.name) else { return }
+            let before = state.places.updateValue(.ahead(path), forKey: image.staged.name)
+            guard case .memory(let bytes) = before else { return }
             state.bytes -= bytes.count
-            state.files.insert(image.staged.image.path)
+            state.files.insert(path)
         }
     }
 
@@ -113,9 +116,14 @@ package final class StagedImages: Sendable {
         }
     }
 
-    /// Records that the name of a URL was made ahead.
-    func named(_ staged: StagedImage, _ url: IconURL) {
-        state.withLock { $0.places[staged.name] = .ahead(staged.image.path, named: url) }
+    /// Records that the name of a URL was made ahead, for the image that was written to the path.
+    func named(_ name: String, at path: String, _ url: IconURL) {
+        state.withLock { state in
+            state.places[name] = .ahead(path, named: url)
+            // If somebody removed the name of an earlier image, it is that of this one now.
+            guard let earlier = state.named.updateValue(name, forKey: url) else { return }
+            if case .ahead(let path, _) = state.places[earlier] { state.places[earlier] = .ahead(path) }
+        }
     }
 
     // MARK: - Publications
@@ -125,16 +133,14 @@ package final class StagedImages: Sendable {
     /// - Returns: The URLs whose names lead to images that it moves.
     func handOver(to publication: Publication) -> Set<IconURL> {
         state.withLock { state in
-            let named = state.places.compactMapValues(\.url)
-            guard !named.isEmpty else { return [] }
-            let urls = Set(named.values)
-            let links = publication.links.filter { urls.contains($0.url) }
-            state.undos += links.map { .restore($0.url, before: $0.before) }
-            let taken = Set(links.map(\.url))
-            for (name, url) in named where taken.contains(url) {
+            guard !state.named.isEmpty else { return [] }
+            let urls = Set(publication.moves.compactMap { state.places[$0.name]?.url })
+            for link in publication.links {
+                guard let name = state.named.removeValue(forKey: link.url) else { continue }
+                state.undos.append(.restore(link.url, before: link.before))
                 if case .ahead(let path, _) = state.places[name] { state.places[name] = .ahead(path) }
             }
-            return Set(publication.moves.compactMap { named[$0.name] })
+            return urls
         }
     }
 
@@ -169,7 +175,7 @@ package final class StagedImages: Sendable {
     func forgetFolder() {
         state.withLock { state in
             state.places = state.places.mapValues { $0.isAhead ? .ahead(nil) : $0 }
-            (state.files, state.unnamed, state.undos) = ([], [], [])
+            (state.files, state.unnamed, state.undos, state.named) = ([], [], [], [:])
         }
     }
 }

@@ -273,6 +273,45 @@ struct StagedImagesTests {
         }
     }
 
+    @Test("a discarded image does not take the name that its URL got for another image", arguments: [true, false])
+    func namedAgain(isPublished: Bool) async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true, batch: 1)
+            let staged = [try await cache.stage("one"), try await cache.stage("two")]
+            let url: IconURL = "http://a/1"
+            for image in staged {
+                cache.folder.remove(CacheLayout.byURL(url))
+                await cache.publisher.writeAhead([ImageAhead(staged: image, url: url)])
+            }
+            if isPublished {
+                guard case .published = await publish([staged[1]], [(url, staged[1].image.path, nil)], in: cache) else {
+                    Issue.record("it was not published")
+                    return
+                }
+            }
+            await cache.publisher.discard([staged[0].name])
+            let entry = try #require(try cache.folder.entry(CacheLayout.byURL(url)))
+            #expect(try entry.inode == cache.folder.entry(staged[1].image.path)?.inode)
+        }
+    }
+
+    @Test("a publication takes over the names of its own links alone; the next one takes the others")
+    func handedOver() async throws {
+        try await withNames { cache, staged, links in
+            let publication = { (index: Int) -> Publication in
+                var publication = Publication(generation: index, published: Timestamp(sinceEpoch: .seconds(index)))
+                (publication.moves, publication.links) = ([staged[index]], [links[index]])
+                return publication
+            }
+            let urls = [0, 1, 0].map { cache.staged.handOver(to: publication($0)) }
+            #expect(urls == [[links[0].url], [links[1].url], []])
+            let undos: [IconURL] = cache.staged.undos(removing: []).compactMap { undo in
+                if case .restore(let url, before: nil) = undo { url } else { nil }
+            }
+            #expect(undos == links.map(\.url))
+        }
+    }
+
     // MARK: In another folder than before
 
     /// Has another folder take the place of the cache's, whose generation names an image that the cache is to publish.
