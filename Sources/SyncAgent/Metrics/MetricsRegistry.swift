@@ -23,15 +23,20 @@ final class MetricsRegistry: Sendable {
         self.values = Mutex(values)
     }
 
+    /// Up to three values of labels, in the order of declaration, without an array for each count.
+    private typealias Labels = (String?, String?, String?)
+
     /// The index of a value; `nil` if it is not declared.
-    private func place(_ family: MetricFamily, _ labels: [String]) -> Int? {
-        guard let (first, declared) = places[family.name], labels.count == declared.count else { return nil }
+    private func place(_ family: MetricFamily, _ labels: Labels) -> Int? {
+        guard let (first, declared) = places[family.name] else { return nil }
+        var rest = labels
         var place = 0
-        for (value, label) in zip(labels, declared) {
-            guard let index = label.values.firstIndex(of: value) else { return nil }
+        for label in declared {
+            guard let value = rest.0, let index = label.values.firstIndex(of: value) else { return nil }
             place = place * label.values.count + index
+            rest = (rest.1, rest.2, nil)
         }
-        return first + place
+        return rest.0 == nil ? first + place : nil
     }
 
     /// The current values, in the order of declaration.
@@ -46,8 +51,11 @@ final class MetricsRegistry: Sendable {
     }
 
     /// Adds to a counter; ignores a negative amount, because a counter only grows.
-    func increment(_ family: MetricFamily, _ labels: String..., by amount: Int = 1) {
-        guard amount > 0, let place = place(family, labels) else { return }
+    func increment(
+        _ family: MetricFamily, _ first: String? = nil, _ second: String? = nil, _ third: String? = nil,
+        by amount: Int = 1
+    ) {
+        guard amount > 0, let place = place(family, (first, second, third)) else { return }
         values.withLock { values in
             guard case .number(let number) = values[place] else { return }
             values[place] = .number(number + Double(amount))
@@ -55,8 +63,8 @@ final class MetricsRegistry: Sendable {
     }
 
     /// Adds a duration in seconds to a histogram; a negative one, as after a clock step, counts as 0.
-    func record(_ time: Duration, in family: MetricFamily, _ labels: String...) {
-        guard case .histogram(let bounds) = family.kind, let place = place(family, labels) else { return }
+    func record(_ time: Duration, in family: MetricFamily, _ label: String? = nil) {
+        guard case .histogram(let bounds) = family.kind, let place = place(family, (label, nil, nil)) else { return }
         let (whole, attoseconds) = max(time, .zero).components
         let nanoseconds = whole * 1_000_000_000 + attoseconds / 1_000_000_000
         let seconds = Double(nanoseconds) / 1e9
