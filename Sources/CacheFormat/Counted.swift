@@ -7,11 +7,11 @@ package func counted(_ number: Int, _ noun: String, plural: String? = nil) -> St
 
 /// A number with its digits in groups of three: `1,204`.
 package func grouped(_ number: Int) -> String {
-    let digits = Array(String(number.magnitude))
+    let digits = String(number.magnitude).utf8
     var text = number < 0 ? "-" : ""
     for (index, digit) in digits.enumerated() {
         if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
-        text.append(digit)
+        text.unicodeScalars.append(Unicode.Scalar(digit))
     }
     return text
 }

@@ -91,31 +91,46 @@ package struct AgentEvent: Equatable, Sendable {
     /// The longest URL that is written in full, in bytes: a `data:` URL can have a megabyte.
     package static let longestURL = 4096
     private static let longestMessage = 2048
-    package static let beginning = "{ \"id\": "
+    package static let beginning: StaticString = "{ \"id\": "
 
     /// The event as one line of JSON with its newline, as in the journal and as sent to readers.
     ///
     /// Written without ``JSON`` for speed, because there are as many events as icons.
     package func line(id: Int, time: String) -> String {
-        var line = "\(Self.beginning)\(id), \"time\": \"\(time)\", \"kind\": \"\(kind.word)\", \"code\": "
-        line += code.map { "\"\($0)\"" } ?? "null"
-        if let list { line += ", \"list\": \(JSON.quoted(list.text))" }
+        var line = JSONText(capacity: 256)
+        line.literal(Self.beginning)
+        line.number(id)
+        line.member(", \"time\": ", time)
+        line.member(", \"kind\": ", kind.word)
+        if let code { line.member(", \"code\": ", code) } else { line.literal(", \"code\": null") }
+        if let list { line.member(", \"list\": ", list.text) }
         if let url {
             if url.text.utf8.count <= Self.longestURL {
-                line += ", \"url\": \(JSON.quoted(url.text))"
+                line.member(", \"url\": ", url.text)
             } else {
-                line += ", \"urlSHA256\": \"\(Digest.of(url.text).hex)\""
+                line.member(", \"urlSHA256\": ", Digest.of(url.text).hex)
             }
         }
         if let previous, previous.text.utf8.count <= Self.longestURL {
-            line += ", \"previous\": \(JSON.quoted(previous.text))"
+            line.member(", \"previous\": ", previous.text)
         }
-        if let generation { line += ", \"generation\": \(generation)" }
+        if let generation {
+            line.literal(", \"generation\": ")
+            line.number(generation)
+        }
         var text = message
         if text.utf8.count > Self.longestMessage {
             text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…"
         }
-        line += ", \"message\": \(JSON.quoted(text)) }\n"
-        return line
+        line.member(", \"message\": ", text)
+        line.literal(" }\n")
+        return String(decoding: line.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func member(_ name: StaticString, _ value: String) {
+        literal(name)
+        string(value)
     }
 }

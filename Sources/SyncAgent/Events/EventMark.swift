@@ -44,7 +44,7 @@ enum JournalLine {
     case mark(EventMark)
     case end
 
-    private static let eventBeginning = Array(AgentEvent.beginning.utf8)
+    private static let eventBeginning = Array("\(AgentEvent.beginning)".utf8)
 
     /// Parses a line without its newline; `nil` if no agent wrote it.
     init?(_ line: ArraySlice<UInt8>) {
