@@ -13,13 +13,10 @@ extension IconMemo {
         var text = JSONText(capacity: 512)
         text.orNull(after: "[ ", image) { $0.digest($1) }
         // `.distantPast` (freshness unknown) is stored as null.
-        text.orNull(freshUntil == .distantPast ? nil : freshUntil) { $0.time($1) }
-        text.literal(", ")
-        text.orNull(packedResponse?.unpacked) { $1.write(to: &$0, of: url) }
-        text.literal(", ")
-        text.orNull(failure) { $1.write(to: &$0) }
-        text.literal(", ")
-        text.orNull(trail) { $1.write(to: &$0) }
+        text.orNull(after: ", ", freshUntil == .distantPast ? nil : freshUntil) { $0.time($1) }
+        text.orNull(after: ", ", packedResponse?.unpacked) { $1.write(to: &$0, of: url) }
+        text.orNull(after: ", ", failure) { $1.write(to: &$0) }
+        text.orNull(after: ", ", trail) { $1.write(to: &$0) }
         text.literal(" ]")
         return text.bytes
     }
