@@ -16,12 +16,14 @@ struct Admission: Sendable {
     /// How many icons are requested at once when there is room again.
     static let batch = 64
 
-    /// The room under each limit when an image did not fit last.
-    fileprivate(set) var closed: [Limit: Int] = [:]
+    /// The least room that would have let an image in, for each limit under which one did not fit since it opened last.
+    fileprivate var closed: [Limit: Int] = [:]
     /// The sizes of images that did not fit, which are not downloaded again before they do.
     fileprivate var needs: [IconURL: Int] = [:]
-    /// Whether icons that wait may be requested: a limit opened again, or there were more than one batch.
-    fileprivate var isDue = false
+    /// Whether a limit opened again since ``rest`` was filled.
+    fileprivate var isOpened = false
+    /// The icons that waited when a limit opened last and were not tried since, the next one last.
+    fileprivate var rest: [IconURL] = []
 }
 
 extension IconBook {
@@ -59,8 +61,9 @@ extension IconBook {
     /// Whether an image does not fit; while its size is unknown, a part of the limit must be free.
     private mutating func isFull(_ limit: Admission.Limit, for bytes: Int?) -> Bool {
         guard let room = room(under: limit), let total = self.bytes(of: limit) else { return false }
-        guard room < bytes ?? min(DiskSpace.usual, total / 16) else { return false }
-        admission.closed[limit] = room
+        let need = bytes ?? min(DiskSpace.usual, total / 16)
+        guard room < need else { return false }
+        admission.closed[limit] = min(admission.closed[limit] ?? need, need)
         return true
     }
 
@@ -81,30 +84,33 @@ extension IconBook {
 
     /// Requests some of the icons that waited for room, once there is more.
     mutating func admit(in turn: inout Turn) {
-        guard !admission.closed.isEmpty || admission.isDue, let waiting = catalog.tally.failures[.fetch(.overLimit)]
+        guard !admission.closed.isEmpty || admission.isOpened || !admission.rest.isEmpty,
+            let count = catalog.tally.failures[.fetch(.overLimit)]?.count
         else { return }
-        if admission.needs.count > waiting.count + Admission.batch {
-            admission.needs = admission.needs.filter { waiting.contains($0.key) }
+        if admission.needs.count > count + Admission.batch {
+            admission.needs = admission.needs.filter { [icons = catalog.icons] in
+                icons[$0.key]?.failure?.code == .fetch(.overLimit)
+            }
         }
-        for (limit, last) in admission.closed where room(under: limit).map({ $0 > last }) ?? true {
+        for (limit, need) in admission.closed where room(under: limit).map({ $0 >= need }) ?? true {
             admission.closed[limit] = nil
-            admission.isDue = true
+            admission.isOpened = true
         }
-        guard admission.isDue, downloads.mayStart,
+        guard admission.isOpened || !admission.rest.isEmpty, downloads.mayStart,
             downloads.queue.readyCount + downloads.queue.activeCount < Admission.batch
         else { return }
-        admission.isDue = false
-        var count = 0
-        for url in waiting.sorted {
-            // An icon with a next attempt was requested already, and waits for its origin or a source.
-            guard let icon = catalog.icons[url], icon.phase == .idle, icon.failure?.nextAttempt == nil,
-                refusal(of: url) == nil
+        if admission.isOpened {
+            admission.rest = catalog.tally.failures[.fetch(.overLimit)]?.sorted.reversed() ?? []
+            admission.isOpened = false
+        }
+        var places = Admission.batch
+        while places > 0, let url = admission.rest.popLast() {
+            // One with a next attempt was requested already, and waits for its origin or a source.
+            guard let icon = catalog.icons[url], icon.failure?.code == .fetch(.overLimit), icon.phase == .idle,
+                icon.failure?.nextAttempt == nil, refusal(of: url) == nil
             else { continue }
             apply(.retried(turn.now), to: url, in: &turn)
-            count += 1
-            guard count == Admission.batch else { continue }
-            admission.isDue = true
-            return
+            places -= 1
         }
     }
 }

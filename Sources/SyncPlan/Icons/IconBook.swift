@@ -45,12 +45,12 @@ struct IconBook: Sendable {
         sources.configure(new.upstream, at: turn.now, using: &turn.generator)
         publishing.configure(new.publish)
         retention.configure(new)
-        admission = Admission()
         configureRenditions(since: old, in: &turn)
         if new.keys != old.keys { resetKeys(in: &turn) }
         if new.lists.iconBaseURL != old.lists.iconBaseURL { setRepository(in: &turn) }
         let hasOtherLimits =
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList
+        if hasOtherLimits { admission = Admission() }
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
         let hasOtherSources = new.upstream != old.upstream
         // Servers may accept the same credentials by now.

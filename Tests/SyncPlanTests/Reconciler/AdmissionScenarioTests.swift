@@ -125,4 +125,57 @@ struct AdmissionScenarioTests {
         try Self.settle(&agent)
         #expect(agent.plan.status.icons.ready >= 270 && agent.requests.count <= 320)
     }
+
+    @Test("hundreds that wait come in batches once there is room, also after a reload of other settings")
+    func batches() throws {
+        let count = 3 * 64
+        var agent = AgentScenario {
+            $0.cache.maxBytes = ByteCount(count * (Self.size + 2))
+            $0.cache.grace = .seconds(1)
+        }
+        let urls = (0..<2 * count).map { IconURL("https://h.example/\($0)") }
+        try agent.scan(["1.plist": Array(urls.prefix(count))])
+        try Self.settle(&agent)
+        try agent.scan(["2.plist": Array(urls.suffix(count))])
+        try Self.settle(&agent)
+        let requests = agent.requests.count
+        var settings = agent.settings
+        settings.refresh.minimum = .seconds(7200)
+        try agent.handle(.configured(settings))
+        try agent.scan(["1.plist": nil])
+        try agent.handle(.evict(isConfirmed: true))
+        for _ in 0..<10 {
+            try agent.pass(.seconds(10))
+            try Self.settle(&agent)
+        }
+        #expect(agent.requests.count > requests + count / 2)
+        #expect(try Self.codes(agent, "2.plist").count { $0 == "ready" } > count * 9 / 10)
+    }
+
+    @Test("room that lets no image in costs nothing, however many wait")
+    func futileRoom() throws {
+        let limit = 1 << 15
+        try expectLinearTime(from: 100) { count in
+            var agent = AgentScenario {
+                $0.cache.maxBytes = ByteCount(limit)
+                $0.cache.grace = .seconds(1)
+            }
+            try agent.scan(["1.plist": [Self.urls[0]]])
+            for step in 0..<count {
+                let other = Sample.image("\(step)")
+                let image = AppListDocument.Image(
+                    path: other.path, sha256: other.sha256, bytes: limit - step, type: other.type, width: 64, height: 64
+                )
+                if step > 0 { try agent.handle(.request([Self.urls[0]], isRefresh: true)) }
+                try agent.finish(
+                    Self.urls[0], .image(agent.stage(image), Sample.response(etag: "\(step)", at: agent.now)))
+                try agent.finishJobs()
+                if step == 0 { try agent.scan(["2.plist": (0..<count).map { IconURL("https://h.example/w\($0)") }]) }
+                try agent.pass(.seconds(10))
+                try agent.finishJobs()
+            }
+            #expect(agent.requests.count == count)
+            #expect(agent.plan.status.icons.failed == count)
+        }
+    }
 }
