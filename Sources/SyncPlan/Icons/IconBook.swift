@@ -107,7 +107,14 @@ struct IconBook: Sendable {
     private mutating func forgetIfDone(_ id: IconID, in turn: inout Turn) {
         let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
         if !icon.isBusy { sources.forget(url) }
-        guard !icon.hasImage, !icon.hasStaged, !icon.isBusy else { return }
+        guard !icon.hasStaged, !icon.isBusy else { return }
+        if let image = icon.image {
+            // No document names it, and so no eviction would: its lists left before they were published.
+            guard !catalog.icons[id].isNamed else { return }
+            if !catalog.needs(image) { catalog.recordOrphan(image, of: url) }
+            catalog.names.forget([url], in: &catalog.images)
+            return apply(.evicted, to: id, in: &turn)
+        }
         catalog.forgetIcon(id)
         keyGroups.remove(url)
         sharedDownloads.forget(url)

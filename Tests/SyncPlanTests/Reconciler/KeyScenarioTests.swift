@@ -116,4 +116,20 @@ struct KeyScenarioTests {
         #expect(try agent.published("1.plist") == [.ready(Sample.image("one"))])
         #expect(try agent.published("2.plist") == [.ready(Sample.image("two"))])
     }
+
+    @Test("signatures that no document named leave nothing behind")
+    func unpublished() throws {
+        var agent = try Self.scenario()
+        try agent.scan(["1.plist": (1...5).map { Self.url($0, 0) }])
+        try Self.settle(&agent)
+        for signature in 1...10 { try agent.scan(["1.plist": (1...5).map { Self.url($0, signature) }]) }
+        try agent.finishJobs()
+        for _ in 1...5 {
+            try agent.pass(.seconds(600))
+            try agent.finishJobs()
+        }
+        #expect(agent.plan.count(ofIconsIn: nil, .retired) == 0)
+        #expect(agent.requests.count == 5 && agent.plan.status.icons.ready == 5)
+        #expect(!agent.events.contains { $0.kind == .iconRetired })
+    }
 }
