@@ -1,22 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
 
 // Groups of URLs with the same cache key: the newest URL is requested, and the others share its image.
 extension IconBook {
-    /// Adds newly named URLs to their groups; a URL without an image gets the image of its group.
-    mutating func addKeys(of urls: Set<IconURL>, in turn: inout Turn) {
+    /// Makes the groups anew: retired icons in the order of their responses, then those that lists name, in the order in
+    /// which the files changed.
+    mutating func groupKeys() {
+        keyGroups = KeyGroups()
         guard !settings.keys.isEmpty else { return }
-        for url in urls {
-            guard let key = settings.keys.key(of: url), keyGroups.add(url, key) else { continue }
-            let others = keyGroups.others(of: url)
-            if let source = others.last(where: { catalog.icons[$0]?.hasImage == true }) {
-                inherit(from: source, to: url, in: &turn)
+        let retired = catalog.icons.ids.filter { !catalog.icons[$0].icon.isReferenced }
+            .map { (catalog.icons.response(of: $0)?.responseTime ?? .distantPast, catalog.icons[$0].url) }
+            .sorted { $0 < $1 }
+        let lists = catalog.lists.sorted {
+            ($0.value.source?.modified ?? .distantPast, $0.key) < ($1.value.source?.modified ?? .distantPast, $1.key)
+        }
+        for url in retired.map(\.1) + lists.flatMap(\.value.entries.icons) {
+            if let key = settings.keys.key(of: url) { keyGroups.add(url, key) }
+        }
+    }
+
+    /// Changes the groups as a list changed; URLs that it names now get the newest image of their group.
+    mutating func changeKeys(_ diff: IconDiff, of list: ListName, in turn: inout Turn) {
+        guard !settings.keys.isEmpty, !diff.added.isEmpty else { return }
+        for url in catalog.lists[list]?.entries.icons ?? [] where diff.added.contains(url) {
+            guard let key = settings.keys.key(of: url) else { continue }
+            keyGroups.add(url, key)
+            if let newest = keyGroups.others(of: url).last(where: { catalog.icons[$0]?.hasImage == true }) {
+                inherit(from: newest, to: url, in: &turn)
             }
             // Only the newest URL is requested.
-            for id in others.compactMap({ catalog.icons.id(of: $0) }) where catalog.icons[id].icon.isQueued {
+            for id in keyGroups.others(of: url).compactMap({ catalog.icons.id(of: $0) })
+            where catalog.icons[id].icon.isQueued {
                 dequeue(id, in: &turn)
             }
         }
@@ -35,7 +53,7 @@ extension IconBook {
 
     /// Decides icons that may be the newest of their group now.
     mutating func requestNewest(of urls: Set<IconURL>, in turn: inout Turn) {
-        for url in urls {
+        for url in urls.sorted() {
             guard let id = catalog.icons.id(of: url), catalog.icons[id].icon.isReferenced, isRequested(url) else {
                 continue
             }
@@ -83,13 +101,8 @@ extension IconBook {
     /// Makes the groups anew; if a rule changed, icons that shared an image are requested again without validators.
     mutating func resetKeys(in turn: inout Turn) {
         let before = keyGroups.shared
-        keyGroups = KeyGroups()
-        if !settings.keys.isEmpty {
-            for url in catalog.icons.urls.sorted() {
-                if let key = settings.keys.key(of: url) { _ = keyGroups.add(url, key) }
-            }
-        }
-        for url in Set(before).union(keyGroups.shared) where catalog.icons[url]?.isReferenced == true {
+        groupKeys()
+        for url in Set(before).union(keyGroups.shared).sorted() where catalog.icons[url]?.isReferenced == true {
             apply(.expires(turn.now), to: url, in: &turn)
         }
     }

@@ -153,7 +153,6 @@ struct IconBook: Sendable {
 
     /// Decides all icons at the start, including refused URLs, which this version may allow.
     mutating func decideAll(in turn: inout Turn) {
-        if !settings.keys.isEmpty, keyGroups.isEmpty { addKeys(of: Set(catalog.icons.urls), in: &turn) }
         var dueTimes: [(icon: IconID, time: Timestamp)] = []
         let ids = catalog.icons.ids
         dueTimes.reserveCapacity(ids.count)

@@ -10,12 +10,10 @@ struct KeyGroups: Sendable {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Adds a newly named icon as the newest of its group; returns whether the group has others.
-    mutating func add(_ url: IconURL, _ key: IconURL) -> Bool {
-        keys[url] = key
-        groups[key, default: []].removeAll { $0 == url }
+    /// Adds an icon that a list names now, as the newest of its group.
+    mutating func add(_ url: IconURL, _ key: IconURL) {
+        if keys.updateValue(key, forKey: url) != nil { groups[key]?.removeAll { $0 == url } }
         groups[key, default: []].append(url)
-        return (groups[key]?.count ?? 0) > 1
     }
 
     mutating func remove(_ url: IconURL) {

@@ -59,7 +59,7 @@ extension Reconciler {
         let retired = book.retiredIcons(in: changed)
         var changes = ListChanges()
         for name in gone { remove(name, &changes) }
-        for (name, reading) in changed where present.contains(name) {
+        for (name, reading) in changed.sorted(by: { $0.key < $1.key }) where present.contains(name) {
             switch reading.verdict {
             case .failure(let rejection): reject(name, rejection)
             case .success(let list): accept(name, list, reading, &changes)
@@ -119,7 +119,7 @@ extension Reconciler {
             published: old?.published)
         if old?.images != nil { changes.images = true }
         let diff = book.catalog.setList(name, record)
-        book.addKeys(of: diff.added, in: &turn)
+        book.changeKeys(diff, of: name, in: &turn)
         if let old, old.source != nil {
             book.keepImages(of: name, from: old.apps, diff, &changes.lost, in: &turn)
         }
@@ -248,6 +248,7 @@ extension Reconciler {
         book.retryDocument(of: Self.pinList)
         book.publishing.window.markChanged(Self.pinList, at: turn.now)
         if !isPinned { book.publishing.prioritize(Self.pinList) }
+        book.changeKeys(diff, of: Self.pinList, in: &turn)
         book.emitReturned(retired, in: &turn)
         book.applyDiff(diff, in: &turn)
     }

@@ -250,6 +250,7 @@ extension Reconciler {
         }
         for memo in state.memory.rejections { rejections[memo.list] = memo }
         for id in book.catalog.icons.ids where !book.catalog.icons[id].icon.isReferenced { book.decide(id, in: &turn) }
+        book.groupKeys()
         if state.isDamaged { book.publishing.window.markChanged(at: turn.now) }
         let known = Set(state.memory.superseded.keys).union(book.retention.ledger.supersessions.keys)
         turn.memos.recordStart(values: remembered, generations: known)

@@ -49,7 +49,8 @@ struct KeyScenarioTests {
             try agent.finishJobs()
             if signature == 10 {
                 try agent.restart()
-                try agent.scan(["1.plist": (1...5).map { Self.url($0, signature) }])
+                // Once more while the agent was not running.
+                try agent.scan(["1.plist": (1...5).map { Self.url($0, signature + 1) }])
                 try agent.finishJobs()
             }
         }
@@ -115,6 +116,34 @@ struct KeyScenarioTests {
         try agent.finishJobs()
         #expect(try agent.published("1.plist") == [.ready(Sample.image("one"))])
         #expect(try agent.published("2.plist") == [.ready(Sample.image("two"))])
+    }
+
+    @Test("a list that did not change while the agent was not running keeps its images when it changes later")
+    func restart() throws {
+        var agent = try Self.scenario()
+        try agent.scan(["1.plist": [Self.url(1, 0)], "2.plist": [Self.url(2, 0)]])
+        try Self.settle(&agent)
+        try agent.restart()
+        try agent.scan(["1.plist": [Self.url(1, 1)]])
+        try agent.finishJobs()
+        try agent.scan(["2.plist": [Self.url(2, 1)]])
+        try agent.finishJobs()
+        #expect(agent.requests.count == 2 && agent.plan.status.icons.ready == 2)
+    }
+
+    @Test("a pinned URL has the image of its key, and gives it to the next one")
+    func pins() throws {
+        var agent = try Self.scenario()
+        try agent.scan(["1.plist": [Self.url(1, 0)]])
+        try Self.settle(&agent)
+        try agent.handle(.pin(url: Self.url(1, 1), isPinned: true))
+        try agent.finishJobs()
+        #expect(agent.downloads.isEmpty && agent.plan.status.icons.ready == 2)
+        try agent.handle(.pin(url: Self.url(2, 0), isPinned: true))
+        try Self.settle(&agent)
+        try agent.scan(["1.plist": [Self.url(1, 0), Self.url(2, 1)]])
+        try agent.finishJobs()
+        #expect(agent.requests.count == 2 && agent.plan.status.icons.ready == 4)
     }
 
     @Test("signatures that no document named leave nothing behind")
