@@ -25,19 +25,28 @@ extension IconBook {
 
     /// Changes the groups as a list changed; URLs that it names now get the newest image of their group.
     mutating func changeKeys(_ diff: IconDiff, of list: ListName, in turn: inout Turn) {
-        guard !settings.keys.isEmpty, !diff.added.isEmpty else { return }
+        guard !settings.keys.isEmpty else { return }
+        keyGroups.retire(diff.removed) { [icons = catalog.icons] in icons[$0]?.isReferenced == true }
+        guard !diff.added.isEmpty else { return }
         for url in catalog.lists[list]?.entries.icons ?? [] where diff.added.contains(url) {
             guard let key = settings.keys.key(of: url) else { continue }
+            let newest = keyGroups[key].last { catalog.icons[$0]?.hasImage == true }
             keyGroups.add(url, key)
-            if let newest = keyGroups.others(of: url).last(where: { catalog.icons[$0]?.hasImage == true }) {
-                inherit(from: newest, to: url, in: &turn)
-            }
+            if let newest, newest != url, !isOlder(newest, than: url) { inherit(from: newest, to: url, in: &turn) }
             // Only the newest URL is requested.
             for id in keyGroups.others(of: url).compactMap({ catalog.icons.id(of: $0) })
             where catalog.icons[id].icon.isQueued {
                 dequeue(id, in: &turn)
             }
         }
+    }
+
+    /// Whether an icon's response is known to be older than that of another one, as if an earlier run ended before it
+    /// passed that on.
+    private func isOlder(_ url: IconURL, than other: IconURL) -> Bool {
+        guard let last = catalog.icons.response(of: url), let own = catalog.icons.response(of: other)
+        else { return false }
+        return last.responseTime < own.responseTime
     }
 
     /// Whether an icon itself is requested: it is the newest referenced URL of its group.

@@ -5,7 +5,8 @@ import HTTPRules
 /// The icons whose URLs have one key (``CacheKeys``); empty without rules.
 struct KeyGroups: Sendable {
     private var keys: [IconURL: IconURL] = [:]
-    /// The icons of each key, in the order in which lists named them, the newest last.
+    /// The icons of each key: first those that no list names, in the order in which they were retired, then those that
+    /// lists name, in the order in which they did.
     private var groups: [IconURL: [IconURL]] = [:]
 
     var isEmpty: Bool { keys.isEmpty }
@@ -16,11 +17,22 @@ struct KeyGroups: Sendable {
         groups[key, default: []].append(url)
     }
 
+    /// Moves icons that no list names any more before those of their groups that lists name.
+    mutating func retire(_ urls: Set<IconURL>, isReferenced: (IconURL) -> Bool) {
+        for url in urls {
+            guard let key = keys[url], let group = groups[key], group.count > 1 else { continue }
+            groups[key] = group.filter { !isReferenced($0) } + group.filter(isReferenced)
+        }
+    }
+
     mutating func remove(_ url: IconURL) {
         guard let key = keys.removeValue(forKey: url) else { return }
         groups[key]?.removeAll { $0 == url }
         if groups[key]?.isEmpty == true { groups[key] = nil }
     }
+
+    /// All icons with a key, the oldest first.
+    subscript(key: IconURL) -> [IconURL] { groups[key] ?? [] }
 
     /// The others with the same key, the oldest first.
     func others(of url: IconURL) -> [IconURL] {

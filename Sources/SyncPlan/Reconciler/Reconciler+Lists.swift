@@ -58,7 +58,7 @@ extension Reconciler {
         let shown = book.catalog.images.shown
         let retired = book.retiredIcons(in: changed)
         var changes = ListChanges()
-        for name in gone { remove(name, &changes) }
+        for name in gone.sorted() { remove(name, &changes) }
         for (name, reading) in changed.sorted(by: { $0.key < $1.key }) where present.contains(name) {
             switch reading.verdict {
             case .failure(let rejection): reject(name, rejection)
@@ -92,6 +92,7 @@ extension Reconciler {
     /// Forgets a list, which the next manifest lacks if it is published; returns the URLs that it named.
     private mutating func forgetList(_ name: ListName, isPublished: Bool) -> IconDiff {
         let diff = book.catalog.removeList(name)
+        book.changeKeys(diff, of: name, in: &turn)
         book.forgetDocument(of: name)
         if isPublished { book.publishing.window.markChanged(at: turn.now) }
         return diff

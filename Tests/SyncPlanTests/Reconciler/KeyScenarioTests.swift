@@ -146,6 +146,48 @@ struct KeyScenarioTests {
         #expect(agent.requests.count == 2 && agent.plan.status.icons.ready == 4)
     }
 
+    /// How a list names the URLs that another one names already.
+    enum Repetition: CaseIterable {
+        case another
+        case renamed
+        case afterRestart
+    }
+
+    @Test("no image of a retired URL replaces the one that a refresh brought since", arguments: Repetition.allCases)
+    func refreshed(_ repetition: Repetition) throws {
+        var agent = try Self.scenario()
+        func urls(_ signature: Int) -> [IconURL] { (1...20).map { Self.url($0, signature) } }
+        let new = (1...20).map { AppListDocument.State.ready(Sample.image("new \($0)")) }
+        try agent.scan(["1.plist": urls(0)])
+        try Self.settle(&agent)
+        try agent.scan(["1.plist": urls(1)])
+        try agent.finishJobs()
+        try agent.pass(.seconds(10))
+        try agent.handle(.request(urls(1), isRefresh: true, isFull: true))
+        while let url = agent.downloads.keys.min() {
+            try agent.finish(url, with: "new \(try #require(urls(1).firstIndex(of: url)) + 1)")
+        }
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == new)
+        let known = agent.requests.count
+        switch repetition {
+        case .another: break
+        case .renamed: try agent.scan(["1.plist": nil])
+        case .afterRestart:
+            try agent.restart()
+            try agent.scan()
+        }
+        try agent.scan(["2.plist": urls(1)])
+        try agent.finishJobs()
+        #expect(try agent.published("2.plist") == new)
+        #expect(try repetition == .renamed || agent.published("1.plist") == new)
+        // An older signature comes back with the newest image.
+        try agent.scan(["3.plist": urls(0)])
+        try agent.finishJobs()
+        #expect(try agent.published("3.plist") == new)
+        #expect(agent.requests.count == known)
+    }
+
     @Test("signatures that no document named leave nothing behind")
     func unpublished() throws {
         var agent = try Self.scenario()
