@@ -2,6 +2,7 @@
 import Glibc
 import IconCache
 import Reports
+import SyncAgent
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -74,6 +75,30 @@ struct PurgeTests {
             snapshot.end()
             let again = try await world.agent.call("purge", "--yes")
             #expect(again.output.hasPrefix("2 images removed."), "\(again)")
+        }
+    }
+
+    @Test("after a purge without an agent, the next one downloads leased images again; without its database it starts")
+    func leased() async throws {
+        try await World.with { world in
+            try world.drop(["Mail", "Maps"])
+            let lists = [["Mail", "Maps"], ["Mail"], ["Mail", "Maps"]]
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            let snapshot = try IconCache(at: world.agent.cache).snapshot()
+            for (round, names) in lists.enumerated() {
+                let requests = world.origin.requestCount
+                let purge = try await world.agent.call("purge", "--yes")
+                #expect(purge.code == 0 && purge.output.hasPrefix("0 images removed."), "\(purge)")
+                if round == 2 {
+                    try write("no database", to: world.folder.appending("state").appending(StateStore.files[0]))
+                }
+                try world.drop(names)
+                #expect(try await world.agent.call("run", "--once").code == 0)
+                // Without the database, the purge is forgotten, but the agent starts.
+                #expect(world.origin.requestCount == requests + (round == 2 ? 0 : names.count))
+                try world.expectWholeCache()
+            }
+            snapshot.end()
         }
     }
 

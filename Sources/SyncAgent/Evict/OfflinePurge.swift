@@ -10,7 +10,7 @@ package import SystemPackage
 /// Removes everything from a cache and a state folder that no agent holds.
 ///
 /// An empty generation stays, so that generation numbers keep growing. Generations with leases stay too: the next agent
-/// evicts them. As with an agent, nothing is removed before the empty generation is durable, so an
+/// evicts them, and a new database tells it to show none of their images. As with an agent, nothing is removed before the empty generation is durable, so an
 /// interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
@@ -47,11 +47,13 @@ package enum OfflinePurge {
             try FolderTrust(root: state).check(stateFolder.descriptor, onlyNames: [CacheLayout.lock] + StateStore.files)
             locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
-        if let folder { try await empty(folder, &result) }
+        var purged: Int?
+        if let folder { purged = try await empty(folder, &result) }
         if let stateFolder {
             for name in StateStore.files + [StateStore.files[0] + ".damaged"] {
                 if let error = stateFolder.remove(name) { result.record(error) }
             }
+            if let purged { await remember(purged, in: state, &result) }
             if fsync(stateFolder.descriptor.rawValue) != 0 {
                 result.record(FileError("fsync", state.string, Errno(rawValue: errno)))
             }
@@ -61,8 +63,23 @@ package enum OfflinePurge {
 
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    private static func empty(_ folder: CacheFolder, _ result: inout Result) async throws {
-        let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
+    /// Tells the next agent that a purge superseded this generation and older ones.
+    private static func remember(_ purged: Int, in state: FilePath, _ result: inout Result) async {
+        var changes = MemoChanges()
+        changes.values = RememberedValues(purged: purged)
+        do {
+            let store = try StateStore(folder: state, clock: AgentClock(), logger: silent)
+            try await store.apply(changes)
+            try await store.close()
+        } catch {
+            result.record(error as? FileError ?? FileError("write the database", state.string, .ioError))
+        }
+    }
+
+    private static var silent: Logger { Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() } }
+
+    /// Empties the cache; returns the newest purged generation if readers hold leases on it or older ones.
+    private static func empty(_ folder: CacheFolder, _ result: inout Result) async throws -> Int? {
         let restored: RestoredState
         do {
             restored = try StartUpRecovery.run(folder, logger: silent)
@@ -99,6 +116,7 @@ package enum OfflinePurge {
             }
         }
         remove(in: folder, &result, keeping: documents, images, urls)
+        return documents.isEmpty ? nil : restored.nextGeneration - 1
     }
 
     /// Publishes a generation without lists; readers then find nothing.

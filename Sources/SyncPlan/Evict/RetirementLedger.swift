@@ -35,6 +35,10 @@ struct RetirementLedger: Sendable {
     private(set) var superseded: [Int] = []
     private(set) var supersessions: [Int: Timestamp] = [:]
     private(set) var current: Int?
+    /// The newest generation that a purge superseded; `nil` if neither it nor an older one is left.
+    ///
+    /// Readers may hold leases on them, which keep their files; but no icon or app gets an image back from them.
+    var purged: Int?
     private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
     private var showingLast: [ListName: Set<Digest>] = [:]
@@ -54,12 +58,14 @@ struct RetirementLedger: Sendable {
     /// The most entries of a list's documents that are searched for a returning app.
     static let longestSearch = 200_000
 
-    /// The apps that show their last images in each document of a list, the newest document first.
+    /// The apps that show their last images in each document of a list, the newest document first; purged generations
+    /// do not count.
     ///
     /// Stops after ``longestSearch`` apps. O(*n* log *n*) in the number of such documents of the list.
     func appsShowingLast(of list: ListName) -> [[App]] {
         var rest = Self.longestSearch
-        return documentsShowingLast(of: list).sorted { $0.newest > $1.newest }
+        return documentsShowingLast(of: list)
+            .filter { min($0.newest, current ?? 0) > purged ?? 0 }.sorted { $0.newest > $1.newest }
             .prefix { document in
                 defer { rest -= document.apps.count }
                 return rest > 0
@@ -176,6 +182,7 @@ struct RetirementLedger: Sendable {
         precondition(number != current, "the current generation is not released")
         guard supersessions.removeValue(forKey: number) != nil else { return }
         superseded.removeAll { $0 == number }
+        if let purged, let oldest = superseded.first ?? current, oldest > purged { self.purged = nil }
         waived.remove(number)
         for digest in leftovers.removeValue(forKey: number) ?? [] {
             guard let document = documents[digest] else { continue }

@@ -111,7 +111,7 @@ struct IconBook: Sendable {
         if let image = icon.image {
             // No document names it, and so no eviction would: its lists left before they were published.
             guard !catalog.icons[id].isNamed else { return }
-            if !catalog.needs(image) { catalog.recordOrphan(image, of: url) }
+            if !catalog.images[image].isShown { catalog.recordOrphan(image, of: url) }
             catalog.names.forget([url], in: &catalog.images)
             return apply(.evicted, to: id, in: &turn)
         }

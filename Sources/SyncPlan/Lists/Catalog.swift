@@ -60,6 +60,9 @@ struct Catalog: Sendable {
         return urls
     }
 
+    /// Forgets all orphaned images, so that no icon shows one again.
+    mutating func forgetOrphans() { forgetOrphans(of: Set(orphans.values)) }
+
     /// Changes the record of a list, except its entries.
     mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
         guard var list = lists[name] else { return }
@@ -154,10 +157,10 @@ struct Catalog: Sendable {
         for position in positions { changePast(of: AppIndex(list: list, position: position), change) }
     }
 
-    /// Forgets the images before those that the newest manifest names.
+    /// Forgets the images before those that the newest manifest names, and those of the publication in flight.
     mutating func settlePasts(where isPublished: (ListName) -> Bool) {
         for list in pastIndex.unsettled where isPublished(list) {
-            changePasts(in: list) { $0.before = nil }
+            changePasts(in: list) { ($0.before, $0.coming) = (nil, nil) }
             pastIndex.unsettled.remove(list)
         }
     }

@@ -25,6 +25,7 @@ extension Reconciler {
             return turn.emit(.purgeFailed(refusal))
         }
         purge = .publishing(failures: book.publishing.window.failures)
+        book.retention.ledger.purged = book.publishing.newest
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.pauses = Pauses()
@@ -37,6 +38,8 @@ extension Reconciler {
         book.discardParts(book.partials.forget { _ in true }, in: &turn)
         book.cuts = CutDownloads()
         book.dropLastImages(nil, in: &turn)
+        book.catalog.settlePasts { _ in true }
+        book.catalog.forgetOrphans()
         for url in book.catalog.icons.urls {
             if book.catalog.icons[url]?.phase == .blocked { book.space.forget(url) }
             book.apply(.purged, to: url, in: &turn)

@@ -225,7 +225,8 @@ package struct Reconciler: Sendable {
             isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
             privateOrigins: privateOrigins.isEmpty ? nil : privateOrigins,
             hold: book.retention.brake.hold, folder: folder.identity,
-            newestGeneration: book.publishing.newest, upstreams: book.sources.accepted)
+            newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
+            upstreams: book.sources.accepted)
         values.rendering = rulesOfRenditions
         if !mutes.isEmpty { values.mutes = mutes.moved(by: turn.wallClock.offset) }
         return values

@@ -33,6 +33,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var folder: FolderIdentity?
     /// The highest generation number given; 0 if there was none.
     package var newestGeneration: Int
+    /// The newest generation that a purge superseded (``RetirementLedger/purged``); `nil` if there is none.
+    package var purged: Int?
     /// The last accepted manifests of sources.
     package var upstreams: [SourceMemo]
     /// The rules by which renditions were made; `nil` if there are none.
@@ -43,10 +45,10 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package init(
         isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,
         hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
-        newestGeneration: Int = 0, upstreams: [SourceMemo] = []
+        newestGeneration: Int = 0, purged: Int? = nil, upstreams: [SourceMemo] = []
     ) {
         (self.isPaused, self.pauses, self.privateOrigins) = (isPaused, pauses, privateOrigins)
         (self.hold, self.folder) = (hold, folder)
-        (self.newestGeneration, self.upstreams) = (newestGeneration, upstreams)
+        (self.newestGeneration, self.purged, self.upstreams) = (newestGeneration, purged, upstreams)
     }
 }

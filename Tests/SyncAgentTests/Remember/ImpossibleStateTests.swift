@@ -17,6 +17,7 @@ struct ImpossibleStateTests {
             "UPDATE memos SET json = json_set(json, '$.holdAge.elapsed', 9223372036854775807) WHERE kind = 'values'",
             "UPDATE memos SET json = json_set(json, '$.holdAge.awake', -9223372036854775808) WHERE kind = 'values'",
             "UPDATE memos SET json = json_set(json, '$.values.hold.images', 'many') WHERE kind = 'values'",
+            "UPDATE memos SET json = json_set(json, '$.values.purged', -1) WHERE kind = 'values'",
             "UPDATE memos SET json = json_set(json, '$.elapsed', -1) WHERE kind = 'superseded'",
             "UPDATE memos SET key = '9223372036854775807' WHERE kind = 'superseded'",
             "UPDATE memos SET json = replace(json, ', 1', ', -1') WHERE kind = 'icon'",

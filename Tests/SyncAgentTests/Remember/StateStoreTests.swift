@@ -187,17 +187,18 @@ struct StateStoreTests {
         }
     }
 
-    @Test("the highest number of a generation comes back, whatever else is stored later")
+    @Test("the numbers of the newest and the newest purged generation come back, whatever else is stored later")
     func newestGeneration() async throws {
         try await withTemporaryFolder { folder in
             for (number, expected) in [(nil, 0), (7, 7), (nil, 7), (12, 12)] as [(Int?, Int)] {
                 var changes = MemoChanges(remembered: memos)
-                changes.values = number.map { RememberedValues(newestGeneration: $0) }
+                changes.values = number.map { RememberedValues(newestGeneration: $0, purged: $0) }
                 let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
                 try await store.apply(changes)
                 try await store.close()
                 let found = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
-                #expect(found.remembered.values.newestGeneration == expected)
+                let values = found.remembered.values
+                #expect(values.newestGeneration == expected && values.purged ?? 0 == expected)
                 try await found.close()
             }
         }

@@ -10,11 +10,11 @@ import Testing
 
 @Suite("A purge, and the downloads after it")
 struct PurgeScenarioTests {
-    private static let (a, b): (IconURL, IconURL) = ("https://h.example/a", "https://h.example/b")
-    private static let pinned: IconURL = "https://i.example/p"
+    static let (a, b): (IconURL, IconURL) = ("https://h.example/a", "https://h.example/b")
+    static let pinned: IconURL = "https://i.example/p"
 
     /// An agent with two icons that are ready, one that failed, and a pinned one.
-    private static func full() throws -> AgentScenario {
+    static func full() throws -> AgentScenario {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
         try agent.publish(["1.plist": [a: "x", b: "y"]])
         try agent.scan(["2.plist": ["https://j.example/f"]])
