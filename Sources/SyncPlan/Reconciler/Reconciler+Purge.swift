@@ -35,7 +35,9 @@ extension Reconciler {
         unpinAll()
         book.dropStaged(in: &turn)
         book.resetRenditions(in: &turn)
-        book.discardParts(book.partials.forget { _ in true }, in: &turn)
+        // A running download writes to its own.
+        let idle = Set(book.partials.urls.filter { book.catalog.icons[$0]?.phase != .fetching })
+        book.discardParts(book.partials.forget(where: idle.contains), in: &turn)
         book.cuts = CutDownloads()
         book.dropLastImages(nil, in: &turn)
         book.catalog.settlePasts { _ in true }
