@@ -14,6 +14,9 @@ extension IconSources {
             row.nextPoll = upstream.isPolling || isPaused ? nil : "\(upstream.nextPoll + clockOffset)"
             row.error = upstream.failure?.message
             row.code = upstream.failure?.code
+            if upstream.failure == nil, let (images, failure) = upstream.undelivered {
+                (row.error, row.code, row.undelivered) = (failure.message, failure.code.rawValue, images)
+            }
             return row
         }
     }
@@ -74,8 +77,9 @@ extension IconSources {
         if let probe = upstream.breaker.probe {
             return "its circuit breaker is open; the next probe is at \(probe + clockOffset)"
         }
-        if let end = upstream.missEnd(of: file, at: now) {
-            return "it did not deliver the image; not asked until \(end + clockOffset)"
+        if let failure = upstream.missFailure(of: file) {
+            let end = upstream.missEnd(of: file, at: now).map { "; not asked until \($0 + clockOffset)" } ?? ""
+            return "it did not deliver the image: \(failure.message) [\(failure.code)]" + end
         }
         guard icon.hasImage, !upstream.isFresh(settings.maxAge, at: now) else { return nil }
         return "its manifest is stale"
@@ -109,9 +113,12 @@ extension IconSources {
     /// The reason why icons without an image wait, as a clause.
     package func reasonToWait(images: Int) -> String {
         let (image, server) = images == 1 ? ("its image", "its server is") : ("their images", "their servers are")
-        return waitsForGood
-            ? "no upstream has \(image), and upstream.fallback is never"
-            : "no upstream has \(image); \(server) asked later"
+        let codes = Set(upstreams.compactMap { $0.undelivered?.failure.code.rawValue }).sorted()
+        let lack =
+            codes.isEmpty
+            ? "no upstream has \(image)"
+            : "no upstream delivered \(image) [\(codes.joined(separator: ", "))]"
+        return lack + (waitsForGood ? ", and upstream.fallback is never" : "; \(server) asked later")
     }
 
     package static let untilAnotherState = ", or when an upstream reports another state"
@@ -121,6 +128,8 @@ extension IconSources {
     /// The states of the upstreams whose manifest was read, or could not be.
     package struct States: Equatable, Sendable {
         fileprivate var states: [UpstreamURL: UpstreamReport.State] = [:]
+        /// The upstreams that did not deliver an image.
+        fileprivate var undelivering: Set<UpstreamURL> = []
 
         package init() {}
     }
@@ -128,6 +137,7 @@ extension IconSources {
     package func knownStates(at now: Timestamp) -> States {
         var known = States()
         for (url, state, _) in states(at: now) where state != .unknown { known.states[url] = state }
+        known.undelivering = Set(upstreams.lazy.filter(\.hasMisses).map(\.url))
         return known
     }
 
@@ -136,6 +146,14 @@ extension IconSources {
         since last: States, at now: Timestamp
     ) -> [(UpstreamURL, UpstreamReport.State, reason: String)] {
         states(at: now).filter { $0.state != .unknown && last.states[$0.url] != $0.state }
+    }
+
+    /// The upstreams that begin not to deliver images, each with the last failure.
+    package func undelivered(since last: States) -> [(UpstreamURL, FetchFailure)] {
+        upstreams.compactMap { upstream in
+            guard upstream.hasMisses, !last.undelivering.contains(upstream.url) else { return nil }
+            return upstream.undelivered.map { (upstream.url, $0.failure) }
+        }
     }
 
     /// Whether icons that no upstream has are never requested from their origins.

@@ -320,9 +320,13 @@ package struct IconSources: Sendable {
         if waits.isEmpty, waits.capacity > 0 { waits = [:] }
     }
 
-    /// Ends an icon's wait now, at a user's request.
+    /// Ends an icon's wait now, at a user's request, also that for an upstream which did not deliver its image.
     package mutating func waive(_ url: IconURL, at now: Timestamp) {
-        if !isEmpty { waits[url, default: Wait(end: now)].end = now }
+        guard !isEmpty else { return }
+        waits[url, default: Wait(end: now)].end = now
+        for place in upstreams.indices {
+            if case .ready(let file)? = upstreams[place].index?[url] { upstreams[place].endMiss(of: file, at: now) }
+        }
     }
 
     /// Ends a request to an upstream; `nil` if the request was to an origin.
@@ -334,7 +338,7 @@ package struct IconSources: Sendable {
         guard let place = upstreams.firstIndex(where: { $0.url == request.url }) else { return .goOn }
         switch outcome {
         case .image(let staged, _) where staged.image.sha256 == request.file.sha256:
-            upstreams[place].recordImage()
+            upstreams[place].recordImage(request.file)
             waits[url] = nil
             return .image(
                 SourceAnswer(

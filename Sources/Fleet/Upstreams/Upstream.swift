@@ -16,6 +16,7 @@ struct Upstream: Sendable {
     private struct Miss: Sendable {
         var count = 0
         var end = Timestamp.distantPast
+        var failure: FetchFailure
     }
 
     private var misses: [Digest: Miss] = [:]
@@ -114,6 +115,8 @@ struct Upstream: Sendable {
         switch outcome {
         case .unchanged(let new):
             failure = nil
+            // A file that was not requested again by now is no longer needed.
+            misses = misses.filter { $0.value.end + settings.totalTimeout * 2 > now }
             validators = new ?? validators
             breaker.close(after: settings.breakMax, at: now)
         case .accepted(let contents):
@@ -165,7 +168,10 @@ struct Upstream: Sendable {
 
     // MARK: Images
 
-    mutating func recordImage() { breaker.reset() }
+    mutating func recordImage(_ file: UpstreamFile) {
+        breaker.reset()
+        misses[file.sha256] = nil
+    }
 
     /// Records that an image did not arrive; it is not requested again for a while.
     mutating func recordFailure(
@@ -173,7 +179,7 @@ struct Upstream: Sendable {
         using generator: inout some RandomNumberGenerator
     ) {
         let verdict = UpstreamVerdict(failure)
-        recordMiss(of: file, settings, at: now)
+        recordMiss(of: file, failure, settings, at: now)
         record(verdict, settings, at: now, using: &generator)
         switch verdict {
         case .miss:
@@ -191,12 +197,15 @@ struct Upstream: Sendable {
         if let probe = breaker.probe { nextPoll = probe }
     }
 
-    private mutating func recordMiss(of file: UpstreamFile, _ settings: UpstreamSettings, at now: Timestamp) {
+    private mutating func recordMiss(
+        of file: UpstreamFile, _ failure: FetchFailure, _ settings: UpstreamSettings, at now: Timestamp
+    ) {
         if misses.count >= missLimit {
             misses = misses.filter { $0.value.end > now }
             missLimit = max(1000, 2 * misses.count)
         }
-        var miss = misses[file.sha256] ?? Miss()
+        var miss = misses[file.sha256] ?? Miss(failure: failure)
+        miss.failure = failure
         let longest = max(settings.poll, settings.missTTL)
         miss.end = now + min(settings.missTTL * (1 << min(miss.count, 20)), longest)
         miss.count += 1
@@ -206,6 +215,23 @@ struct Upstream: Sendable {
     /// When a missing image may be requested again; `nil` if it may be now.
     func missEnd(of file: UpstreamFile, at now: Timestamp) -> Timestamp? {
         misses[file.sha256].flatMap { $0.end > now ? $0.end : nil }
+    }
+
+    /// Allows an image that did not arrive to be requested at once.
+    mutating func endMiss(of file: UpstreamFile, at now: Timestamp) {
+        if let end = missEnd(of: file, at: now) { misses[file.sha256]?.end = min(end, now) }
+    }
+
+    /// Why an image did not arrive; `nil` if it was not requested, or arrived since.
+    func missFailure(of file: UpstreamFile) -> FetchFailure? { misses[file.sha256]?.failure }
+
+    var hasMisses: Bool { !misses.isEmpty }
+
+    /// The number of images that did not arrive, and the failure of the last one; `nil` if there are none.
+    ///
+    /// O(*n*) in their number.
+    var undelivered: (images: Int, failure: FetchFailure)? {
+        misses.max { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map { (misses.count, $0.value.failure) }
     }
 
     // MARK: The clock

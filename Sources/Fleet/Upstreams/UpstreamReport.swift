@@ -24,6 +24,8 @@ package struct UpstreamReport: Codable, Equatable, Sendable {
     package var nextPoll: String?
     package var error: String?
     package var code: String?
+    /// The number of images that it lists and did not deliver, if ``error`` is about them.
+    package var undelivered: Int?
 
     package init(url: String, state: State) {
         (self.url, self.state) = (url, Word(state))

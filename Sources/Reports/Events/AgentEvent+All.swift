@@ -141,6 +141,13 @@ extension AgentEvent {
             ? event.log(.notice, "upstream in use", ["upstream": "\(url)"])
             : event.log(.warning, "upstream \(state.rawValue)", ["upstream": "\(url)", "reason": reason])
     }
+    /// An image that the manifest of an upstream names did not arrive, and it is the first one.
+    package static func upstreamUndelivered(_ url: UpstreamURL, _ failure: FetchFailure) -> Self {
+        let message = "The upstream \(url) did not deliver an image that its manifest names: \(failure.message)."
+        let details: KeyValuePairs = ["upstream": "\(url)", "code": "\(failure.code)", "reason": failure.message]
+        return Self(.upstreamUndelivered, message, code: failure.code.rawValue)
+            .log(.warning, "image not delivered by upstream", details)
+    }
 
     // MARK: Commands
 

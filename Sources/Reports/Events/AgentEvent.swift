@@ -16,7 +16,7 @@ package struct AgentEvent: Equatable, Sendable {
         case paused, resumed, pinned, unpinned, muted, unmuted
         case evictionHeld, evictionSuspended, evictionActive
         case cacheHealed, stateReplaced, configurationReloaded, configurationRejected
-        case upstreamFresh, upstreamStale, upstreamBroken, upstreamRefused
+        case upstreamFresh, upstreamStale, upstreamBroken, upstreamRefused, upstreamUndelivered
         case purged, purgeFailed
         /// Events are missing; never recorded, only sent to readers: see ``EventGap``.
         case gap

@@ -10,6 +10,7 @@ extension StatusReport {
             // Icons also wait for a refresh, and after a failure.
             let pending = min(downloads.awaitingUpstream, icons.pending)
             let effect = pending > 0 ? ": \(waiting(pending))" : ""
+            let retry = ["syncagent retry --failed"]
             let look = "curl -I " + ShellWord.quoted(upstream.url + CacheLayout.manifest)
             switch upstream.state.known {
             case .refused:
@@ -33,6 +34,12 @@ extension StatusReport {
                     detail: [cause, upstream.nextPoll.map { "the next probe is at \($0)" }].compactMap(\.self)
                         .joined(separator: "; "), commands: [look])
             case .unknown, .fresh:
+                if let images = upstream.undelivered {
+                    return StatusProblem(
+                        .upstreamFailed, severity: isWithout ? .problem : .notice, count: images,
+                        sentence: "the upstream \(upstream.url) did not deliver \(counted(images, "image")) that it "
+                            + "lists\(effect)", detail: cause, commands: retry)
+                }
                 return cause.map {
                     StatusProblem(
                         .upstreamFailed, severity: isWithout ? .problem : .notice,

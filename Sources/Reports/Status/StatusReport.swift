@@ -293,9 +293,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
             || upstreams.contains(where: \.needsAttention) || lacksUpstream
     }
 
-    /// Whether icons wait although none of their upstreams works.
+    /// Whether icons wait although none of their upstreams works, or delivers all images that it lists.
     var lacksUpstream: Bool {
-        downloads.awaitingUpstream > 0 && upstreams.allSatisfy { $0.state != .fresh && $0.error != nil }
+        downloads.awaitingUpstream > 0
+            && upstreams.allSatisfy { $0.error != nil && ($0.state != .fresh || $0.undelivered != nil) }
     }
 
     /// Whether an upstream may have the renditions, so that a renderer is not needed.

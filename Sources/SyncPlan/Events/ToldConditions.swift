@@ -66,6 +66,9 @@ extension Reconciler {
             for change in book.sources.changes(since: told.sources, at: turn.now) {
                 turn.emit(.upstreamChanged(change.0, change.1, reason: change.reason))
             }
+            for (url, failure) in book.sources.undelivered(since: told.sources) {
+                turn.emit(.upstreamUndelivered(url, failure))
+            }
         }
         told = now
     }

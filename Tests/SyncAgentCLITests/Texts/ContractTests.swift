@@ -150,7 +150,7 @@ struct ContractTests {
             generation-published publication-failed downloads-blocked downloads-unblocked rendering-blocked
             rendering-unblocked paused resumed pinned unpinned muted unmuted eviction-held eviction-suspended eviction-active
             cache-healed state-replaced configuration-reloaded configuration-rejected upstream-fresh upstream-stale
-            upstream-broken upstream-refused purged purge-failed gap
+            upstream-broken upstream-refused upstream-undelivered purged purge-failed gap
             """
         ),
         (

@@ -37,6 +37,7 @@ struct AgentEventTests {
         .upstreamChanged(UpstreamSample.first, .stale, reason: "it is old"),
         .upstreamChanged(UpstreamSample.first, .broken, reason: "it is silent"),
         .upstreamChanged(UpstreamSample.first, .refused, reason: "its manifest is older"),
+        .upstreamUndelivered(UpstreamSample.first, .copyMismatch),
         .purged, .purgeFailed(PurgeReport(.failed, reason: "it is read-only", files: 2)),
     ]
 

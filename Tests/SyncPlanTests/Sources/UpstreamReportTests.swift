@@ -102,6 +102,48 @@ struct UpstreamReportTests {
         #expect(agent.plan.status.downloads.failedUpstream == nil)
     }
 
+    @Test(
+        "an image that an upstream lists and does not deliver is told with its code, and requested when a user asks",
+        arguments: [FetchFailure.copyMismatch, .status(404), .timeout("5 s")], [true, false])
+    func undelivered(failure: FetchFailure, isRefresh: Bool) throws {
+        var agent = AgentScenario.withUpstreams { $0.fallback = .never }
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        repeat { try agent.finish(icon, .failed(failure)) } while !agent.downloads.isEmpty
+        let status = agent.plan.status
+        let row = try #require(status.upstreams.first)
+        #expect(row.state == "fresh" && row.code == failure.code.rawValue && row.undelivered == 1)
+        let problem = try #require(status.problems.first)
+        #expect(problem.code == "upstream-failed" && problem.severity == .problem && status.needsAttention)
+        #expect(problem.sentence.hasSuffix(" did not deliver 1 image that it lists: 1 icon is pending"))
+        #expect(problem.detail == "\(failure.message) [\(failure.code)]")
+        let events = agent.events.filter { $0.kind == .upstreamUndelivered }
+        #expect(events.map(\.code) == [failure.code.rawValue])
+        let cause = "it did not deliver the image: \(failure.message) [\(failure.code)]; not asked until "
+        #expect(try obstacle(agent)?.hasPrefix(cause) == true)
+        #expect(agent.plan.syncReport(of: []).hold?.contains("[\(failure.code)]") == true)
+        let requests = agent.requests.count
+        try agent.handle(.request([icon], isRefresh: isRefresh))
+        #expect(agent.requests.count == requests + 1)
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        #expect(agent.plan.status.upstreams.first?.error == nil && agent.plan.status.problems.isEmpty)
+    }
+
+    @Test("an image that an upstream did not deliver is no longer told when no icon needs it")
+    func unneeded() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, .failed(.timeout("5 s")))
+        #expect(agent.plan.status.upstreams.first?.code == "timeout")
+        try agent.scan(["1.plist": []])
+        try agent.pass(.seconds(1200))
+        agent.polls = []
+        try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
+        #expect(agent.plan.status.upstreams.first?.error == nil)
+    }
+
     @Test("problems of upstreams count the icons that are pending, and say what to type next")
     func problems() throws {
         var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second]) { $0.fallback = .never }
