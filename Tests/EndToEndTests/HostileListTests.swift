@@ -60,6 +60,11 @@ struct HostileListTests {
         expectContains(dangling.output, "leads nowhere")
         expectContains(
             try await world.agent.call("check", "--json", file("missing")).output, "There is no such file.")
+        for name in ["pipe", "folder", "dangling", "loop"] {
+            let list = try await world.agent.call("list", "\(name).plist")
+            #expect(list.code == 1)
+            expectContains(list.messages, "\(name).plist has no good version: ")
+        }
     }
 
     /// As many entries, and as much text in them, as a list may have.

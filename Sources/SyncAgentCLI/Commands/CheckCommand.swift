@@ -57,8 +57,7 @@ struct CheckCommand: AsyncParsableCommand {
                 throw Exit.because(rejection.message, code: .badConfiguration)
             }
             finding.showsAll = all
-            finding.isMissing =
-                name != CheckFinding.input && FilePath(name).isMissing && !FilePath(name).isSymbolicLink
+            finding.isMissing = name != CheckFinding.input && FilePath(name).isUnused
             if fetch { try await tryIcons(of: &finding, settings) }
             findings.append(finding)
             if !output.json { try output.show(finding.lines) }

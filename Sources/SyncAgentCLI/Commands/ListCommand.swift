@@ -114,7 +114,7 @@ struct ListCommand: AsyncParsableCommand {
         let settings = try await configuration.agentSettings()
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let own = folders.lists.appending(list.text)
-        let file = own.isMissing ? AdoptedLists.file(of: list, inState: folders.state) : own
+        let file = own.isUnused ? AdoptedLists.file(of: list, inState: folders.state) : own
         // The document of a list that was taken over from an upstream is in the agent's private state, not in the lists
         // folder.
         let isHidden = file == nil && settings.upstream.lists.contains { $0.matches(list) }
@@ -123,7 +123,7 @@ struct ListCommand: AsyncParsableCommand {
             return try Message.output(lines: document.json)
         }
         // A name that is not UTF-8 is shown with its bytes escaped.
-        let illegible = own.isMissing ? try? await ListFolder(folders.lists).list().illegible : nil
+        let illegible = own.isUnused ? try? await ListFolder(folders.lists).list().illegible : nil
         let isIllegible = illegible?.contains(list) ?? false
         // The file is parsed while the document is read.
         async let reading =
@@ -164,7 +164,7 @@ struct ListCommand: AsyncParsableCommand {
             case nil: "No icon is pinned. See: syncagent pin --help"
             case .failure(let rejection) where rejection.code == .nameNotUTF8:
                 "\(list) has no good version: \(rejection.message) [\(rejection.code)]"
-            case _ where folders.lists.appending(list.text).isMissing:
+            case _ where folders.lists.appending(list.text).isUnused:
                 "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))"
             case _ where !list.isAppList:
                 "The lists folder ignores \(list): the name of a list must end in .plist or .json, and must not begin "

@@ -78,13 +78,13 @@ struct SyncCommand: AsyncParsableCommand {
     /// Whether a list is missing both for the agent and in the folder; the agent may not have read a new file yet.
     private static func isMissing(_ list: ListName, _ report: StatusReport, _ folders: AgentFolders) -> Bool {
         guard !report.lists.contains(where: { $0.name == list }) else { return false }
-        return !list.isAppList || folders.lists.appending(list.text).isMissing
+        return !list.isAppList || folders.lists.appending(list.text).isUnused
     }
 
     private func explain(missing lists: [ListName], _ folders: AgentFolders) {
         for list in lists {
             let reason =
-                list.isAppList || folders.lists.appending(list.text).isMissing
+                list.isAppList || folders.lists.appending(list.text).isUnused
                 ? "there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))"
                 : "\(ListName.ignored)."
             Message.error("\(list): \(reason)")

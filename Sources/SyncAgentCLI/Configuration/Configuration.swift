@@ -101,4 +101,7 @@ enum Variable {
 
 extension FilePath {
     var isMissing: Bool { access(string, F_OK) != 0 && errno == ENOENT }
+
+    /// Whether nothing has this name: a symbolic link that leads nowhere has it.
+    var isUnused: Bool { isMissing && !isSymbolicLink }
 }
