@@ -27,6 +27,25 @@ struct EvictionOutcomeTests {
         #expect(outcome.lines(fitting: 80, more: nil).map(\.plain) == expected)
     }
 
+    @Test(
+        "images that icons had before are told apart from renditions",
+        arguments: [
+            (0, 0, "No image is retired.", "No image is retired."),
+            (1, 0, "No icon is retired; 1 replaced image is.", "0 icons and 1 replaced image evicted."),
+            (0, 2, "No icon is retired; 2 renditions are.", "0 icons and 2 renditions evicted."),
+            (
+                1, 1, "No icon is retired; 1 replaced image and 1 rendition are.",
+                "0 icons, 1 replaced image and 1 rendition evicted."
+            ),
+        ])
+    func others(replaced: Int, renditions: Int, told: String, evicted: String) {
+        var report = Self.report([])
+        (report.replaced, report.renditions) = (replaced, renditions)
+        #expect(EvictCommand.table(of: report, width: 80).map(\.plain) == [told])
+        let outcome = EvictCommand.Outcome(report, Self.report([]))
+        #expect(outcome.lines(fitting: 80, more: nil).map(\.plain) == [evicted])
+    }
+
     @Test("without --all, an eviction shows how many icons have the same cause, and the command for their URLs")
     func causes() {
         var report = Self.report(["a", "b", "c", "d"])

@@ -44,6 +44,13 @@ package struct EvictionReport: Codable, Equatable, Sendable {
     package var isSettled: Bool
     /// The number of retired renditions, including those whose icons are not retired.
     package var renditions = 0
+    /// The number of retired images that icons had before another one; `nil` from an agent of an older version.
+    package var replaced: Int?
+
+    /// The retired images that are not those of retired icons, in words; empty if there are none.
+    package var others: [String] {
+        [(replaced ?? 0, "replaced image"), (renditions, "rendition")].filter { $0.0 > 0 }.map { counted($0, $1) }
+    }
 
     package init(
         state: Word<StatusReport.Eviction.State>, reason: String? = nil, icons: [Icon], leases: [Lease] = [],

@@ -96,8 +96,8 @@ struct EvictCommand: AsyncParsableCommand {
         var kept: EvictionReport
         /// The number of icons retired while the command waited; they do not count as kept.
         var later: Int
-        /// The number of renditions removed whose icons stay.
-        var renditions: Int
+        /// The images removed whose icons stay, in words.
+        var others: [String]
 
         init(_ before: EvictionReport, _ after: EvictionReport) {
             let urls = Set(before.icons.map(\.url))
@@ -105,16 +105,24 @@ struct EvictCommand: AsyncParsableCommand {
             kept.icons.removeAll { !urls.contains($0.url) }
             removed = urls.count - kept.icons.count
             later = after.icons.count - kept.icons.count
-            renditions = max(0, before.renditions - after.renditions)
+            var images = before
+            images.renditions = max(0, before.renditions - after.renditions)
+            images.replaced = max(0, (before.replaced ?? 0) - (after.replaced ?? 0))
+            others = images.others
+        }
+
+        /// The elements as in a sentence: `a, b and c`.
+        static func joined(_ parts: [String]) -> String {
+            let first = parts.dropLast().joined(separator: ", ")
+            return (first.isEmpty ? "" : first + " and ") + (parts.last ?? "")
         }
 
         /// The table of kept icons with the reasons, then the verdict.
         func lines(fitting width: Int?, more: String?) -> [StyledText] {
-            guard removed > 0 || !kept.icons.isEmpty || later > 0 || renditions > 0 else {
+            guard removed > 0 || !kept.icons.isEmpty || later > 0 || !others.isEmpty else {
                 return EvictCommand.table(of: kept, width: width)
             }
-            let others = renditions > 0 ? " and \(counted(renditions, "rendition"))" : ""
-            var verdict = "\(counted(removed, "icon"))\(others) evicted"
+            var verdict = "\(Self.joined([counted(removed, "icon")] + others)) evicted"
             if !kept.icons.isEmpty { verdict += ", \(grouped(kept.icons.count)) kept" }
             verdict += "."
             if later > 0 { verdict += " \(counted(later, "icon")) \(later == 1 ? "was" : "were") retired meanwhile." }
@@ -129,10 +137,10 @@ struct EvictCommand: AsyncParsableCommand {
         of report: EvictionReport, more: String? = nil, width: Int?, now: Timestamp = AgentClock.wallTime
     ) -> [StyledText] {
         guard !report.icons.isEmpty else {
-            let renditions = report.renditions
-            guard renditions > 0 else { return ["No image is retired."] }
-            let verb = renditions == 1 ? "is" : "are"
-            return [StyledText("No icon is retired; \(counted(renditions, "rendition")) \(verb).")]
+            let others = report.others
+            guard !others.isEmpty else { return ["No image is retired."] }
+            let verb = (report.replaced ?? 0) + report.renditions == 1 ? "is" : "are"
+            return [StyledText("No icon is retired; \(Outcome.joined(others)) \(verb).")]
         }
         // A reason that all icons share, such as a held eviction, is printed once.
         if report.icons.count > 1, let reason = report.icons.first?.reason, report.leases.isEmpty,

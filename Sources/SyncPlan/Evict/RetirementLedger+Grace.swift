@@ -20,17 +20,21 @@ extension RetirementLedger {
         }
     }
 
-    /// How many images on disk neither the current generation nor an icon names: renditions; O(*n*) in what generations
-    /// name.
+    /// How many images on disk neither the current generation nor an icon names: those that icons had before, and
+    /// renditions; O(*n*) in what generations name.
     ///
     /// `icons` are the images of retired icons.
-    func retiredRenditions(besides icons: some Sequence<ImageID>, in catalog: Catalog) -> Int {
-        guard !superseded.isEmpty else { return 0 }
+    func retiredImages(
+        besides icons: some Sequence<ImageID>, in catalog: Catalog
+    ) -> (replaced: Int, renditions: Int) {
+        guard !superseded.isEmpty else { return (0, 0) }
         let images = catalog.images
         var idle = Set(images.ids.filter { !images[$0].isShown && images[$0].isOnDisk })
         idle.subtract(icons)
         for document in documents.values where document.since != nil { idle.subtract(document.images) }
-        return idle.count
+        let renditions = documents.values.reduce(into: Set<ImageID>()) { $0.formUnion($1.renditions) }
+        let made = idle.intersection(renditions).count
+        return (idle.count - made, made)
     }
 
     /// Whether a generation with a waived grace period is still to be released, apart from `others`.

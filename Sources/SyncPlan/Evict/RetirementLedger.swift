@@ -18,6 +18,8 @@ struct RetirementLedger: Sendable {
         /// The document's ready icons.
         let icons: SortedSet<IconID>
         let images: SortedSet<ImageID>
+        /// Those of ``images`` that are renditions.
+        let renditions: SortedSet<ImageID>
         let list: ListName
         /// The apps that show their last images.
         let apps: [App]
@@ -144,6 +146,7 @@ struct RetirementLedger: Sendable {
         ready.icons.reserveCapacity(value.apps.count)
         ready.images.reserveCapacity(value.apps.count)
         var apps: [App] = []
+        var made: [ImageID] = []
         // Usually, the list still names the same icons.
         let listed = catalog.lists[value.list].flatMap { $0.icons.count == value.apps.count ? $0.icons : nil }
         // Iterate by index: copying an entry costs more than the rest.
@@ -154,13 +157,15 @@ struct RetirementLedger: Sendable {
             let id = catalog.images.id(of: image, likely: catalog.icons[icon].icon.shownImage)
             ready.images.append(id)
             guard case .some(let last, let renditions) = value.apps[index].rest else { continue }
-            for rendition in renditions { ready.images.append(catalog.images.id(of: rendition.image)) }
+            for rendition in renditions { made.append(catalog.images.id(of: rendition.image)) }
             guard let last else { continue }
             let shown = App.LastImage(url: last.icon, image: id, since: last.since)
             apps.append(App(entry: AppEntry(value.apps[index]), last: shown))
         }
+        ready.images += made
         let document = Document(
-            icons: SortedSet(ready.icons), images: SortedSet(ready.images), list: value.list, apps: apps)
+            icons: SortedSet(ready.icons), images: SortedSet(ready.images), renditions: SortedSet(made),
+            list: value.list, apps: apps)
         for image in document.images { catalog.images.name(image) }
         for icon in document.icons { catalog.icons.name(icon) }
         documents[digest] = document

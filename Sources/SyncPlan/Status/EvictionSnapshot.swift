@@ -21,8 +21,8 @@ package struct EvictionSnapshot: Sendable {
     var hold: EvictionBrake.Hold?
     var holdFor: Duration
     var isSettled: Bool
-    /// The number of retired renditions.
-    var renditions = 0
+    /// The numbers of retired images that icons had before, and of retired renditions.
+    var others = (replaced: 0, renditions: 0)
     var clock: WallClock
     var now: Timestamp
 
@@ -37,7 +37,8 @@ package struct EvictionSnapshot: Sendable {
         }
         var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
-        report.renditions = renditions
+        report.replaced = others.replaced
+        report.renditions = others.renditions
         return report
     }
 
@@ -98,9 +99,8 @@ extension Reconciler {
             status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
             holdFor: book.settings.eviction.holdFor,
             isSettled: isEvictionSettled(at: now),
-            renditions: url == nil
-                ? book.retention.ledger.retiredRenditions(besides: icons.values, in: book.catalog)
-                : 0,
+            others: url == nil
+                ? book.retention.ledger.retiredImages(besides: icons.values, in: book.catalog) : (0, 0),
             clock: turn.wallClock, now: now)
     }
 

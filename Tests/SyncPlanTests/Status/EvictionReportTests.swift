@@ -58,6 +58,16 @@ struct EvictionReportTests {
         #expect(agent.plan.evictionReport(on: Self.a, now: agent.now).icons.isEmpty)
     }
 
+    @Test("an image that its icon had before another one is no rendition")
+    func replaced() throws {
+        var agent = try Self.agent()
+        try agent.fetchAgain(Self.a)
+        try agent.finish(Self.a, with: "y")
+        try agent.finishJobs()
+        let report = agent.plan.evictionReport(now: agent.now)
+        #expect(report.icons.isEmpty && report.replaced == 1 && report.renditions == 0)
+    }
+
     @Test("an image of any leased generation stays, and others go")
     func leases() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
