@@ -17,6 +17,17 @@ extension RetirementLedger {
         fileprivate let documents: [Digest: Document]
         fileprivate let superseded: [Int]
 
+        /// The URLs that the current generation names, or whose image it shows as an app's last one; O(*n*) as for
+        /// ``newest(among:)``.
+        package func current() -> Set<IconURL> {
+            var found: Set<IconURL> = []
+            for document in documents.values where document.since != nil {
+                found.formUnion(icons.lazy.filter { document.icons.contains($0.key) }.map(\.value))
+                found.formUnion(document.apps.lazy.compactMap(\.last?.url).filter(urls.contains))
+            }
+            return found
+        }
+
         /// The newest superseded generation that names each URL, or shows its image as an app's last one.
         ///
         /// Only `chosen` generations count; `nil` for all. O(*n*) in the number of documents on disk, and at most in

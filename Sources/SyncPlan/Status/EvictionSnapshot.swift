@@ -23,6 +23,8 @@ package struct EvictionSnapshot: Sendable {
     var isSettled: Bool
     /// The numbers of retired images that icons had before, and of retired renditions.
     var others = (replaced: 0, renditions: 0)
+    /// Why the generation that drops the icons cannot be published; `nil` if nothing keeps it from being.
+    var obstacle: String?
     var clock: WallClock
     var now: Timestamp
 
@@ -32,8 +34,9 @@ package struct EvictionSnapshot: Sendable {
     package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
         let generations = namings.newest()
         let held = leases.isEmpty ? [:] : namings.newest(among: Set(leases.map(\.generation)))
+        let named = obstacle == nil ? [] : namings.current()
         let rows = icons.sorted { $0.key < $1.key }.map { url, image in
-            fate(of: url, image, generations[url], held: held[url])
+            fate(of: url, image, generations[url], held: held[url], isNamed: named.contains(url))
         }
         var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
@@ -43,7 +46,7 @@ package struct EvictionSnapshot: Sendable {
     }
 
     private func fate(
-        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?
+        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?, isNamed: Bool
     ) -> EvictionReport.Icon {
         var fate = EvictionReport.Icon(
             url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
@@ -57,6 +60,8 @@ package struct EvictionSnapshot: Sendable {
             fate.reason = EvictionReport.shownReason
         } else if let doubt {
             fate.reason = "eviction is suspended: \(doubt)"
+        } else if isNamed, let obstacle {
+            fate.reason = "the generation without it cannot be published: \(obstacle)"
         } else if let generation, let hold, generation <= hold.generation {
             let end = clock.time(of: hold.since + holdFor)
             fate.reason = "held until \(end), or until you run syncagent evict --confirm"
@@ -101,7 +106,12 @@ extension Reconciler {
             isSettled: isEvictionSettled(at: now),
             others: url == nil
                 ? book.retention.ledger.retiredImages(besides: icons.values, in: book.catalog) : (0, 0),
-            clock: turn.wallClock, now: now)
+            obstacle: publicationObstacle, clock: turn.wallClock, now: now)
+    }
+
+    /// Why the newest lists cannot be published, as a clause; `nil` if they can be.
+    private var publicationObstacle: String? {
+        book.publishing.failure ?? (book.publishing.window.deferred.isEmpty ? nil : book.space.reason)
     }
 
     /// Whether everything that can be evicted now has been removed.

@@ -68,6 +68,17 @@ struct EvictionReportTests {
         #expect(report.icons.isEmpty && report.replaced == 1 && report.renditions == 0)
     }
 
+    @Test("an image stays while the generation that drops it cannot be published", arguments: [true, false])
+    func unpublished(isFull: Bool) throws {
+        var agent = try Self.agent()
+        try agent.scan(["1.plist": []])
+        if isFull { try agent.refusePublication(room: 0) } else { try agent.finishPublication(fails: true) }
+        let (fate, isRetired) = try Self.fate(agent)
+        #expect(!fate.goes && isRetired)
+        #expect(fate.reason.hasPrefix("the generation without it cannot be published: "))
+        #expect(agent.isOnDisk("x"))
+    }
+
     @Test("an image of any leased generation stays, and others go")
     func leases() throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
