@@ -152,7 +152,7 @@ struct StatusVerdictTests {
             name: "no descriptors", sentence: "LIMIT REACHED: the agent cannot continue.", codes: ["out-of-resources"]
         ) { ($0.downloads.reason, $0.downloads.code) = ("too many open files", "out-of-resources") },
         Row(
-            name: "a full disk and a failure", sentence: "DISK FULL: 1 icon is pending, and 1 more problem:",
+            name: "a full disk and a failure", sentence: "DISK FULL: 1 icon is pending, and 1 icon failed:",
             codes: ["disk-full", "http-500"],
             commands: ["df -h", "syncagent evict --dry-run", "syncagent why http://a/"]
         ) {
@@ -208,7 +208,7 @@ struct StatusVerdictTests {
         },
         Row(
             name: "the login page of a network, and what comes with it",
-            sentence: "NETWORK LOGIN: 1 icon waits, and 2 more problems:", codes: ["network-login", "tls", "http-404"],
+            sentence: "NETWORK LOGIN: 1 icon waits, and 3 icons failed:", codes: ["network-login", "tls", "http-404"],
             commands: ["syncagent retry --failed", "syncagent why https://a/", "syncagent why https://a/"]
         ) {
             $0.icons.failed = 4
@@ -251,7 +251,7 @@ struct StatusVerdictTests {
             $0.lists.append(list)
         },
         Row(
-            name: "problems before notices", sentence: "2 problems, 2 notices:",
+            name: "problems before notices", sentence: "1 icon failed, 1 more problem:",
             codes: ["eviction-held", "http-500", "paused", "watch-polling"],
             commands: [
                 "syncagent evict --dry-run", "syncagent why https://a/",
@@ -264,7 +264,7 @@ struct StatusVerdictTests {
             ]
         },
         Row(
-            name: "bad lists", sentence: "2 problems:", codes: ["empty-file", "not-a-property-list"],
+            name: "bad lists", sentence: "2 lists were not accepted:", codes: ["empty-file", "not-a-property-list"],
             commands: ["syncagent list -- -b.plist", "syncagent list 'a b.plist'"]
         ) {
             var rejected = StatusReport.List(name: "-b.plist", state: .rejected)
@@ -365,7 +365,7 @@ struct StatusVerdictTests {
     }
 
     @Test(
-        "the verdict in words tells what failed, and how much of it",
+        "the verdict tells what failed, and how much of it",
         arguments: [
             ([7], [], "7 icons failed [http-404]."), ([7, 1], [], "8 icons failed:"),
             ([7, 1], ["a"], "8 icons failed, 1 list was not accepted:"),
@@ -381,26 +381,24 @@ struct StatusVerdictTests {
         report.icons.failed = icons.reduce(0, +)
         report.lists += lists.map { StatusReport.List(name: ListName($0 + ".plist"), state: .rejected) }
         for index in report.lists.indices { report.lists[index].code = report.lists[index].name.text }
-        #expect(report.verdict.words == words)
-        // What scripts read stays as it was.
-        #expect(!report.json.line.contains("not accepted:") && !report.json.line.contains("remedy"))
+        #expect(report.verdict.sentence == words)
+        #expect(report.json.line.contains(words) && !report.json.line.contains("remedy"))
     }
 
-    @Test("the verdict in words tells an urgent problem first, and problems of other kinds by their number")
+    @Test("the verdict tells an urgent problem first, and problems of other kinds by their number")
     func urgentWords() {
         var report = Self.wells[0].report
         report.eviction = .held("most images")
         report.failures = [StatusReport.Failure(code: "dns", icons: 2, example: "https://a/", list: nil, message: "x")]
-        #expect(report.verdict.words == "2 icons failed, 1 more problem:")
+        #expect(report.verdict.sentence == "2 icons failed, 1 more problem:")
         report.storage = .init(damaged: "/state")
-        #expect(report.verdict.words == "2 icons failed, 2 more problems:")
+        #expect(report.verdict.sentence == "2 icons failed, 2 more problems:")
         (report.downloads.reason, report.downloads.code, report.downloads.blocked) = ("1 B is free", "disk-full", 1)
-        #expect(report.verdict.words == "DISK FULL: 1 icon is pending, and 2 icons failed, 2 more problems:")
+        #expect(report.verdict.sentence == "DISK FULL: 1 icon is pending, and 2 icons failed, 2 more problems:")
         report.failures = []
-        #expect(report.verdict.words == "DISK FULL: 1 icon is pending, and 2 more problems:")
+        #expect(report.verdict.sentence == "DISK FULL: 1 icon is pending, and 2 more problems:")
         report.state = .stopped
-        #expect(report.verdict.words?.hasPrefix("The agent is stopped. DISK FULL: ") == true)
-        #expect(Self.wells[0].report.verdict.words == nil)
+        #expect(report.verdict.sentence.hasPrefix("The agent is stopped. DISK FULL: "))
     }
 
     @Test(

@@ -17,38 +17,26 @@ package struct StatusVerdict: Encodable, Equatable, Sendable {
     package var sentence: String
     /// The command that starts the agent, if it is stopped and its configuration is valid.
     package var command: String?
-    /// The sentence with the failures in place of the number of problems; `nil` without a problem.
-    ///
-    /// Not encoded.
-    package var words: String?
-
-    private enum CodingKeys: CodingKey {
-        case level, sentence, command
-    }
 }
 
 extension StatusReport {
     package var verdict: StatusVerdict { verdict(for: CommandContext()) }
 
     package func verdict(for context: CommandContext) -> StatusVerdict {
-        let all = problems(for: context)
-        let problems = all.filter { $0.severity == .problem }
+        let problems = problems(for: context).filter { $0.severity == .problem }
         let stopped = state == .stopped ? "The agent is stopped. " : ""
         // The agent does not start with an invalid configuration.
         let canStart = state == .stopped && configuration.error == nil
         let start = canStart ? context.start.map(context.command) : nil
         if let first = problems.first {
-            let more = counted(problems.count - 1, "more problem")
-            let sentence = headline(first, problems.count, others: more, notices: all.count - problems.count)
-            let words =
+            let sentence =
                 switch problems.count {
-                case 1: sentence
+                case 1: headline(first) + "."
                 case _ where first.isUrgent:
-                    headline(first, problems.count, others: Self.words(for: problems.dropFirst(), isMore: true))
+                    headline(first) + ", and \(Self.words(for: problems.dropFirst(), isMore: true)):"
                 default: Self.words(for: problems[...]) + ":"
                 }
-            return StatusVerdict(
-                level: .problem, sentence: stopped + sentence, command: start, words: stopped + words)
+            return StatusVerdict(level: .problem, sentence: stopped + sentence, command: start)
         }
         switch state {
         case .stopped, .unknown:
@@ -88,28 +76,22 @@ extension StatusReport {
         return parts.joined(separator: ", ")
     }
 
-    private func headline(_ first: StatusProblem, _ count: Int, others more: String, notices: Int = 0) -> String {
-        guard count == 1 || first.isUrgent else {
-            return "\(count) problems\(notices > 0 ? ", \(counted(notices, "notice"))" : ""):"
-        }
+    private func headline(_ first: StatusProblem) -> String {
         let wait = downloads.blocked > 0 ? waiting(downloads.blocked) : nil
-        let text =
-            switch first.known {
-            case .diskFull: "DISK FULL: \(wait ?? "no new image can be stored")"
-            case .outOfResources: "LIMIT REACHED: \(wait ?? "the agent cannot continue")"
-            case .paused: "PAUSED: \(wait ?? "no icon is refreshed")"
-            case .evictionHeld: "EVICTION HELD: a change of the lists retired most images"
-            case .evictionSuspended: "EVICTION SUSPENDED: it is unknown what the lists name"
-            case .networkLogin: "NETWORK LOGIN: \(counted(first.count, "icon")) \(first.count == 1 ? "waits" : "wait")"
-            case .configurationRejected where !reachable:
-                "CONFIGURATION REJECTED: the agent does not start with it"
-            case .configurationRejected: "CONFIGURATION REJECTED: the previous settings stay in force"
-            case .publicationFailed: "CACHE NOT WRITABLE: nothing can be published"
-            case .manifestUnreadable: "CACHE DAMAGED: the manifest cannot be read"
-            case .agentUnknown: "UNKNOWN: this user cannot see whether an agent is running"
-            default: first.capitalized + " [\(first.code)]"
-            }
-        return text + (count == 1 ? "." : ", and \(more):")
+        return switch first.known {
+        case .diskFull: "DISK FULL: \(wait ?? "no new image can be stored")"
+        case .outOfResources: "LIMIT REACHED: \(wait ?? "the agent cannot continue")"
+        case .paused: "PAUSED: \(wait ?? "no icon is refreshed")"
+        case .evictionHeld: "EVICTION HELD: a change of the lists retired most images"
+        case .evictionSuspended: "EVICTION SUSPENDED: it is unknown what the lists name"
+        case .networkLogin: "NETWORK LOGIN: \(counted(first.count, "icon")) \(first.count == 1 ? "waits" : "wait")"
+        case .configurationRejected where !reachable: "CONFIGURATION REJECTED: the agent does not start with it"
+        case .configurationRejected: "CONFIGURATION REJECTED: the previous settings stay in force"
+        case .publicationFailed: "CACHE NOT WRITABLE: nothing can be published"
+        case .manifestUnreadable: "CACHE DAMAGED: the manifest cannot be read"
+        case .agentUnknown: "UNKNOWN: this user cannot see whether an agent is running"
+        default: first.capitalized + " [\(first.code)]"
+        }
     }
 
     private var onDisk: String {

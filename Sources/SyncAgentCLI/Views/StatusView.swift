@@ -95,7 +95,7 @@ struct StatusView {
             case .problem: .boldRed
             }
         let start = verdict.command.map { [StyledText("  $ " + $0, .bold)] } ?? []
-        return StyledText(verdict.words ?? verdict.sentence, style).wrapped(to: width) + start
+        return StyledText(verdict.sentence, style).wrapped(to: width) + start
     }
 
     // MARK: Problems
