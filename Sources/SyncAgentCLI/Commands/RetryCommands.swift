@@ -41,7 +41,8 @@ struct RetryCommand: AsyncParsableCommand {
     func run() async throws {
         try await configuration.request(
             IconSelection(names: names, failed: failed), "retried",
-            or: "Nothing to retry: no icon failed, waits for its server, or could not be rendered.", output
+            or: "Nothing to retry: no icon that can be requested failed or waits, and none could not be rendered.",
+            output
         ) { try await $0.retry($1) }
     }
 }

@@ -91,7 +91,7 @@ extension IconBook {
         case .queued(_, let origin): return becomesFull || downloads.queue.isHeld(origin: origin)
         case .fetching: return becomesFull
         case .staged, .blocked: return false
-        case .idle where absence(of: url) != nil: return false
+        case .idle where absence(of: url) != nil || icon.isRefused: return false
         case .idle: return icon.hasFailed || sources.isWaiting(url) || isRefresh && icon.hasImage && !icon.isInline
         }
     }

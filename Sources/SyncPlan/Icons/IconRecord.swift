@@ -93,6 +93,8 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
     var hasImage: Bool { image != nil }
     var hasStaged: Bool { if case .staged = phase { true } else { false } }
     var hasFailed: Bool { _failure.isFull }
+    /// Whether no request can succeed until its lists or the settings change: its URL is refused, or damaged data.
+    var isRefused: Bool { failure.map { $0.nextAttempt == nil && $0.code != .fetch(.overLimit) } ?? false }
     var isFullRequested: Bool { fullRequest == .wanted || fullRequest == .sent }
 
     /// The state in a list document, once a staged image is published.

@@ -44,6 +44,20 @@ struct SelectionScenarioTests {
         #expect(agent.plan.status.icons.ready == expected.count)
     }
 
+    @Test("a retry counts no icon that can never be requested")
+    func refused() throws {
+        let data: IconURL = "data:image/png;base64,AAAA"
+        let refused: [IconURL] = ["ftp://h.example/1", "https://u:p@h.example/1", "https://h.example:70000/1", data]
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": refused + [Self.other]])
+        try agent.finish(data, .failed(FetchFailure.status(404).forGood))
+        try agent.finish(Self.other, .failed(.status(404)))
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.failed == 5)
+        #expect(agent.countDue(IconSelection(failed: true), isRefresh: false) == 1)
+        #expect(agent.countDue(IconSelection(urls: refused), isRefresh: false) == 0)
+    }
+
     @Test("a large selection has each icon once, in parts")
     func parts() throws {
         let agent = try Self.failed(.failed(.status(404)))
