@@ -24,7 +24,7 @@ package struct PurgeReport: Codable, Equatable, Sendable {
     package var sentence: String {
         let reason = reason ?? "the reason is not known"
         return switch state {
-        case .done: "Purged: the cache is empty, and everything is downloaded again."
+        case .done: "Purged: everything is downloaded again. Images that a reader leases stay until the lease ends."
         case .underWay: "The purge is still running."
         case .refused: "Not purged: \(reason)."
         case .failed where files > 0: "Partly purged: \(counted(files, "file")) could not be removed (\(reason))."
