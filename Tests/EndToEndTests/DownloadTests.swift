@@ -64,6 +64,15 @@ struct DownloadTests {
                 try await expectReasons(world)
             }
             try await expectReasons(world)
+            // A list that was not published yet.
+            let later = "\(base)/later.png"
+            try world.agent.drop(propertyList([("Later", later)]), as: "later.plist")
+            try await waitUntil { try await world.agent.call("why", later).code == 0 }
+            expectContains(
+                try await world.agent.call("why", later).output, "later.plist", "pending", "download at the next start")
+            let path = try await world.agent.call("path", later)
+            #expect(path.code == 1)
+            expectContains(path.messages, "\(later) has not been published yet.")
         }
     }
 

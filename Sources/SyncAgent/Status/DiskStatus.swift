@@ -57,11 +57,19 @@ package struct DiskStatus: Sendable {
 
     /// The state of a URL as the folders show it; `nil` if they do not have it.
     ///
+    /// Lists are read only if no published one names it, and no agent runs.
+    ///
     /// - Throws: ``IconCacheError`` if the cache cannot be read.
-    package func report(on url: IconURL) throws -> IconReport? {
-        let restored = restore()
+    package func report(on url: IconURL, agent: LockState = .free) async throws -> IconReport? {
+        var restored = restore()
         if let trouble = restored.trouble { throw trouble }
         var report = restored.plan.report(on: url, now: AgentClock.wallTime)
+        if agent == .free, report?.lists.isEmpty ?? true {
+            _ = await readLists(into: &restored.plan)
+            report = restored.plan.report(on: url, now: AgentClock.wallTime) ?? report
+            // The plan would download it now.
+            if report?.state == .pending { report?.next = "download at the next start" }
+        }
         if !restored.hasMemory {
             report?.next = "unknown: the state of the agent cannot be read"
             report?.failure?.nextAttempt = nil

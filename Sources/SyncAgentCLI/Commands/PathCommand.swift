@@ -66,7 +66,7 @@ struct PathCommand: AsyncParsableCommand {
 
     func run() async throws {
         let cache = IconCache(at: try await configuration.cacheFolder())
-        let app = try entry(in: cache)
+        let app = try await entry(in: cache)
         let url = app.icon
         switch app.state {
         case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.")
@@ -105,12 +105,16 @@ struct PathCommand: AsyncParsableCommand {
     }
 
     /// The entry of the app or URL on the command line.
-    private func entry(in cache: IconCache) throws -> AppListDocument.App {
+    private func entry(in cache: IconCache) async throws -> AppListDocument.App {
         if let name = app { return try cache.app(named: name, in: list) }
         guard let url else { throw Exit.with(.usage) }
         // Resolve a URL shortened as in tables; any other URL is taken literally.
         let whole = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cache.folder) ?? url : url
         guard let entry = try cache.entry(forIcon: whole) else {
+            // A list that was not published yet may name it.
+            if try await !(configuration.report(on: whole)?.report.lists.isEmpty ?? true) {
+                throw Exit.because("\(shown(whole)) has not been published yet.")
+            }
             throw Exit.because("No app list names \(shown(whole)).\(Suggestion.icon(for: whole, in: cache.folder))")
         }
         return entry

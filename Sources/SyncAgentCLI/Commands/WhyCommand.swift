@@ -83,16 +83,27 @@ struct WhyCommand: AsyncParsableCommand {
 
     private typealias Known = (report: IconReport, isFromDisk: Bool)
 
-    private func report(on url: IconURL) async throws -> Known? {
-        let (answer, _) = try await configuration.askIfPossible { client -> IconReport?? in
+    private func report(on url: IconURL) async throws -> Known? { try await configuration.report(on: url) }
+}
+
+extension Configuration {
+    /// The state of an icon from the running agent, else from the folders; `nil` if it is unknown.
+    func report(on url: IconURL) async throws -> (report: IconReport, isFromDisk: Bool)? {
+        let (answer, agent) = try await askIfPossible { client -> IconReport?? in
             guard let known = try await client.report(on: url) else { return nil }
             guard var report = known, report.state == .retired else { return known }
             report.eviction = try await client.evictionReport(on: url)?.icons.first?.reason
             return report
         }
         if let known = answer { return known.map { ($0, false) } }
-        let status = try configuration.diskStatus(try configuration.settingsOrWarning())
-        guard var report = try Exit.with(.attention, { try status.report(on: url) }) else { return nil }
+        let status = try diskStatus(try settingsOrWarning())
+        let known: IconReport?
+        do {
+            known = try await status.report(on: url, agent: agent)
+        } catch {
+            throw Exit.because("\(error)")
+        }
+        guard var report = known else { return nil }
         if report.state == .retired {
             report.eviction =
                 report.isShownElsewhere

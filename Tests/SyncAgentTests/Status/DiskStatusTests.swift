@@ -77,6 +77,23 @@ struct DiskStatusTests {
         }
     }
 
+    @Test("an icon that only a list names which was not published yet is pending")
+    func pending() async throws {
+        try await withFolders { folders in
+            let new: IconURL = "https://e.org/new"
+            try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"])
+            try write("(\"\(new)\")", to: folders.lists.appending("new.plist"))
+            let status = DiskStatus(
+                folders: folders, settings: Settings(), parser: BuiltProducts.path("syncagent-parse"))
+            try await waitUntil { try await status.report(on: new) != nil }
+            let report = try #require(try await status.report(on: new))
+            #expect(report.state == "pending" && report.lists == ["new.plist"])
+            #expect(report.holds.isEmpty && report.failure == nil)
+            #expect(try await status.report(on: new, agent: .held(nil)) == nil, "its lists may be others")
+            #expect(try await status.report(on: "https://e.org/other") == nil)
+        }
+    }
+
     @Test("images that an agent wrote and named for a publication that did not follow are not retired")
     func unpublished() async throws {
         try await withFolders { folders in
@@ -112,7 +129,7 @@ struct DiskStatusTests {
             let status = DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
             let report = await status.report(agent: .held(nil))
             #expect(report.generation == 1 && report.icons.ready == 1 && report.publication.error == nil)
-            #expect(try status.report(on: "https://e.org/a")?.state == "ready")
+            #expect(try await status.report(on: "https://e.org/a")?.state == "ready")
         }
     }
 }
