@@ -48,6 +48,24 @@ struct VerifyTests {
         }
     }
 
+    @Test("verify --repair has a running agent write a manifest again that is gone, alone or with the whole cache")
+    func lostManifest() async throws {
+        try await World.with { plain in
+            let world = plain.setting("SYNCAGENT_LISTS_RESCAN", "1h")
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in
+                for removal in ["rm manifest.json", "echo nonsense > new; mv -f new manifest.json", "rm -rf ./*"] {
+                    try await world.published(["Mail"])
+                    try await Tool.run("sh", "-ec", "cd '\(world.agent.cache)'; \(removal)")
+                    let repair = try await world.agent.call("verify", "--repair")
+                    #expect(repair.code == 1, "\(removal)")
+                    expectContains(repair.messages, "The agent is writing it again")
+                    try await waitUntil { try await world.agent.call("verify").code == 0 }
+                }
+            }
+        }
+    }
+
     @Test("verify --repair restores files from their second names, and has a running agent download the other images")
     func repair() async throws {
         try await World.with { world in

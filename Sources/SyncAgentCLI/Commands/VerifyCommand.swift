@@ -31,7 +31,13 @@ struct VerifyCommand: AsyncParsableCommand {
 
     func run() async throws {
         let folders = try configuration.folders()
-        let result = try await verify(folders.cache)
+        let result: Verification
+        do {
+            result = try await verify(folders.cache)
+        } catch let error as IconCacheError {
+            if repair { throw try await repairManifest(error) }
+            throw error
+        }
         if output.json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
         guard !result.damage.isEmpty else { return }
         if repair {
@@ -54,6 +60,20 @@ struct VerifyCommand: AsyncParsableCommand {
             }
             display.show([StyledText("\(done * 100 / max(total, 1))% of \(counted(total, "image"))")])
         }
+    }
+
+    /// Has a running agent write a manifest again that is missing or damaged; returns the error to end with.
+    private func repairManifest(_ error: IconCacheError) async throws -> any Error {
+        let problem: String
+        switch error {
+        case .noCache(let path): problem = "There is no icon cache at \(path)"
+        case .damaged(let path, let reason): problem = "\(path) is damaged: \(printable(reason))"
+        case .unreadable, .unknownFormat: return error
+        }
+        guard try await configuration.askIfRunning({ try await $0.repair([]) }) != nil else { return error }
+        return Exit.because(
+            "\(problem). The agent is writing it again, and downloads images that are missing. Verify again with: "
+                + configuration.command("syncagent verify"), code: .attention)
     }
 
     private func repair(_ result: Verification, _ folders: AgentFolders) async throws {
