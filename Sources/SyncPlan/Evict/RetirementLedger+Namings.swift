@@ -23,7 +23,7 @@ extension RetirementLedger {
             var found: Set<IconURL> = []
             for document in documents.values where document.since != nil {
                 found.formUnion(icons.lazy.filter { document.icons.contains($0.key) }.map(\.value))
-                found.formUnion(document.apps.lazy.compactMap(\.last?.url).filter(urls.contains))
+                found.formUnion(document.apps.lazy.map(\.last.url).filter(urls.contains))
             }
             return found
         }

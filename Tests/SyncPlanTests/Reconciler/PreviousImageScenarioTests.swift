@@ -481,6 +481,7 @@ struct PreviousImageScenarioTests {
         #expect(Self.previous(agent) == [nil])
         try agent.scan("2.plist", apps: [Self.app("2", "2")])
         try agent.finish("https://h.example/2.png", with: "2")
+        try agent.pass(.seconds(60))
         try Self.fail(&agent)
         #expect(agent.disk.current?.lists["2.plist"] != nil && agent.plan.status.publication.error == nil)
     }
