@@ -40,7 +40,8 @@ extension Remembered {
         try MemoRows(database).forEach { kind, key, json in
             switch kind {
             case .icon:
-                guard let memo = IconMemo(url: IconURL(key), json: json) else {
+                // No agent stores as much of an icon.
+                guard json.count <= 1 << 20, let memo = IconMemo(url: IconURL(key), json: json) else {
                     throw MemoRows.InvalidRow(kind: kind)
                 }
                 icons.append(memo)

@@ -111,8 +111,8 @@ struct PathCommand: AsyncParsableCommand {
         // Resolve a URL shortened as in tables; any other URL is taken literally.
         let whole = try Suggestion.isShown(url) ? Suggestion.whole(url, in: cache.folder) ?? url : url
         guard let entry = try cache.entry(forIcon: whole) else {
-            // A list that was not published yet may name it.
-            if try await !(configuration.report(on: whole)?.report.lists.isEmpty ?? true) {
+            // A list that was not published yet may name it; where the lists cannot be read, the cache alone counts.
+            if let found = try? await configuration.report(on: whole), !found.report.lists.isEmpty {
                 throw Exit.because("\(shown(whole)) has not been published yet.")
             }
             throw Exit.because("No app list names \(shown(whole)).\(Suggestion.icon(for: whole, in: cache.folder))")

@@ -107,7 +107,7 @@ extension IconBook {
         while places > 0, let url = admission.rest.popLast() {
             // One with a next attempt was requested already, and waits for its origin or a source.
             guard let icon = catalog.icons[url], icon.failure?.code == .fetch(.overLimit), icon.phase == .idle,
-                icon.failure?.nextAttempt == nil, refusal(of: url) == nil
+                icon.failure?.nextAttempt == nil, isRequested(url), refusal(of: url) == nil
             else { continue }
             apply(.retried(turn.now), to: url, in: &turn)
             places -= 1

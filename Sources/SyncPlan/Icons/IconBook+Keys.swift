@@ -18,9 +18,11 @@ extension IconBook {
         let lists = catalog.lists.sorted {
             ($0.value.source?.modified ?? .distantPast, $0.key) < ($1.value.source?.modified ?? .distantPast, $1.key)
         }
-        for url in retired.map(\.1) + lists.flatMap(\.value.entries.icons) {
-            if let key = settings.keys.key(of: url) { keyGroups.add(url, key) }
-        }
+        keyGroups.add(keyed(retired.map(\.1) + lists.flatMap(\.value.entries.icons)))
+    }
+
+    private func keyed(_ urls: [IconURL]) -> [(url: IconURL, key: IconURL)] {
+        urls.compactMap { url in settings.keys.key(of: url).map { (url, $0) } }
     }
 
     /// Changes the groups as a list changed; URLs that it names now get the newest image of their group.
@@ -28,17 +30,36 @@ extension IconBook {
         guard !settings.keys.isEmpty else { return }
         keyGroups.retire(diff.removed) { [icons = catalog.icons] in icons[$0]?.isReferenced == true }
         guard !diff.added.isEmpty else { return }
-        for url in catalog.lists[list]?.entries.icons ?? [] where diff.added.contains(url) {
-            guard let key = settings.keys.key(of: url) else { continue }
-            let newest = keyGroups[key].last { catalog.icons[$0]?.hasImage == true }
-            keyGroups.add(url, key)
-            if let newest, newest != url, !isOlder(newest, than: url) { inherit(from: newest, to: url, in: &turn) }
-            // Only the newest URL is requested.
-            for id in keyGroups.others(of: url).compactMap({ catalog.icons.id(of: $0) })
-            where catalog.icons[id].icon.isQueued {
-                dequeue(id, in: &turn)
+        let named = keyed((catalog.lists[list]?.entries.icons ?? []).filter(diff.added.contains))
+        let keys = Set(named.lazy.map(\.key))
+        // The newest icon of each group that has an image.
+        var newest: [IconURL: IconURL] = [:]
+        for key in keys { newest[key] = newestImage(of: keyGroups[key]) }
+        keyGroups.add(named)
+        for (url, key) in named {
+            if let source = newest[key], source != url, !isOlder(source, than: url) {
+                inherit(from: source, to: url, in: &turn)
+            }
+            if catalog.icons[url]?.hasImage == true { newest[key] = url }
+        }
+        // Only the newest URL is requested.
+        for url in keys.sorted().flatMap({ keyGroups[$0].dropLast() }) {
+            if let id = catalog.icons.id(of: url), catalog.icons[id].icon.isQueued { dequeue(id, in: &turn) }
+        }
+    }
+
+    /// Gives icons without an image that of their group, as if an earlier run ended before it passed that on.
+    mutating func inheritMissing(in turn: inout Turn) {
+        for group in keyGroups.shared {
+            guard let source = newestImage(of: group) else { continue }
+            for url in group where catalog.icons[url]?.isReferenced == true && catalog.icons[url]?.hasImage == false {
+                inherit(from: source, to: url, in: &turn)
             }
         }
+    }
+
+    private func newestImage(of group: [IconURL]) -> IconURL? {
+        group.last { catalog.icons[$0]?.hasImage == true }
     }
 
     /// Whether an icon's response is known to be older than that of another one, as if an earlier run ended before it
@@ -55,18 +76,13 @@ extension IconBook {
             || keyGroups.group(of: url).last { catalog.icons[$0]?.isReferenced == true }.map { $0 == url } ?? true
     }
 
-    /// The other icons of the groups of these URLs.
-    func others(of urls: Set<IconURL>) -> Set<IconURL> {
-        keyGroups.isEmpty ? [] : Set(urls.flatMap { keyGroups.others(of: $0) })
-    }
-
-    /// Decides icons that may be the newest of their group now.
+    /// Decides icons that may be the newest of their group now; one that waited for another one is requested.
     mutating func requestNewest(of urls: Set<IconURL>, in turn: inout Turn) {
         for url in urls.sorted() {
             guard let id = catalog.icons.id(of: url), catalog.icons[id].icon.isReferenced, isRequested(url) else {
                 continue
             }
-            if catalog.icons[id].icon.hasFailed {
+            if let failure = catalog.icons[id].icon.failure, failure.nextAttempt == nil {
                 apply(.retried(turn.now), to: id, in: &turn)
             } else {
                 decide(id, in: &turn)
@@ -78,7 +94,8 @@ extension IconBook {
     mutating func share(_ event: IconEvent, of url: IconURL, in turn: inout Turn) {
         switch event {
         case .published, .confirmed, .ended(.confirmed, _):
-            for other in keyGroups.others(of: url) where catalog.icons[other]?.isReferenced == true {
+            for other in keyGroups.others(of: url)
+            where catalog.icons[other]?.isReferenced == true && !isOlder(url, than: other) {
                 inherit(from: url, to: other, in: &turn)
             }
         case .failed(let failure), .ended(.failed(let failure), _):
@@ -111,8 +128,9 @@ extension IconBook {
     mutating func resetKeys(in turn: inout Turn) {
         let before = keyGroups.shared
         groupKeys()
-        for url in Set(before).union(keyGroups.shared).sorted() where catalog.icons[url]?.isReferenced == true {
-            apply(.expires(turn.now), to: url, in: &turn)
+        for url in Set((before + keyGroups.shared).joined()).sorted() where catalog.icons[url]?.isReferenced == true {
+            let hasFailed = catalog.icons[url]?.hasFailed == true
+            apply(hasFailed ? .retried(turn.now) : .expires(turn.now), to: url, in: &turn)
         }
     }
 }

@@ -10,13 +10,13 @@ extension IconBook {
     /// Applies the URLs that lists newly name and no longer name.
     mutating func applyDiff(_ diff: IconDiff, in turn: inout Turn) {
         returnImages(to: diff.added, in: &turn)
-        let left = others(of: diff.removed)
+        let grouped = keyGroups.isEmpty ? [] : keyGroups.members(sharing: diff.added.union(diff.removed))
         // A queued icon may count for a shorter list now, or its list may no longer name it.
         let queued =
             downloads.queue.isEmpty ? [] : diff.added.union(diff.removed).filter { catalog.icons[$0]?.isQueued == true }
         // Another list may name what this one dropped: renaming a list cancels nothing.
         for url in diff.removed where catalog.icons[url]?.isReferenced == false { retire(url, in: &turn) }
-        requestNewest(of: left, in: &turn)
+        requestNewest(of: grouped, in: &turn)
         for url in diff.added { retry(url, after: .authRefused, in: &turn) }
         for url in queued {
             if let id = catalog.icons.id(of: url) { downloads.queue.move(url, to: catalog.shortestList(naming: id)) }

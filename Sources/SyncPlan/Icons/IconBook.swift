@@ -153,6 +153,7 @@ struct IconBook: Sendable {
 
     /// Decides all icons at the start, including refused URLs, which this version may allow.
     mutating func decideAll(in turn: inout Turn) {
+        inheritMissing(in: &turn)
         var dueTimes: [(icon: IconID, time: Timestamp)] = []
         let ids = catalog.icons.ids
         dueTimes.reserveCapacity(ids.count)

@@ -11,16 +11,23 @@ struct KeyGroups: Sendable {
 
     var isEmpty: Bool { keys.isEmpty }
 
-    /// Adds an icon that a list names now, as the newest of its group.
-    mutating func add(_ url: IconURL, _ key: IconURL) {
-        if keys.updateValue(key, forKey: url) != nil { groups[key]?.removeAll { $0 == url } }
-        groups[key, default: []].append(url)
+    /// Adds icons that a list names now, in its order, as the newest of their groups; O(*n*) in the number of these icons
+    /// and of the members of their groups.
+    mutating func add(_ named: [(url: IconURL, key: IconURL)]) {
+        let known = named.filter { keys.updateValue($0.key, forKey: $0.url) != nil }
+        let moved = Set(known.lazy.map(\.url))
+        for key in Set(known.lazy.map(\.key)) { groups[key]?.removeAll(where: moved.contains) }
+        // An icon that is named several times counts where it is named last.
+        var seen: Set<IconURL> = []
+        for (url, key) in named.reversed().filter({ seen.insert($0.url).inserted }).reversed() {
+            groups[key, default: []].append(url)
+        }
     }
 
     /// Moves icons that no list names any more before those of their groups that lists name.
     mutating func retire(_ urls: Set<IconURL>, isReferenced: (IconURL) -> Bool) {
-        for url in urls {
-            guard let key = keys[url], let group = groups[key], group.count > 1 else { continue }
+        for key in Set(urls.lazy.compactMap { [keys] in keys[$0] }) {
+            guard let group = groups[key], group.count > 1 else { continue }
             groups[key] = group.filter { !isReferenced($0) } + group.filter(isReferenced)
         }
     }
@@ -43,6 +50,12 @@ struct KeyGroups: Sendable {
     /// All icons of an icon's group, the oldest first; only the icon itself if it has no group.
     func group(of url: IconURL) -> [IconURL] { keys[url].flatMap { groups[$0] } ?? [url] }
 
-    /// The icons that share their key with others.
-    var shared: [IconURL] { groups.values.filter { $0.count > 1 }.flatMap(\.self) }
+    /// The groups of more than one icon, by their first icons.
+    var shared: [[IconURL]] { groups.values.filter { $0.count > 1 }.sorted { $0[0] < $1[0] } }
+
+    /// The members of the groups of these icons, without groups of one.
+    func members(sharing urls: Set<IconURL>) -> Set<IconURL> {
+        let found = Set(urls.lazy.compactMap { keys[$0] }).lazy.compactMap { groups[$0] }
+        return Set(found.filter { $0.count > 1 }.joined())
+    }
 }

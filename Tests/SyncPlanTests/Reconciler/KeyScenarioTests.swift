@@ -203,4 +203,72 @@ struct KeyScenarioTests {
         #expect(agent.requests.count == 5 && agent.plan.status.icons.ready == 5)
         #expect(!agent.events.contains { $0.kind == .iconRetired })
     }
+
+    @Test("a URL that failed with its group is requested once it is the newest")
+    func newestAfterFailure() throws {
+        var agent = try Self.scenario()
+        try agent.scan(["1.plist": [Self.url(1, 1)]])
+        try agent.finish(Self.url(1, 1), .failed(.status(404)))
+        try agent.scan(["2.plist": [Self.url(1, 2)]])
+        try agent.finish(Self.url(1, 2), .failed(.status(404)))
+        try agent.scan(["3.plist": [Self.url(1, 1)]])
+        #expect(Array(agent.downloads.keys) == [Self.url(1, 1)])
+        try Self.settle(&agent)
+        #expect(agent.plan.status.icons.failed == 0 && agent.plan.status.icons.ready == 2)
+    }
+
+    @Test("at a start, an icon without an image gets that of its group, also if the rule is new")
+    func missingAtStart() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.url(1, 1)], "2.plist": [Self.url(1, 2)]])
+        try agent.finish(Self.url(1, 1), with: "1")
+        try agent.finish(Self.url(1, 2), .failed(.status(404)))
+        try agent.finishJobs()
+        agent.settings = try Self.scenario().settings
+        try agent.restart()
+        try agent.scan()
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.ready == 2 && agent.requests.count == 2)
+    }
+
+    @Test("a download that began before a newer URL came passes no older image on")
+    func olderDownload() throws {
+        var agent = try Self.scenario()
+        try agent.scan(["1.plist": [Self.url(1, 1)]])
+        let began = agent.now
+        agent.now = agent.now + .seconds(1)
+        try agent.scan(["2.plist": [Self.url(1, 2)]])
+        try agent.finish(Self.url(1, 2), with: "new")
+        let old = Sample.response(etag: "old", at: began)
+        try agent.finish(Self.url(1, 1), .image(agent.stage(Sample.image("old")), old))
+        try agent.finishJobs()
+        try agent.pass(.seconds(60))
+        try agent.finishJobs()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("new"))])
+    }
+
+    @Test("a list with many URLs of one key costs each the same, also when it leaves")
+    func manyOfOneKey() throws {
+        try expectLinearTime(from: 200) { count in
+            var agent = try Self.scenario()
+            try agent.scan(["1.plist": (0..<count).map { Self.url(1, $0) }])
+            try Self.settle(&agent)
+            try agent.scan(["1.plist": (0..<count).map { Self.url(1, count + $0) }])
+            try agent.finishJobs()
+            #expect(agent.plan.status.icons.ready == count && agent.requests.count == 1)
+        }
+    }
+
+    @Test("a group has its icons in the order in which they were retired, and then named last")
+    func groups() {
+        var groups = KeyGroups()
+        groups.add([("a", "k"), ("b", "k"), ("c", "k"), ("a", "k"), ("x", "l")])
+        #expect(groups["k"] == ["b", "c", "a"] && groups.others(of: "c") == ["b", "a"])
+        groups.add([("d", "k"), ("b", "k")])
+        #expect(groups["k"] == ["c", "a", "d", "b"])
+        groups.retire(["d", "b"]) { $0 != "d" && $0 != "b" }
+        #expect(groups["k"] == ["d", "b", "c", "a"])
+        #expect(groups.members(sharing: ["c", "x"]) == ["a", "b", "c", "d"])
+        #expect(groups.shared == [["d", "b", "c", "a"]])
+    }
 }
