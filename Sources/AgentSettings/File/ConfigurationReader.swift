@@ -23,7 +23,7 @@ struct ConfigurationReader {
             let key = SettingKey.named(flaw.key.joined(separator: "."))
             report(flaw.message + (key.map { " \($0.name) takes \(Self.form(of: $0))." } ?? ""), at: line)
         }
-        // With so many problems, the values are not checked: nobody corrects all of them at once.
+        // The values of a file with so many problems are not checked: their problems would be reported after the limit.
         guard problemCount <= Self.mostProblems else { return }
         for item in toml.items where toml.flaws[item.line] == nil && !toml.isInElement(item.key) {
             if item.key == [Self.keyTable], item.value == .array([.table]) { continue }

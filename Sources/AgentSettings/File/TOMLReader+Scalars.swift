@@ -29,7 +29,7 @@ extension TOMLReader {
         throw isLong ? Self.endless : .syntax("the quotes at the end of a string are missing")
     }
 
-    /// Reads an escape sequence after its backslash; an invalid sequence is a flaw of its line, and reading goes on.
+    /// Reads an escape sequence after its backslash; an invalid sequence is a flaw of its line, and does not end the string.
     private mutating func readEscape(isLong: Bool) -> [UInt8] {
         let start = index
         skipSpace()

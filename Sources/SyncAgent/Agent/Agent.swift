@@ -178,7 +178,7 @@ package struct Agent: Sendable {
             }
         }
         restored.buildCatalog()
-        // The room of the documents, of which the rest of a start needs little, would stay resident until the agent rests.
+        // The memory of the documents is free now, and would stay resident until the agent is idle.
         HeapTrimmer.trim()
         let store = try await opening
         restored.memory = store.remembered

@@ -120,7 +120,7 @@ package final class StagedImages: Sendable {
     func named(_ name: String, at path: String, _ url: IconURL) {
         state.withLock { state in
             state.places[name] = .ahead(path, named: url)
-            // If somebody removed the name of an earlier image, it is that of this one now.
+            // An earlier image of the URL has lost the name: whoever discards that image must leave the name alone.
             guard let earlier = state.named.updateValue(name, forKey: url) else { return }
             if case .ahead(let path, _) = state.places[earlier] { state.places[earlier] = .ahead(path) }
         }

@@ -42,7 +42,7 @@ package struct Reconciler: Sendable {
     ) {
         turn = Turn(at: now, seed: seed)
         var known = restored.moveCatalog()
-        var (catalog, ledger) = known.take()
+        var (catalog, ledger) = known.moveOut()
         ledger.setSupersessions(restored.memory.superseded, default: now)
         let values = restored.memory.values
         folder = ListsFolder(settings.lists, identity: values.folder)

@@ -77,7 +77,7 @@ struct RestoredCatalog: Sendable {
     }
 
     /// Moves the catalog and the ledger out of `self`: with two owners they would be copied when they change.
-    mutating func take() -> (Catalog, RetirementLedger) {
+    mutating func moveOut() -> (Catalog, RetirementLedger) {
         defer { (catalog, ledger) = (Catalog(), RetirementLedger()) }
         return (catalog, ledger)
     }

@@ -68,12 +68,7 @@ struct AdoptionScenarioTests {
     @Test("adopting a folder that was away shows the previous images of its apps again")
     func previousImages() throws {
         var agent = Self.agent()
-        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
-        try agent.finish(Self.a, with: "x")
-        try agent.finishJobs()
-        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
-        try agent.finishAll(.failed(.status(503)))
-        try agent.finishJobs()
+        try agent.showLastImage("x", of: Self.a, insteadOf: Self.b)
         let away = agent.disk
         try adopt(Self.agent().disk, in: &agent)
         try agent.finishJobs()

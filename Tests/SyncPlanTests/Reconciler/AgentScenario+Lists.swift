@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
+import HTTPRules
 import Reports
 
 @testable import SyncPlan
@@ -43,6 +44,16 @@ extension AgentScenario {
         let source = Sample.source(text.map { IconURL($0) })
         let reading = ListReading(source: source, verdict: Sample.verdict(of: apps))
         try handle(.scanned(.listed(folder, present: Set(lists.keys), changed: [name: reading])))
+    }
+
+    /// Has the app of `1.plist` show the image of its first URL, because that of its second one cannot be downloaded.
+    mutating func showLastImage(_ word: String, of first: IconURL, insteadOf second: IconURL) throws {
+        try scan("1.plist", apps: [AppEntry(id: "m", icon: first)])
+        try finish(first, with: word)
+        try finishJobs()
+        try scan("1.plist", apps: [AppEntry(id: "m", icon: second)])
+        try finishAll(.failed(.status(503)))
+        try finishJobs()
     }
 
     /// Adds a file that names the images in the folder of relative icon names.

@@ -98,12 +98,7 @@ struct PurgedLeaseScenarioTests {
         arguments: Moment.allCases)
     func previousImages(moment: Moment) throws {
         var agent = AgentScenario { $0.cache.grace = .seconds(600) }
-        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
-        try agent.finish(Self.a, with: "x")
-        try agent.finishJobs()
-        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
-        try agent.finishAll(.failed(.status(503)))
-        try agent.finishJobs()
+        try agent.showLastImage("x", of: Self.a, insteadOf: Self.b)
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
         let old = agent.disk.generations.keys.sorted()
         try agent.handle(.purge)
