@@ -15,7 +15,7 @@ struct ValidatorTests {
     private static func version(_ name: String, changed day: Int) -> @Sendable (OriginRequest) -> OriginReply {
         { request in
             let headers = [
-                ("Last-Modified", HTTPDate.format(Self.day(day))), ("Cache-Control", "max-age=1"),
+                ("Last-Modified", HTTPDate.format(Self.day(day))), ("Cache-Control", "max-age=31536000, immutable"),
             ]
             if let since = request.headers["if-modified-since"].flatMap({ HTTPDate.parse($0, now: Self.day(31)) }),
                 since >= Self.day(day)
@@ -36,9 +36,14 @@ struct ValidatorTests {
         }
     }
 
+    /// The redirect to a version, which is the present one for a second.
+    private static func redirect(to path: String) -> OriginReply {
+        OriginReply(status: 302, headers: [("Location", path), ("Cache-Control", "max-age=1")])
+    }
+
     private static func day(_ day: Int) -> Timestamp { Timestamp(sinceEpoch: .seconds(86_400 * (20_454 + day))) }
 
-    @Test("a stale icon is requested with its validators, and fetched anew if its redirect leads elsewhere")
+    @Test("an icon that is stale, or whose redirect is, is requested with its validators, or from elsewhere")
     func revalidation() async throws {
         try await World.with { plain in
             let world = plain.setting("SYNCAGENT_REFRESH_MINIMUM", "1s")
@@ -54,8 +59,7 @@ struct ValidatorTests {
             }
             world.origin.respond(to: "/v1.png", with: Self.version("Mail", changed: 10))
             world.origin.respond(to: "/v2.png", with: Self.version("Maps", changed: 5))
-            world.origin.respond(
-                to: "/icon.png", with: OriginReply(status: 302, headers: [("Location", "/v1.png")]))
+            world.origin.respond(to: "/icon.png", with: Self.redirect(to: "/v1.png"))
             let icons = [("Notes", world.origin.iconURL("Notes")), ("Mail", world.origin.baseURL + "/icon.png")]
             try world.agent.drop(propertyList(icons), as: "apps.plist")
             let cache = IconCache(at: world.agent.cache)
@@ -69,8 +73,7 @@ struct ValidatorTests {
                 #expect(try cache.manifest().generation == generation)
                 #expect(try world.expectWholeCache() == 2)
 
-                world.origin.respond(
-                    to: "/icon.png", with: OriginReply(status: 302, headers: [("Location", "/v2.png")]))
+                world.origin.respond(to: "/icon.png", with: Self.redirect(to: "/v2.png"))
                 let image = Digest.of(IconDrawing("Maps").png())
                 try await world.agent.status { report in
                     let state = (try? cache.document(of: "apps.plist"))?.apps.last?.state

@@ -4,6 +4,10 @@ import CacheFormat
 extension Freshness: CustomStringConvertible {
     /// The computation in one line: `max-age 3600 s, age 120 s when received: fresh for 3480 s`.
     package var description: String {
+        own + (redirectLifetime.map { "; the redirect to it is fresh for \(Self.seconds($0))" } ?? "")
+    }
+
+    private var own: String {
         switch basis {
         case .denied(let denial): return "\(denial.rawValue): never fresh"
         case .unsaid: return "no freshness lifetime given" + (hasValidator ? "" : ", and no validator")

@@ -40,6 +40,8 @@ package struct Freshness: Equatable, Sendable {
     package let receivedAge: ReceivedAge
     package let receivedAt: Timestamp
     package let hasValidator: Bool
+    /// How long the redirects to the response hold after its receipt; `nil` if none says so.
+    package let redirectLifetime: Duration?
 
     /// `longestGuess` limits the heuristic lifetime.
     package init(of response: StoredResponse, longestGuess: Duration = RefreshPolicy().longestGuess) {
@@ -54,10 +56,17 @@ package struct Freshness: Equatable, Sendable {
             apparent: max(response.responseTime - date, .zero))
         receivedAt = response.responseTime
         hasValidator = lastModified != nil || response.entityTag != nil
+        redirectLifetime = response.redirectLifetime
     }
 
-    /// When the response becomes stale; the time of receipt if it was never fresh.
-    package var end: Timestamp { receivedAt + max(lifetime - receivedAge.total, .zero) }
+    /// When the response or a redirect to it becomes stale; the time of receipt if one was never fresh.
+    package var end: Timestamp { receivedAt + min(ownLifetime, redirectLifetime ?? ownLifetime) }
+
+    /// How long the response itself is fresh after its receipt.
+    private var ownLifetime: Duration { max(lifetime - receivedAge.total, .zero) }
+
+    /// Whether a redirect to the response becomes stale before it.
+    package var endsWithRedirect: Bool { redirectLifetime.map { $0 < ownLifetime } ?? false }
 
     /// The age of the response (`current_age`).
     ///
@@ -66,7 +75,9 @@ package struct Freshness: Equatable, Sendable {
         receivedAge.total + max(now - receivedAt, .zero)
     }
 
-    package func isFresh(at now: Timestamp) -> Bool { lifetime > age(at: now) }
+    package func isFresh(at now: Timestamp) -> Bool {
+        lifetime > age(at: now) && redirectLifetime.map { receivedAt + $0 > now } ?? true
+    }
 }
 
 extension Freshness.Basis {

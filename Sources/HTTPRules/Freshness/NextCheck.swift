@@ -32,7 +32,8 @@ package struct NextCheck: Equatable, Sendable {
         let due: Timestamp
         if freshness.basis == .unsaid, !freshness.hasValidator {
             let wanted = freshness.receivedAt + policy.default.jittered(using: &generator)
-            (due, rule) = (min(max(wanted, earliest), latest), .routine)
+            let redirect = freshness.redirectLifetime.map { freshness.receivedAt + $0 } ?? wanted
+            (due, rule) = (min(max(min(wanted, redirect), earliest), latest), .routine)
             guard due != wanted else {
                 // `due` has the jitter already.
                 time = due

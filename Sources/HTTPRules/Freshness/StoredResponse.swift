@@ -15,11 +15,16 @@ package struct StoredResponse: Equatable, Sendable {
     package let requestTime: Timestamp
     package let responseTime: Timestamp
 
+    /// Selects the fields to keep; `redirectLifetime` is kept in whole seconds.
     package init(
-        status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp
+        status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
+        redirectLifetime: Duration? = nil
     ) {
-        self.init(
-            status: status, url: url, kept: Self.kept(of: fields), requestTime: requestTime, responseTime: responseTime)
+        var kept = Self.kept(of: fields)
+        if let seconds = redirectLifetime?.components.seconds {
+            kept = HTTPFields(checked: kept.text + "\(Self.redirect): \(max(seconds, 0))\n")
+        }
+        self.init(status: status, url: url, kept: kept, requestTime: requestTime, responseTime: responseTime)
     }
 
     /// Restores a stored response from the text of its fields.
@@ -41,8 +46,8 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
     ///
-    /// `Date` and `Age` are always those of the later response, even if missing there: they describe when the fields
-    /// were sent, not when the image was.
+    /// `Date`, `Age` and the redirects are always those of the later response, even if missing there: they describe how
+    /// the fields were sent, not the image.
     func updated(by update: StoredResponse) -> StoredResponse {
         let replaced = Self.fields(in: update.fields.text) | Self.times
         return StoredResponse(
@@ -65,6 +70,11 @@ package struct StoredResponse: Equatable, Sendable {
         let first = fields.first("age")?.split(atByte: ",", omittingEmpty: false).first
         return first.flatMap { DeltaSeconds.parse($0.trimmingWhitespace) } ?? .zero
     }
+
+    /// How long the redirects that led to the response hold, from its receipt on; `nil` if none says so.
+    ///
+    /// After that, another response may be the image of the URL at which they began (RFC 9111, section 4).
+    package var redirectLifetime: Duration? { fields.first(Self.redirect).flatMap { DeltaSeconds.parse($0) } }
 
     package var lastModified: Timestamp? { time("last-modified") }
 
@@ -91,16 +101,20 @@ package struct StoredResponse: Equatable, Sendable {
 
     // MARK: - Kept fields
 
-    /// The beginnings of the lines that are kept; for the first five fields, only the first line counts.
+    /// The beginnings of the lines that are kept; only of `cache-control` and `vary`, several lines count.
     static let beginnings: [StaticString] =
-        ["age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: "]
+        ["age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: ", ":redirect: "]
     private static let lists = [5: "cache-control", 6: "vary"]
+    /// The name that stands for the lifetime of redirects among the fields.
+    ///
+    /// No server can send a field of this name, and earlier versions leave the line out.
+    private static let redirect = ":redirect"
 
     /// A set of kept fields: a bit for each index in ``beginnings``.
     private typealias FieldSet = UInt
 
-    /// The fields that say when a response was sent.
-    private static let times = fields(in: "age: \ndate: \n")
+    /// The fields that say how a response was sent.
+    private static let times = fields(in: "age: \ndate: \n:redirect: \n")
 
     /// The most bytes of a value, so that no server can fill the disk with fields.
     ///

@@ -73,6 +73,8 @@ package struct Download: Sendable {
     package private(set) var hasAskedForRest = false
     private var hops: [FetchTrail.Hop] = []
     private var sent = Timestamp.distantPast
+    /// Until when the redirects so far hold; `nil` if none says so.
+    private var redirectsEnd: Timestamp?
     /// Whether every response so far came over HTTP/2.
     private var isShared = true
     /// Whether every response came over HTTP/2; `nil` until one that is no redirect.
@@ -135,10 +137,11 @@ package struct Download: Sendable {
         updateHop { $0.status = head.status }
         isShared = isShared && head.isMultiplexed
         do {
-            if RedirectChain.statuses.contains(head.status) { return try follow(head) }
+            if RedirectChain.statuses.contains(head.status) { return try follow(head, now: now) }
             isMultiplexed = isShared
             let response = StoredResponse(
-                status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now)
+                status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now,
+                redirectLifetime: redirectsEnd.map { $0 - now })
             return try nextStep(after: head, response)
         } catch {
             if hasAskedForRest, !error.leavesPart, error.code != .fetch(.tooLarge), let step = try? askForWhole() {
@@ -150,12 +153,15 @@ package struct Download: Sendable {
         }
     }
 
-    private mutating func follow(_ head: ResponseHead) throws(FetchFailure) -> Step {
+    private mutating func follow(_ head: ResponseHead, now: Timestamp) throws(FetchFailure) -> Step {
         let locations = Set(head.fields["location"])
         guard locations.count <= 1 else {
             throw FetchFailure(.badRedirect, "the server redirects to several URLs at once")
         }
         try chain.follow(locations.first)
+        let redirect = StoredResponse(
+            status: head.status, fields: head.fields, requestTime: sent, responseTime: now)
+        if let end = Freshness(of: redirect).endOfRedirect(head.status) { redirectsEnd = min(redirectsEnd ?? end, end) }
         do throws(FetchFailure) {
             credential = try rules.credential(for: target, of: request)
         } catch {
@@ -240,11 +246,22 @@ package struct Download: Sendable {
     private mutating func restart() throws(FetchFailure) {
         chain = try rules.chain(from: start)
         credential = try rules.credential(for: start, of: request)
+        redirectsEnd = nil
     }
 
     private mutating func updateHop(_ change: (inout FetchTrail.Hop) -> Void) {
         guard let last = hops.indices.last else { return }
         change(&hops[last])
+    }
+}
+
+extension Freshness {
+    /// Until when a redirect holds; `nil` for a permanent one that says nothing.
+    ///
+    /// A temporary one that says nothing holds as long as a guess may: the image behind it is often fresh for a year.
+    fileprivate func endOfRedirect(_ status: Int) -> Timestamp? {
+        guard basis == .unsaid else { return end }
+        return status == 301 || status == 308 ? nil : receivedAt + RefreshPolicy().longestGuess
     }
 }
 

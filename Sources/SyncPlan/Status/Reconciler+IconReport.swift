@@ -139,19 +139,25 @@ extension RefreshPolicy {
     func reason(for response: StoredResponse, askingAt time: Timestamp) -> String {
         let freshness = Freshness(of: response, longestGuess: longestGuess)
         let earliest = freshness.receivedAt + minimum
+        var (end, isRedirect) = (freshness.end, freshness.endsWithRedirect)
         if freshness.basis == .unsaid, !freshness.hasValidator {
-            if time == earliest {
-                return "refresh.minimum (\(DurationText.format(minimum))) is longer than refresh.default"
+            let redirect = freshness.redirectLifetime.map { freshness.receivedAt + $0 }
+            guard let redirect, redirect < freshness.receivedAt + `default` * 0.8 else {
+                if time == earliest {
+                    return "refresh.minimum (\(DurationText.format(minimum))) is longer than refresh.default"
+                }
+                return "refresh.default (\(DurationText.format(`default`)) ± 20 %), because the server says nothing"
             }
-            return "refresh.default (\(DurationText.format(`default`)) ± 20 %), because the server says nothing"
+            (end, isRedirect) = (redirect, true)
         }
+        let its = isRedirect ? "the freshness of the redirect to it" : "its freshness"
         let (due, rule) =
-            if freshness.end < earliest {
-                (earliest, "refresh.minimum (\(DurationText.format(minimum))) is longer than its freshness")
-            } else if freshness.end > freshness.receivedAt + maximum {
+            if end < earliest {
+                (earliest, "refresh.minimum (\(DurationText.format(minimum))) is longer than \(its)")
+            } else if end > freshness.receivedAt + maximum {
                 (freshness.receivedAt + maximum, "an image is kept for \(DurationText.format(maximum)) at most")
             } else {
-                (freshness.end, "its freshness ends")
+                (end, "\(its) ends")
             }
         let spread = (time - due).components.seconds
         return spread < 1 ? rule : rule + "; \(spread) s later, to spread requests"

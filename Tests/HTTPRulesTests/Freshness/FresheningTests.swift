@@ -34,7 +34,20 @@ struct FresheningTests {
         #expect(response.requestTime == Self.later && response.responseTime == Self.later && response.status == 200)
     }
 
-    private static let tag = ("ETag", "\"a\"")
+    @Test("a 304 behind another redirect, or none, has that of its own way", arguments: [nil, 0, 7200])
+    func redirects(seconds: Int?) throws {
+        let update = StoredResponse(
+            fields: HTTPFields([Self.tag]), requestTime: Self.later, responseTime: Self.later,
+            redirectLifetime: seconds.map { .seconds($0) })
+        guard case .updated(let response) = Sample.redirected([Self.tag], for: 60).freshened(by: update) else {
+            Issue.record("the response is the same")
+            return
+        }
+        #expect(response.redirectLifetime == seconds.map { .seconds($0) })
+        #expect(PackedResponse(response).unpacked == response)
+    }
+
+    private static let tag = (name: "ETag", value: "\"a\"")
     private static let texts: [([(String, String)], [(String, String)], String)] = [
         ([tag, ("Vary", "é")], [], "etag: \"a\"\nvary: é\n"),
         ([tag, ("Vary", "A")], [("vary", "B"), ("Expires", "0")], "etag: \"a\"\nvary: B\nexpires: 0\n"),

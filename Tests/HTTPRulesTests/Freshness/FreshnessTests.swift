@@ -69,6 +69,21 @@ struct FreshnessTests {
     }
 
     @Test(
+        "a response is stale at the latest when a redirect to it is",
+        arguments: [
+            (7200, 60, 60), (60, 7200, 60), (60, 0, 0),
+        ])
+    func redirects(age: Int, redirect: Int, seconds: Int) {
+        let freshness = Freshness(of: Sample.redirected([("Cache-Control", "max-age=\(age)")], for: redirect))
+        #expect(freshness.end == Sample.start + .seconds(seconds))
+        #expect(freshness.isFresh(at: Sample.start) == (seconds > 0))
+        #expect(!freshness.isFresh(at: freshness.end))
+        #expect(freshness.endsWithRedirect == (redirect < age))
+        let own = "max-age \(age) s, age 0 s when received: fresh for \(age) s"
+        #expect(freshness.description == "\(own); the redirect to it is fresh for \(redirect) s")
+    }
+
+    @Test(
         "a status without heuristics has no heuristic lifetime",
         arguments: [(200, "", true), (404, "", true), (403, "", false), (599, "", false), (599, "public", true)])
     func guesses(status: Int, control: String, isGuessed: Bool) {

@@ -49,6 +49,22 @@ struct NextCheckTests {
         }
     }
 
+    @Test(
+        "a redirect that is stale before the image has both asked for again, not before the minimum",
+        arguments: [
+            ([("Cache-Control", "max-age=31536000")], 7200, 7200, .freshness),
+            ([("Cache-Control", "max-age=31536000")], 60, hour, .minimum),
+            ([("Cache-Control", "max-age=7200")], 86_400, 7200, .freshness),
+            ([], 7200, 7200, .routine), ([], 0, hour, .routine),
+        ] as [([(name: String, value: String)], Int, Int, NextCheck.Rule)])
+    func redirects(fields: [(name: String, value: String)], redirect: Int, seconds: Int, rule: NextCheck.Rule) {
+        var generator = SeededGenerator(seed: 1)
+        let check = NextCheck(
+            for: Sample.redirected(fields, for: redirect), under: Self.punctual, using: &generator)
+        #expect(check.time == Sample.start + .seconds(seconds))
+        #expect(check.rule == rule)
+    }
+
     @Test("an image of which nothing is known is asked for once a day, give or take a fifth")
     func routine() {
         let times = (0..<1000).map { seed in Self.check([], seed: seed) }

@@ -11,4 +11,10 @@ extension Sample {
     static func response(_ fields: [(name: String, value: String)], status: Int = 200) -> StoredResponse {
         StoredResponse(status: status, fields: HTTPFields(fields), requestTime: start, responseTime: start)
     }
+
+    /// The same behind a redirect that is fresh for so many seconds.
+    static func redirected(_ fields: [(name: String, value: String)], for seconds: Int) -> StoredResponse {
+        StoredResponse(
+            fields: HTTPFields(fields), requestTime: start, responseTime: start, redirectLifetime: .seconds(seconds))
+    }
 }

@@ -104,6 +104,47 @@ struct DownloadTests {
         #expect(Self.exchange(&downwards, 302, [("Location", "http://a.example/")]).step == "ask http://a.example/")
     }
 
+    @Test(
+        "an image is as fresh as the redirects to it, of which only a permanent one may say nothing",
+        arguments: [
+            ([(302, "max-age=60")], 60), ([(307, "no-store")], 0), ([(303, "no-cache")], 0), ([(302, nil)], 86_400),
+            ([(301, nil)], nil), ([(308, "")], nil), ([(301, "max-age=600")], 600), ([(308, "no-store")], 0),
+            ([(302, "max-age=900"), (301, "max-age=60"), (308, nil)], 60), ([(301, nil), (302, "max-age=9")], 9),
+        ] as [([(Int, String?)], Int?)])
+    func redirectLifetimes(hops: [(status: Int, control: String?)], seconds: Int?) throws {
+        var download = try Self.download()
+        for (index, hop) in hops.enumerated() {
+            let fields = hop.control.map { [(name: "Cache-Control", value: $0)] } ?? []
+            _ = Self.exchange(&download, hop.status, [("Location", "/\(index)")] + fields)
+        }
+        let head = ResponseHead(status: 200, fields: HTTPFields([Self.tag, ("Cache-Control", "max-age=31536000")]))
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        guard case .take(let body) = download.answered(head, now: Sample.start) else {
+            Issue.record("the image is taken")
+            return
+        }
+        #expect(body.response.redirectLifetime == seconds.map { .seconds($0) })
+        #expect(Freshness(of: body.response).end == Sample.start + .seconds(seconds ?? 31_536_000))
+    }
+
+    @Test("a download that starts anew forgets the redirects before")
+    func redirectsForgotten() throws {
+        var download = try Self.download(condition: Condition(url: Self.url, validators: Self.validators))
+        _ = Self.exchange(&download, 302, [("Location", Self.cdn), ("Cache-Control", "no-store")])
+        #expect(Self.exchange(&download, 304).step == "ask https://a.example/1.png")
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        guard
+            case .take(let body) = download.answered(
+                ResponseHead(status: 200, fields: HTTPFields()), now: Sample.start)
+        else {
+            Issue.record("the image is taken")
+            return
+        }
+        #expect(body.response.redirectLifetime == nil)
+    }
+
     @Test("validators go to the URL that gave them, and its 304 counts")
     func conditions() throws {
         var download = try Self.download(condition: Condition(url: Self.cdn, validators: Self.validators))

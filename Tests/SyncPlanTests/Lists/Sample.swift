@@ -145,7 +145,10 @@ extension Settings {
 
 extension Sample {
     /// A response that was asked for at ``start`` and came at once.
-    static func response(_ fields: [(name: String, value: String)]) -> StoredResponse {
-        StoredResponse(status: 200, fields: HTTPFields(fields), requestTime: start, responseTime: start)
+    static func response(
+        _ fields: [(name: String, value: String)], redirectLifetime: Duration? = nil
+    ) -> StoredResponse {
+        StoredResponse(
+            fields: HTTPFields(fields), requestTime: start, responseTime: start, redirectLifetime: redirectLifetime)
     }
 }

@@ -71,6 +71,27 @@ struct IconReportTests {
     }
 
     @Test(
+        "the report of an icon behind a redirect names the rule of its refresh",
+        arguments: [
+            (
+                [("Cache-Control", "max-age=31536000")], 60,
+                "refresh.minimum (1h) is longer than the freshness of the redirect to it"
+            ),
+            ([("Cache-Control", "max-age=31536000")], 7200, "the freshness of the redirect to it ends"),
+            ([("Cache-Control", "max-age=7200")], 86_400, "its freshness ends"),
+            ([], 7200, "the freshness of the redirect to it ends"),
+            ([], 604_800, "refresh.default (1d ± 20 %), because the server says nothing"),
+        ] as [([(String, String)], Int, String)])
+    func redirect(fields: [(String, String)], seconds: Int, rule: String) throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        let response = Sample.response(fields.map { (name: $0.0, value: $0.1) }, redirectLifetime: .seconds(seconds))
+        try agent.finish(Self.a, with: "a", answer: response)
+        while agent.publication != nil { try agent.finishPublication() }
+        #expect(try Self.report(agent, on: Self.a).rule?.hasPrefix(rule) == true)
+    }
+
+    @Test(
         "the report of a failed icon names the rule of its retry",
         arguments: [
             (
