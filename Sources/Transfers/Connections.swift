@@ -129,6 +129,9 @@ final class Connections {
         known = nil
     }
 
+    /// Counts a transfer that was paused for the first time: what libcurl reads beside the others, it holds.
+    func paused(on connection: Connection) { connection.allowance += Self.window }
+
     /// Unregisters a transfer from its connection.
     ///
     /// The rest of an incomplete response can still arrive, within the receive window.

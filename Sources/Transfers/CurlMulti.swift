@@ -194,7 +194,12 @@ package final class CurlMulti: Transport {
         curl_set_list(handle, CURLOPT_HTTPHEADER, nil)
         curl_set_list(handle, CURLOPT_RESOLVE, nil)
         curl_set_long(handle, CURLOPT_FRESH_CONNECT, 0)
-        if outdated.remove(handle) == nil { spare.append(handle) } else { curl_easy_cleanup(handle) }
+        // libcurl (7.88) leaves what a paused transfer has not delivered in its handle, and gives it to the next one.
+        if outdated.remove(handle) == nil, isWhole, !transfer.isPaused {
+            spare.append(handle)
+        } else {
+            curl_easy_cleanup(handle)
+        }
     }
 
     private func makeHandle() -> UnsafeMutableRawPointer {

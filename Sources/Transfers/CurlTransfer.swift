@@ -22,6 +22,8 @@ final class CurlTransfer: Transfer {
     /// Whether it ever had or opened a connection; if not, it waits for one.
     private(set) var hasBegun = false
     private(set) var isPaused = false
+    /// Whether it was paused on its present connection.
+    private var hasPaused = false
     private(set) var lastActivity: ContinuousClock.Instant?
     private(set) var mayBeStale = false
     private(set) var isAnswered = false
@@ -177,6 +179,7 @@ final class CurlTransfer: Transfer {
         leaveConnection(isWhole: true)
         guard let connection else { return true }
         self.connection = connection
+        hasPaused = false
         connections.began(on: connection)
         mayBeStale = connection.hasAnswered
         isAnswered = mayBeStale
@@ -231,7 +234,8 @@ final class CurlTransfer: Transfer {
             connection?.bodyBytes += bytes.count
             return bytes.count
         case .later:
-            isPaused = true
+            if !hasPaused, let connection { connections.paused(on: connection) }
+            (isPaused, hasPaused) = (true, true)
             return Int(CURL_WRITEFUNC_PAUSE)
         case .refused:
             failure = Unwanted()

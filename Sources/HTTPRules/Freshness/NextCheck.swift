@@ -32,8 +32,9 @@ package struct NextCheck: Equatable, Sendable {
         let due: Timestamp
         if freshness.basis == .unsaid, !freshness.hasValidator {
             let wanted = freshness.receivedAt + policy.default.jittered(using: &generator)
-            let redirect = freshness.redirectLifetime.map { freshness.receivedAt + $0 } ?? wanted
-            (due, rule) = (min(max(min(wanted, redirect), earliest), latest), .routine)
+            var end = wanted
+            if let lifetime = freshness.redirectLifetime { end = min(end, freshness.receivedAt + lifetime) }
+            (due, rule) = (min(max(end, earliest), latest), .routine)
             guard due != wanted else {
                 // `due` has the jitter already.
                 time = due

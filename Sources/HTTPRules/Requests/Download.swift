@@ -58,6 +58,12 @@ package struct Download: Sendable {
 
         /// Whether the rest is still incomplete after this body.
         package var isPiece: Bool { end != length }
+
+        /// Checks the size of an image that came as one body, which a transport that confuses bodies would get wrong.
+        package func checkLength(_ bytes: Int) throws(FetchFailure) {
+            guard length == nil, let announced, announced != bytes else { return }
+            throw .protocolViolation("\(bytes) bytes in place of the \(announced) announced", .passing)
+        }
     }
 
     package let request: FetchRequest

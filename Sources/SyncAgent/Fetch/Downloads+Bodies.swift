@@ -10,6 +10,7 @@ extension Downloads {
     func finish(_ download: ActiveDownload, _ body: Download.Body) {
         let bytes = download.dequeueHeld()
         do {
+            try body.checkLength(bytes.count)
             let image = try inspector.image(of: bytes, for: download.request, isComplete: body.isDelimited)
             if let name = staging.hold(bytes) {
                 download.release(bytes)
@@ -68,6 +69,7 @@ extension Downloads {
                 }
             }
             guard body.end == nil || body.end == download.count else { throw NotTheRest() }
+            try body.checkLength(download.count)
             if body.isPiece, let partial = body.partial { return await goOn(with: partial, body.length, download) }
             let staged = try await end(name, body, of: download)
             guard !download.hasEnded else { return await staging.discard([staged.name]) }

@@ -119,7 +119,9 @@ extension Downloads {
         _ limits: RequestLimits, _ receiver: any TransferReceiver, certificate: ClientCertificate? = nil
     ) -> any Transfer {
         if let path = target.filePath { return read(path, for: receiver, limits) }
-        let mayMultiplex = target.isSecure && http1Origins.value(of: target.origin, at: .now) == nil
+        // While one stream of a connection waits for its turn under the limit, libcurl reads it for the others.
+        let mayMultiplex =
+            target.isSecure && settings.fetch.maxRate == nil && http1Origins.value(of: target.origin, at: .now) == nil
         let request = TransferRequest(
             url: target.url, fields: fields, proxy: proxy, route: route, mayMultiplex: mayMultiplex, limits: limits,
             certificate: certificate)

@@ -94,6 +94,26 @@ struct DownloadTests {
         #expect(Self.exchange(&download, 200, fields).step == (isTaken ? "take all" : "content-encoding"))
     }
 
+    @Test("a whole body has as many bytes as were announced", arguments: [(4, false), (5, true), (6, false)])
+    func lengths(bytes: Int, isRight: Bool) throws {
+        var download = try Self.download()
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        let head = ResponseHead(status: 200, fields: HTTPFields([("Content-Length", "5")]))
+        guard case .take(let body) = download.answered(head, now: Sample.start) else {
+            Issue.record("the image is taken")
+            return
+        }
+        let failure: FetchFailure.Code?
+        do throws(FetchFailure) {
+            try body.checkLength(bytes)
+            failure = nil
+        } catch {
+            failure = error.code
+        }
+        #expect(failure == (isRight ? nil : .fetch(.protocolViolation)))
+    }
+
     @Test("a redirect that leads on too often, or downwards where that is allowed")
     func redirects() throws {
         var download = try Self.download { $0.fetch.maxRedirects = 1 }
@@ -130,7 +150,7 @@ struct DownloadTests {
 
     @Test("a download that starts anew forgets the redirects before")
     func redirectsForgotten() throws {
-        var download = try Self.download(condition: Condition(url: Self.url, validators: Self.validators))
+        var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))
         _ = Self.exchange(&download, 302, [("Location", Self.cdn), ("Cache-Control", "no-store")])
         #expect(Self.exchange(&download, 304).step == "ask https://a.example/1.png")
         download.begin(through: nil)

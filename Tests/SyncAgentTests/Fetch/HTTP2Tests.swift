@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import AppLists
+import CacheFormat
 import HTTPRules
 import SyncPlan
 import Synchronization
@@ -81,6 +82,50 @@ struct HTTP2Tests {
                 try await ask(origin, 40, over: transport)
                 #expect(origin.connections.total == 1)
             }
+        }
+    }
+
+    @Test("what came for a transfer that was paused and cancelled is not given to another one")
+    func pausedAndCancelled() async throws {
+        try await RawOrigin.runSecure { request in
+            switch request.target {
+            case "*": [.send(Frame.settings())]
+            case "/open": [.send(MisbehavingStream.head(request.stream))]
+            case "/paused":
+                [.send(MisbehavingStream.head(request.stream) + Frame.data(request.stream, [1, 2, 3], end: false))]
+            default: Self.good(request)
+            }
+        } _: { origin, trust in
+            try await withTransport(trust) { transport in
+                // It keeps the connection in use, so that libcurl leaves the bytes of others where they are.
+                let open = Task { _ = try? await transport.answer(from: origin.baseURL + "/open") }
+                defer { open.cancel() }
+                try await origin.requests.reach(2)
+                let (first, second) = (Wire.Pause(), Wire.Pause())
+                let paused = Task { try? await transport.answer(from: origin.baseURL + "/paused", first) }
+                try await first.begun.wait()
+                paused.cancel()
+                #expect(await paused.value == nil)
+                async let image = transport.answer(from: origin.baseURL + "/image", second)
+                try await second.begun.wait()
+                await transport.resume(second)
+                #expect(try await image.body == Self.icon)
+                #expect(origin.connections.total == 1)
+            }
+        }
+    }
+
+    @Test("with a limited rate, a server that speaks HTTP/2 gets HTTP/1 requests, which wait one by one")
+    func limitedRate() async throws {
+        try await RawOrigin.runSecure(protocols: ["h2", "http/1.1"]) { request in
+            let isHTTP1 = request.stream == 0 && request.target != "*"
+            return isHTTP1 ? [.send(Array(Self.text.utf8) + Self.icon)] : Self.good(request)
+        } _: { origin, trust in
+            let fetches = try await HostileFetch.run([origin.baseURL]) {
+                trust(&$0)
+                $0.fetch.maxRate = .mebibytes(1)
+            }
+            #expect(fetches.map(\.code) == ["image"] && fetches.first?.isMultiplexed != true, "\(fetches)")
         }
     }
 

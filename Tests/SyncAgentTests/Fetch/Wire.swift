@@ -2,16 +2,25 @@
 import AgentSettings
 import AppLists
 import HTTPRules
+import Synchronization
+import TestSupport
 import Transfers
 
 @testable import SyncAgent
 
 /// Requests over real connections, without redirects, conditions and files.
 actor Wire {
+    /// Where a transfer pauses: at its first part, until ``resume(_:)``.
+    final class Pause: Sendable {
+        let begun = Gate()
+        fileprivate let isOver = Atomic(false)
+    }
+
     private final class Reader: TransferReceiver {
         private let waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>
         let number: Int
         let request: TransferRequest
+        let pause: Pause?
         let begun = ContinuousClock.now
         var hasRetried = false
         var transfer: (any Transfer)?
@@ -21,11 +30,12 @@ actor Wire {
         private var body: [UInt8] = []
 
         init(
-            _ number: Int, _ request: TransferRequest,
+            _ number: Int, _ request: TransferRequest, _ pause: Pause?,
             _ waiter: CheckedContinuation<(status: Int, body: [UInt8]), any Error>
         ) {
             self.number = number
             self.request = request
+            self.pause = pause
             self.waiter = waiter
         }
 
@@ -35,6 +45,10 @@ actor Wire {
         }
 
         func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+            if let pause, !pause.isOver.load(ordering: .relaxed) {
+                pause.begun.open()
+                return .later
+            }
             body += Array(bytes)
             return .taken
         }
@@ -67,7 +81,7 @@ actor Wire {
 
     private init(_ settings: Settings) {
         self.settings = settings
-        transport = CurlMulti(TransferOptions(settings.fetch))
+        transport = CurlMulti(TransferOptions(settings))
         thread.start { self.assumeIsolated { $0.turn() } }
     }
 
@@ -109,6 +123,11 @@ actor Wire {
         transport.wait(for: thread.bell, atMost: readers.isEmpty ? nil : limit)
     }
 
+    func resume(_ pause: Pause) {
+        pause.isOver.store(true, ordering: .relaxed)
+        for reader in readers where reader.pause === pause { reader.transfer?.resume() }
+    }
+
     private func cancel(_ number: Int) {
         guard let reader = readers.first(where: { $0.number == number }) else { return }
         reader.transfer?.cancel()
@@ -141,7 +160,7 @@ actor Wire {
     ///
     /// Without a route, the host is resolved, and not judged before there is a connection.
     func answer(
-        from url: String, fields: [(name: String, value: String)] = [], by route: Route? = nil
+        from url: String, fields: [(name: String, value: String)] = [], by route: Route? = nil, _ pause: Pause? = nil
     ) async throws -> (status: Int, body: [UInt8]) {
         let target = try FetchTarget(url)
         let request = TransferRequest(
@@ -151,7 +170,7 @@ actor Wire {
         let number = count
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                let reader = Reader(number, request, waiter)
+                let reader = Reader(number, request, pause, waiter)
                 readers.append(reader)
                 reader.begin(over: transport)
             }
