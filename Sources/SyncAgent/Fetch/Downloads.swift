@@ -56,7 +56,7 @@ package actor Downloads {
     ) {
         self.settings = settings
         self.proxies = proxies
-        self.transport = transport ?? CurlMulti(TransferOptions(settings.fetch, isProxied: !proxies.proxies.isEmpty))
+        self.transport = transport ?? CurlMulti(TransferOptions(settings, isProxied: !proxies.proxies.isEmpty))
         self.staging = staging
         self.clock = clock
         self.idleTime = idleTime
@@ -130,7 +130,7 @@ package actor Downloads {
         rules = Download.Rules(settings)
         inspector = ImageInspector(limits: ImageLimits(settings.images))
         nextTurn.setRate(settings.fetch.maxRate)
-        transport.configure(TransferOptions(settings.fetch, isProxied: !proxies.proxies.isEmpty))
+        transport.configure(TransferOptions(settings, isProxied: !proxies.proxies.isEmpty))
     }
 
     func giveUp(_ download: ActiveDownload, because error: any Error) {

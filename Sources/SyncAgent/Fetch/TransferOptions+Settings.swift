@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
+import Fleet
 import Transfers
 
 extension TransferOptions {
     /// The transfer options from the settings.
     ///
+    /// A host has one connection more for documents, which do not wait for images, if upstreams have any: with a limited
+    /// rate, images hold theirs for long.
+    ///
     /// With a proxy, libcurl may count the proxy as the host of all servers; the limit per host is then the total
     /// limit.
-    init(_ fetch: Settings.Fetch, isProxied: Bool = false) {
+    init(_ settings: Settings, isProxied: Bool = false) {
         self.init()
+        let fetch = settings.fetch
         userAgent = fetch.userAgent
         caFile = fetch.caFile
         totalTimeout = fetch.totalTimeout
         connections = 2 * fetch.concurrency
         // What waits in the buffers of the system was received by the machine, if not by the agent.
         receiveBuffer = fetch.maxRate.map { min(max($0.bytes / 64, 8 << 10), 256 << 10) }
-        connectionsPerHost = isProxied ? fetch.concurrency : fetch.perHost
+        connectionsPerHost = (isProxied ? fetch.concurrency : fetch.perHost) + (settings.upstream.urls.isEmpty ? 0 : 1)
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
@@ -56,14 +57,20 @@ struct UpstreamPollerTests {
         }
     }
 
-    /// Looks at an upstream, again after each answer that was accepted.
+    /// Looks at an upstream, again after each answer that was accepted; beside so many images that do not come.
     private func poll(
-        _ upstreams: [Upstream], keys: [PublicKey] = [], accepted: UpstreamMemo? = nil,
+        _ upstreams: [Upstream], images: Int = 0, keys: [PublicKey] = [], accepted: UpstreamMemo? = nil,
         limits: UpstreamPoller.Limits = UpstreamPoller.Limits(), _ change: (inout Settings) -> Void = { _ in }
     ) async throws -> (outcomes: [UpstreamAnswer.Outcome], requests: Int) {
         let current = Mutex(upstreams[0])
+        let (begun, end) = (Tally(), Gate())
+        defer { end.open() }
         return try await RawOrigin.run { request in
-            current.withLock { $0 }.steps(for: request)
+            guard request.target.hasPrefix("/fleet/") else {
+                begun.add("image")
+                return [.wait(end)]
+            }
+            return current.withLock { $0 }.steps(for: request)
         } _: { origin in
             let url = try #require(UpstreamURL(origin.baseURL + "/fleet/"))
             var settings = Settings()
@@ -78,6 +85,9 @@ struct UpstreamPollerTests {
                 try cache.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
                 let staging = Staging(cache, staged: StagedImages(), reserve: settings.cache.minFree)
                 let downloads = Downloads(settings: settings, staging: staging, clock: AgentClock()) { _ in }
+                let icons = (0..<images).map { IconURL("\(origin.baseURL)/\($0).png") }
+                downloads.begin(try icons.map { FetchRequest(trying: $0, from: try IconSource($0)) })
+                try await begun.reach(images)
                 var outcomes: [UpstreamAnswer.Outcome] = []
                 var known = accepted
                 var validators: Validators?
@@ -102,6 +112,16 @@ struct UpstreamPollerTests {
                 return (outcomes, origin.requests.total)
             }
         }
+    }
+
+    @Test("a manifest does not wait for images that hold all connections to its server which images may have")
+    func besideImages() async throws {
+        let (outcomes, requests) = try await poll([Upstream()], images: 2) {
+            $0.fetch.perHost = 2
+            $0.network.allow = AddressRange("127.0.0.0/8").map { [$0] } ?? []
+            $0.upstream.totalTimeout = .seconds(30)
+        }
+        #expect(Self.code(of: outcomes.first) == nil && requests == 4, "\(outcomes)")
     }
 
     @Test("a manifest is accepted with its documents, over loopback without any other setting")
