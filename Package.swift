@@ -260,7 +260,9 @@ let package = Package(
         .testTarget(
             name: "SyncPlanTests",
             dependencies: [
-                "AgentSettings", "AppLists", "CacheFormat", "Fleet", "HTTPRules", "ImageChecks", "Reports", "SyncPlan",
+                "AgentSettings", "AppLists", "CacheFormat", "Fleet", "FuzzTargets", "HTTPRules", "ImageChecks",
+                "Reports",
+                "SyncPlan",
             ],
             swiftSettings: settings),
         .testTarget(

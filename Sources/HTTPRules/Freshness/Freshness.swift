@@ -53,7 +53,7 @@ package struct Freshness: Equatable, Sendable {
         lifetime = basis.lifetime(control, longestGuess: longestGuess)
         receivedAge = ReceivedAge(
             field: response.age, delay: max(response.responseTime - response.requestTime, .zero),
-            apparent: max(response.responseTime - date, .zero))
+            apparent: max(response.wallTime - date, .zero))
         receivedAt = response.responseTime
         hasValidator = lastModified != nil || response.entityTag != nil
         redirectLifetime = response.redirectLifetime

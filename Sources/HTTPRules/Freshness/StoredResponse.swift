@@ -20,11 +20,21 @@ package struct StoredResponse: Equatable, Sendable {
         status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
         redirectLifetime: Duration? = nil
     ) {
-        var kept = Self.kept(of: fields)
-        if let seconds = redirectLifetime?.components.seconds {
-            kept = HTTPFields(checked: kept.text + "\(Self.redirect): \(max(seconds, 0))\n")
-        }
-        self.init(status: status, url: url, kept: kept, requestTime: requestTime, responseTime: responseTime)
+        var kept = Self.kept(of: fields).text
+        if let redirectLifetime { kept += "\(Self.redirect): \(max(redirectLifetime.components.seconds, 0))\n" }
+        self.init(
+            status: status, url: url, kept: HTTPFields(checked: kept), requestTime: requestTime,
+            responseTime: responseTime)
+    }
+
+    /// This response, which was just received by a clock that the wall clock is ahead of: its server's dates are
+    /// compared with the wall clock's time.
+    package func received(withWallClockAheadBy offset: Duration) -> StoredResponse {
+        let seconds = offset.components.seconds
+        guard seconds != 0, fields.first(Self.clock) == nil else { return self }
+        return StoredResponse(
+            status: status, url: url, kept: HTTPFields(checked: fields.text + "\(Self.clock): \(seconds)\n"),
+            requestTime: requestTime, responseTime: responseTime)
     }
 
     /// Restores a stored response from the text of its fields.
@@ -46,8 +56,8 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
     ///
-    /// `Date`, `Age` and the redirects are always those of the later response, even if missing there: they describe how
-    /// the fields were sent, not the image.
+    /// `Date`, `Age`, the redirects and the clock are always those of the later response, even if missing there: they
+    /// describe how the fields were sent, not the image.
     func updated(by update: StoredResponse) -> StoredResponse {
         let replaced = Self.fields(in: update.fields.text) | Self.times
         return StoredResponse(
@@ -61,7 +71,12 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// When the server generated the response, by its own clock; the time of receipt if it does not say (RFC 9110,
     /// section 6.6.1).
-    package var date: Timestamp { time("date") ?? responseTime }
+    package var date: Timestamp { time("date") ?? wallTime }
+
+    /// The time of receipt by the wall clock, as far as it was known then.
+    var wallTime: Timestamp {
+        responseTime + .seconds(fields.first(Self.clock).flatMap { Int64($0) } ?? 0)
+    }
 
     /// The `Age` field: the time spent in other caches; zero if missing or malformed.
     ///
@@ -103,18 +118,23 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// The beginnings of the lines that are kept; only of `cache-control` and `vary`, several lines count.
     static let beginnings: [StaticString] =
-        ["age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: ", ":redirect: "]
+        [
+            "age: ", "date: ", "etag: ", "expires: ", "last-modified: ", "cache-control: ", "vary: ", ":redirect: ",
+            ":clock: ",
+        ]
     private static let lists = [5: "cache-control", 6: "vary"]
     /// The name that stands for the lifetime of redirects among the fields.
     ///
     /// No server can send a field of this name, and earlier versions leave the line out.
     private static let redirect = ":redirect"
+    /// Stands for the seconds by which the wall clock was ahead, in the same way.
+    private static let clock = ":clock"
 
     /// A set of kept fields: a bit for each index in ``beginnings``.
     private typealias FieldSet = UInt
 
     /// The fields that say how a response was sent.
-    private static let times = fields(in: "age: \ndate: \n:redirect: \n")
+    private static let times = fields(in: "age: \ndate: \n:redirect: \n:clock: \n")
 
     /// The most bytes of a value, so that no server can fill the disk with fields.
     ///

@@ -75,8 +75,10 @@ extension IconBook {
             (request.source, request.copy) = (.server(target), copy)
         } else {
             let icon = catalog.icons[id].icon
-            request.bypassesCaches = icon.isFullRequested
-            if icon.hasImage, !icon.isFullRequested {
+            // A cache on the way may have the image that lacks the digest for as long as it likes.
+            request.bypassesCaches = icon.isFullRequested || icon.failure?.code == .fetch(.digestMismatch)
+            // A validator is for an image to be used again.
+            if let image = catalog.images.digest(icon.image), icon.accepts(image), !request.bypassesCaches {
                 request.condition = catalog.icons.response(of: id)?.unpacked.condition(at: turn.now)
             }
             request.mayResume =
@@ -251,6 +253,7 @@ extension IconBook {
 
     /// The freshness of an image by its response.
     private func evaluate(_ response: StoredResponse, of url: IconURL, in turn: inout Turn) -> IconRecord.Answer {
+        let response = response.received(withWallClockAheadBy: turn.wallClock.offset)
         let check = NextCheck(for: response, under: refreshPolicy, using: &turn.generator)
         return IconRecord.Answer(response: PackedResponse(response).sharing(url.text), freshUntil: check.time)
     }

@@ -19,7 +19,8 @@ struct PackedResponseTests {
         arguments: [
             "", "date: \(date)\n", "etag: \"a\"\nlast-modified: \(date)\n", "etag: \n", "vary: é, *\nage: 7\n",
             "expires: \(date)\ncache-control: max-age=60, public\ndate: \(date)\n", "etag: \(date)\n",
-            "etag: \"" + String(repeating: "x", count: 1000) + "\"\n", "etag: \"a\"\n:redirect: 2147483648\n",
+            "etag: \"" + String(repeating: "x", count: 1000) + "\"\n",
+            "etag: \"a\"\n:redirect: 2147483648\n:clock: -9\n",
         ], [nil, "", "https://a.example/é.png"])
     func same(fields: String, url: String?) {
         let response = StoredResponse(

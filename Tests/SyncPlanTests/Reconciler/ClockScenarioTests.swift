@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import FuzzTargets
 import HTTPRules
 import Reports
 import Testing
@@ -30,6 +31,23 @@ struct ClockScenarioTests {
         try agent.publish(["1.plist": [Self.a: "x"]])
         agent = try Self.restarted(agent, after: error)
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
+    }
+
+    @Test("after the clock was set right, an image is as old as its server says by the right time", arguments: errors)
+    func ages(error: Duration) throws {
+        var agent = AgentScenario()
+        try agent.handle(.clockSet(offset: .zero - error))
+        try agent.scan(["1.plist": [Self.a]])
+        let date = HTTPDate.format(agent.now + (.zero - error))
+        let response = Sample.response([("Date", date), ("Cache-Control", "max-age=86400"), ("ETag", "\"x\"")])
+        try agent.finish(Self.a, with: "x", answer: response)
+        try agent.finishJobs()
+        try agent.pass(.seconds(23 * 3600))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(3 * 3600))
+        #expect(agent.downloads[Self.a] != nil)
+        let report = try #require(agent.plan.report(on: Self.a, now: agent.now))
+        #expect(report.response?.freshness == "max-age 86400 s, age 0 s when received: fresh for 86400 s")
     }
 
     @Test(
