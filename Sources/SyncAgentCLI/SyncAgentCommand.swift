@@ -53,9 +53,10 @@ enum EntryPoint {
                     + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
         }
-        // A missing standard stream is replaced by /dev/null: otherwise the first files opened would take its number.
+        // A missing standard stream is replaced by /dev/null: otherwise the first files opened would take its number. Output
+        // is not taken there: a command that cannot write it fails.
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {
-            _ = open("/dev/null", descriptor == STDIN_FILENO ? O_RDONLY : O_WRONLY)
+            _ = open("/dev/null", descriptor == STDERR_FILENO ? O_WRONLY : O_RDONLY)
         }
         // The parent may have set SIGCHLD to be ignored; then the agent would not notice that a helper ended.
         signal(SIGCHLD, SIG_DFL)

@@ -2,6 +2,7 @@
 import AppLists
 import Glibc
 import IconCache
+import Reports
 import Subprocess
 import SystemPackage
 import TestSupport
@@ -228,11 +229,14 @@ struct CommandTests {
     @Test("a command whose output cannot be written ends with 1, and one whose reader has gone by SIGPIPE")
     func unwritableOutput() async throws {
         try await World.with { world in
-            let full = try world.after("exec >/dev/full")
-            for command in [["--help"], ["sync", "--help"], ["--version"], ["status"], ["list"]] {
-                let answer = try await full.agent.call(command)
-                #expect(
-                    answer.code == 1 && answer.messages.contains("Cannot write the output"), "\(command): \(answer)")
+            for output in ["exec >/dev/full", "exec >&-"] {
+                let full = try world.after(output)
+                for command in [["--help"], ["sync", "--help"], ["--version"], ["status"], ["list"]] {
+                    let answer = try await full.agent.call(command)
+                    #expect(
+                        answer.code == 1 && answer.messages.contains("Cannot write the output"),
+                        "\(command): \(answer)")
+                }
             }
             let script = """
                 { trap '' PIPE; while echo x; do :; done 2>/dev/null; "$0" "$@"; echo $? >&2; } | :
@@ -243,6 +247,13 @@ struct CommandTests {
             for command in ["status", "list", "config"] {
                 let end = try await Program.run(["sh", "-c", script, program, command] + options)
                 #expect(end.messages == "\(128 + SIGPIPE)\n", "\(command): \(end)")
+            }
+            // Also while it has nothing to write.
+            try await world.agent.whileRunning { _ in
+                try await world.agent.status { $0.pid != nil }
+                let quiet = "{ trap '' PIPE; \"$0\" \"$@\"; echo $? >&2; } | :"
+                let end = try await Program.run(["sh", "-c", quiet, program, "events", "--follow"] + options)
+                #expect(end.messages == "\(128 + SIGPIPE)\n", "\(end)")
             }
         }
     }

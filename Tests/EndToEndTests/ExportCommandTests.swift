@@ -28,6 +28,7 @@ struct ExportCommandTests {
             #expect(check.damages.isEmpty)
             #expect(try check.manifest == IconCache(at: world.agent.cache).manifest())
             try Self.verifySignature(at: target, by: key.line)
+            try await Self.verifyExport(target, in: world)
             for (path, mode) in [("", 0o755), ("icons", 0o755), ("manifest.json", 0o444)] as [(String, mode_t)] {
                 var status = stat()
                 try #require(lstat(target.appending(path).string, &status) == 0)
@@ -98,6 +99,28 @@ struct ExportCommandTests {
 
     private static func manifest(at target: FilePath) throws -> [UInt8] {
         try FileBytes.read(target.appending(CacheLayout.manifest))
+    }
+
+    /// Has `verify` read an export, intact and damaged; it has no names for images by URL, and gets none.
+    private static func verifyExport(_ target: FilePath, in world: World) async throws {
+        let program = BuiltProducts.path("syncagent").string
+        let copy = world.folder.appending("copy")
+        _ = try await Program.run(["cp", "-a", target.string, copy.string])
+        func verify(_ options: String...) async throws -> Program {
+            try await Program.run(
+                [program, "verify", "--cache", copy.string, "--state", "/nonexistent", "--socket", "/nonexistent/s"]
+                    + options)
+        }
+        let intact = try await verify()
+        #expect(intact.code == 0, "\(intact)")
+        guard case .ready(let image)? = try IconCache(at: copy).document(of: "apps.plist")?.apps.first?.state else {
+            Issue.record("the export has an image")
+            return
+        }
+        try #require(unlink(copy.appending(image.path).string) == 0)
+        let damaged = try await verify("--repair")
+        #expect(damaged.code == 73 && damaged.messages.contains("\(copy) is a copy of a cache"), "\(damaged)")
+        #expect(access(copy.appending(CacheLayout.lock).string, F_OK) != 0)
     }
 
     /// Verifies the signature of the manifest at the target, as an agent does.

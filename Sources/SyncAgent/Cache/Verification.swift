@@ -44,7 +44,7 @@ package struct Verification: Sendable {
         }
         found.damage += await read(Array(images.values), in: folder, progress: progress)
         let damaged = Set(found.damage.map(\.path))
-        for (url, shown) in shown.byURL where !damaged.contains(shown.image.path) {
+        for (url, shown) in try folder.isCopy ? [:] : shown.byURL where !damaged.contains(shown.image.path) {
             let (name, image) = (CacheLayout.byURL(url), shown.image)
             guard let flaw = flaw(of: image, alsoAt: name, in: folder) else { continue }
             found.damage.append(Damage(path: name, reason: flaw.reason, image: image.sha256))
@@ -119,6 +119,17 @@ package struct Verification: Sendable {
             case .wrong(let reason): reason
             case .unreadable(let error): "\(error)"
             }
+        }
+    }
+}
+
+extension CacheFolder {
+    /// Whether the folder is a copy for readers by manifest, such as an export: no agent held it, and it has no names for
+    /// images by URL.
+    package var isCopy: Bool {
+        get throws(FileError) {
+            guard try entry(CacheLayout.lock) == nil else { return false }
+            return try entry(CacheLayout.byURL) == nil
         }
     }
 }

@@ -88,7 +88,8 @@ extension ConfigCommand {
             // The caller's environment is not that of the system's agent.
             let isOwn = place.folders != PlaceChoice.system.folders
             if isOwn { Configuration.warnOfUnknownVariables() }
-            let effective = configuration.effectiveSettings(place, inEnvironment: isOwn)
+            var effective = configuration.effectiveSettings(place, inEnvironment: isOwn)
+            if isOwn { effective.applyCertificatesOfShell() }
             try Configuration.end(because: effective.problems)
             return SettingsReport(place, effective.rows())
         }

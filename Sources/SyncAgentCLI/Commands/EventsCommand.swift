@@ -128,6 +128,7 @@ struct EventsCommand: AsyncParsableCommand {
     private func follow(from start: EventStart, _ filter: EventFilter?) async throws {
         // A signal is the normal end of this command.
         for number in [SIGINT, SIGTERM] { signal(number) { _ in _exit(0) } }
+        Message.endWithReader()
         let client = EventClient(socket: try configuration.folders().socket)
         var filter = filter
         try await configuration.askAgent { agent -> Void? in

@@ -93,6 +93,11 @@ struct VerifyCommand: AsyncParsableCommand {
     /// Repairs the damage that needs no download, and reports the other damage.
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
         let trouble: OfflineRepair.Trouble?
+        if try CacheFolder(folders.cache).isCopy {
+            throw Exit.because(
+                "\(folders.cache) is a copy of a cache, such as an export, which no agent repairs: export or copy it again.",
+                code: .folder)
+        }
         do {
             trouble = try await OfflineRepair.run(folders.cache)
         } catch let error as FolderError where error.isHeld {

@@ -73,6 +73,14 @@ extension Configuration {
     }
 }
 
+extension EffectiveSettings {
+    /// Applies the variable by which other programs are told of certificates.
+    mutating func applyCertificatesOfShell() {
+        guard settings.fetch.caFile == nil, let file = Variable["SSL_CERT_FILE"] else { return }
+        apply(variable: "SSL_CERT_FILE", to: "fetch.caFile") { $0.fetch.caFile = file }
+    }
+}
+
 /// The configuration that `run` uses, at start and after a reload.
 struct RunSettings {
     let effective: EffectiveSettings
@@ -87,9 +95,7 @@ struct RunSettings {
         if !networks.isEmpty {
             effective.apply(option: "--allow-network", to: "network.allow") { $0.network.allow += networks }
         }
-        if effective.settings.fetch.caFile == nil, let file = Variable["SSL_CERT_FILE"] {
-            effective.apply(variable: "SSL_CERT_FILE", to: "fetch.caFile") { $0.fetch.caFile = file }
-        }
+        effective.applyCertificatesOfShell()
         let credentials = CredentialsFile(beside: place.file)
         effective.apply(credentials)
         var problems =

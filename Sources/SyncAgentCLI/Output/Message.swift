@@ -3,6 +3,7 @@ import ArgumentParser
 import CacheFormat
 import Glibc
 import Logging
+import SyncAgent
 import SystemPackage
 
 /// Prints the output of commands.
@@ -65,18 +66,29 @@ enum Message {
         do {
             _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
         } catch {
-            if error as? Errno == .brokenPipe {
-                // SIGPIPE is to end a command whose reader has gone. The threads of tasks block it, and the parent may
-                // have set it to be ignored, so it is restored and raised here.
-                signal(SIGPIPE, SIG_DFL)
-                var signals = sigset_t()
-                sigemptyset(&signals)
-                sigaddset(&signals, SIGPIPE)
-                pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-                raise(SIGPIPE)
-            }
+            if error as? Errno == .brokenPipe { endAsReaderHasGone() }
             throw Exit.because("Cannot write the output: \(error).")
         }
+    }
+
+    /// Ends the command once the reader of its output has gone, also while there is nothing to write.
+    static func endWithReader() {
+        _ = startThread("reader") {
+            var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
+            // Only a pipe or socket without a reader is told of; files and terminals are waited for in vain.
+            while poll(&output, 1, -1) < 0, errno == EINTR {}
+            if output.revents & Int16(POLLERR) != 0 { endAsReaderHasGone() }
+        }
+    }
+
+    /// Ends the command as SIGPIPE does, which the threads of tasks block, and the parent may have set to be ignored.
+    private static func endAsReaderHasGone() {
+        signal(SIGPIPE, SIG_DFL)
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+        raise(SIGPIPE)
     }
 }
 

@@ -84,9 +84,15 @@ struct IconView {
             add("origin", origin.name + failures + (origin.waitsUntil.map { ", no request until \($0)" } ?? ""))
         }
         if mayBeOutdated { add("outdated?", fullRefresh) }
-        if report.state.known == .failed, !isFromDisk { add("mended?", retry) }
+        if mayBeRetried { add("mended?", retry) }
         if isFromDisk { add("source", "read from disk: no agent responded, so details may be missing") }
         return entries
+    }
+
+    /// Whether a failed icon is requested again, so that a user can have that done at once.
+    private var mayBeRetried: Bool {
+        guard report.state.known == .failed, !isFromDisk, let failure = report.failure else { return false }
+        return failure.nextAttempt != nil || failure.code == FetchFailure.Code.fetch(.overLimit).rawValue
     }
 
     /// Whether the image counts as current only because its server said so, which may be wrong.
