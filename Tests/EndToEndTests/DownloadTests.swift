@@ -143,6 +143,9 @@ struct DownloadTests {
                 #expect(world.origin.requestCount == 0)
                 #expect(try await world.agent.call("resume").code == 0)
                 try await world.published(["Mail"])
+                #expect(try await world.agent.call("pause").code == 0)
+                let refresh = try await world.agent.call("refresh", "apps.plist")
+                #expect(refresh.output == "1 icon is refreshed once downloads are resumed: run syncagent resume.\n")
             }
             #expect(try await world.agent.call("resume").code == 69)
         }

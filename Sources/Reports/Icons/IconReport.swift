@@ -43,7 +43,7 @@ package struct IconReport: Codable, Equatable, Sendable {
 
     /// Why a wanted icon is not being downloaded.
     package struct Hold: Codable, Equatable, Sendable {
-        /// `paused`, `disk-full`, `out-of-resources` or `origin-waiting`.
+        /// `paused`, `disk-full`, `out-of-resources`, `no-upstream` or `origin-waiting`.
         package var code: String
         /// The obstacle, and what ends it, as a clause.
         package var reason: String

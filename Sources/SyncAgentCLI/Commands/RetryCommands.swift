@@ -3,6 +3,7 @@ import AgentServer
 import ArgumentParser
 import CacheFormat
 import IconCache
+import Reports
 import SyncAgent
 import SyncPlan
 
@@ -130,7 +131,10 @@ extension Configuration {
         }
         let isKnown = report.unknown.isEmpty && report.missing.isEmpty
         if output.json || report.icons > 0 || isKnown {
-            let sentence = "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(participle) now."
+            let isPaused = try await askAgent { try await $0.status() }.state == .paused
+            let sentence =
+                "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(participle) "
+                + (isPaused ? "once downloads are resumed: run syncagent resume." : "now.")
             try Message.output(report.json, inJSON: output.json, or: report.icons == 0 ? none : sentence)
         }
         for url in report.unknown {

@@ -22,7 +22,7 @@ extension Reconciler {
         var report = IconReport(
             url: url, icon: icon, image: image, known: response, health: { book.downloads.origins[$0] },
             queue: (book.downloads.queue.readyCount, book.downloads.isPaused), turn.wallClock, now: now)
-        report.holds = holds(of: icon, origin: report.origin, now: now)
+        report.holds = holds(of: url, icon, origin: report.origin, now: now)
         switch plan {
         case .fresh(let time): report.rule = response.map { book.refreshPolicy.reason(for: $0, askingAt: time) }
         case .waiting:
@@ -76,7 +76,9 @@ extension Reconciler {
         }
     }
 
-    private func holds(of icon: IconRecord, origin: IconReport.Origin?, now: Timestamp) -> [IconReport.Hold] {
+    private func holds(
+        of url: IconURL, _ icon: IconRecord, origin: IconReport.Origin?, now: Timestamp
+    ) -> [IconReport.Hold] {
         guard icon.isReferenced, !icon.isInline || icon.image == nil else { return [] }
         let isWanted: Bool
         switch icon.phase {
@@ -93,6 +95,9 @@ extension Reconciler {
         }
         if let reason = book.space.reason, icon.phase == .blocked || !book.space.isOpen {
             holds.append(IconReport.Hold(code: book.space.waitsFor?.code.rawValue ?? "disk-full", reason: reason))
+        }
+        if icon.phase == .idle, book.sources.isWaiting(url), !isComing(url) {
+            holds.append(IconReport.Hold(code: "no-upstream", reason: book.sources.reasonToWait(images: 1)))
         }
         if let origin, let time = origin.waitsUntil {
             let cause =

@@ -169,9 +169,10 @@ struct UpstreamScenarioTests {
         }
         #expect(agent.requests.isEmpty && agent.plan.status.icons.pending == 1)
         #expect(agent.plan.status.downloads.awaitingUpstream == 1)
-        #expect(
-            agent.plan.report(on: icon, now: agent.now)?.next
-                == "download when an upstream has it (upstream.fallback is never)")
+        let report = try #require(agent.plan.report(on: icon, now: agent.now))
+        #expect(report.next == "download when an upstream has it (upstream.fallback is never)")
+        // So that pin --wait does not wait.
+        #expect(report.holds.map(\.reason) == ["no upstream has its image, and upstream.fallback is never"])
         try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 2)
         #expect(agent.target == file("x"))
     }
