@@ -17,6 +17,10 @@ struct FreshnessTests {
         ),
         ([("Cache-Control", "max-age=0")], 0, "max-age 0 s, age 0 s when received: stale for 0 s"),
         (
+            [("Cache-Control", "max-age=0"), ("Last-Modified", Sample.date(-8_640_000))], 0,
+            "max-age 0 s, age 0 s when received: stale for 0 s"
+        ),
+        (
             [("Cache-Control", "max-age=60"), ("Expires", Sample.date(-60))], 60,
             "max-age 60 s, age 0 s when received: fresh for 60 s"
         ),
