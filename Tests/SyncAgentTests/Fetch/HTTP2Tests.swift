@@ -85,7 +85,7 @@ struct HTTP2Tests {
         }
     }
 
-    @Test("what came for a transfer that was paused and cancelled is not given to another one")
+    @Test("CurlMulti gives what came for a transfer that was paused and cancelled to no other one")
     func pausedAndCancelled() async throws {
         try await RawOrigin.runSecure { request in
             switch request.target {
