@@ -33,7 +33,7 @@ struct EventMark: Codable, Equatable {
     /// Parses a line without its newline; `nil` if it is not a mark in this format.
     init?(_ line: some Sequence<UInt8>) {
         guard let mark = try? JSONDecoder().decode(EventMark.self, untrusted: Data(line)),
-            mark.format == Self.currentFormat, mark.first > 0
+            mark.format == Self.currentFormat, (1...EventRing.highest).contains(mark.first)
         else { return nil }
         self = mark
     }
@@ -50,7 +50,7 @@ enum JournalLine {
     init?(_ line: ArraySlice<UInt8>) {
         if line.starts(with: Self.eventBeginning) {
             let digits = line.dropFirst(Self.eventBeginning.count).prefix { (0x30...0x39).contains($0) }
-            guard (1...18).contains(digits.count), line.last == UInt8(ascii: "}") else { return nil }
+            guard (1...EventRing.mostDigits).contains(digits.count), line.last == UInt8(ascii: "}") else { return nil }
             self = .event(id: digits.reduce(0) { 10 * $0 + Int($1 - 0x30) })
         } else if line.starts(with: EventMark.beginning) {
             guard let mark = EventMark(line) else { return nil }

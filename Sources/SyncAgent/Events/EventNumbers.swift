@@ -14,6 +14,7 @@ struct EventNumbers: Codable, Equatable {
     static let file = "events-numbers.json"
     private static let currentFormat = 1
     private static let longest = 4096
+    private static let highest = 2 * EventRing.highest
 
     private var format = currentFormat
     var first: Int
@@ -32,8 +33,8 @@ struct EventNumbers: Codable, Equatable {
     static func read(in folder: FilePath) -> EventNumbers? {
         guard let bytes = try? FileBytes.read(folder.appending(file)), bytes.count <= longest,
             let numbers = try? JSONDecoder().decode(EventNumbers.self, untrusted: Data(bytes)),
-            numbers.format == currentFormat, (1...EventRing.highest).contains(numbers.first),
-            (numbers.first...EventRing.highest).contains(numbers.limit)
+            numbers.format == currentFormat, (1...highest).contains(numbers.first),
+            (numbers.first...highest).contains(numbers.limit)
         else { return nil }
         return numbers
     }

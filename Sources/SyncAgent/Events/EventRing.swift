@@ -31,8 +31,11 @@ struct EventRing: Sendable {
     /// The first number to use when it is uncertain which numbers were used: the start of the next million.
     static func jump(after id: Int) -> Int { (id / 1_000_000 + 1) * 1_000_000 + 1 }
 
-    /// The highest valid number: a line with a higher one was not written by an agent.
-    static let highest = 1 << 53
+    /// The highest valid number in a file: a line with a higher one was not written by an agent.
+    ///
+    /// A reservation can have higher ones, so that numbers go on even after this one.
+    static let highest = 999_999_999_999_999
+    static let mostDigits = 15
 }
 
 extension EventRing {

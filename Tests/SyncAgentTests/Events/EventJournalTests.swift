@@ -140,7 +140,11 @@ struct EventJournalTests {
 
     @Test(
         "a damaged end is cut off and told, and numbers do not go back",
-        arguments: ["{ \"id\": 4, \"ti", "\0\0\0\0\0\0\0\0\n", "no event\n", "{ \"id\": 99999999999999999999 }\n"])
+        arguments: [
+            "{ \"id\": 4, \"ti", "\0\0\0\0\0\0\0\0\n", "no event\n", "{ \"id\": 99999999999999999999 }\n",
+            "{ \"id\": 999999999999999999 }\n",
+            "{ \"format\": 1, \"first\": \(Int.max), \"boot\": null, \"after\": null }\n",
+        ])
     func damaged(end: String) async throws {
         try await withTemporaryFolder { folder in
             try await Self.write(1...3, to: Self.journal(folder))
@@ -158,7 +162,10 @@ struct EventJournalTests {
 
     @Test(
         "files that no agent wrote are passed over and replaced",
-        arguments: ["", "no journal\n", "{ \"format\": 2 }\n"])
+        arguments: [
+            "", "no journal\n", "{ \"format\": 2 }\n",
+            "{ \"format\": 1, \"first\": \(Int.max), \"boot\": null, \"after\": null }\n",
+        ])
     func foreign(text: String) async throws {
         try await withTemporaryFolder { folder in
             for name in EventJournal.files { try TestSupport.write(text, to: folder.appending(name)) }

@@ -101,6 +101,23 @@ struct EventNumbersTests {
     }
 
     @Test(
+        "numbers of events go on after a huge one that no agent wrote",
+        arguments: [EventRing.highest, 1 << 53, Int.max])
+    func huge(number: Int) async throws {
+        try await withTemporaryFolder { folder in
+            let mark = "{ \"format\": 1, \"first\": \(number), \"boot\": null, \"after\": null }\n"
+            try TestSupport.write(mark, to: folder.appending(EventRing.names[0]))
+            var newest = 0
+            for run in 1...3 {
+                let journal = Self.journal(folder, boot: "boot \(run)")
+                try await Self.write(2, to: journal)
+                #expect(journal.newest > newest)
+                newest = journal.newest
+            }
+        }
+    }
+
+    @Test(
         "numbers of events are reserved by the million",
         arguments: [(1, 1_000_000), (1_000_000, 1_000_000), (1_000_001, 2_000_000)])
     func limit(id: Int, limit: Int) async throws { #expect(EventNumbers.limit(for: id) == limit) }
