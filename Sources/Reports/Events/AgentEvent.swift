@@ -98,39 +98,28 @@ package struct AgentEvent: Equatable, Sendable {
     /// Written without ``JSON`` for speed, because there are as many events as icons.
     package func line(id: Int, time: String) -> String {
         var line = JSONText(capacity: 256)
-        line.literal(Self.beginning)
-        line.number(id)
-        line.member(", \"time\": ", time)
-        line.member(", \"kind\": ", kind.word)
-        if let code { line.member(", \"code\": ", code) } else { line.literal(", \"code\": null") }
-        if let list { line.member(", \"list\": ", list.text) }
+        line.number(after: Self.beginning, id)
+        line.string(after: ", \"time\": ", time)
+        line.string(after: ", \"kind\": ", kind.word)
+        if let code { line.string(after: ", \"code\": ", code) } else { line.literal(", \"code\": null") }
+        if let list { line.string(after: ", \"list\": ", list.text) }
         if let url {
             if url.text.utf8.count <= Self.longestURL {
-                line.member(", \"url\": ", url.text)
+                line.string(after: ", \"url\": ", url.text)
             } else {
-                line.member(", \"urlSHA256\": ", Digest.of(url.text).hex)
+                line.digest(after: ", \"urlSHA256\": ", Digest.of(url.text))
             }
         }
         if let previous, previous.text.utf8.count <= Self.longestURL {
-            line.member(", \"previous\": ", previous.text)
+            line.string(after: ", \"previous\": ", previous.text)
         }
-        if let generation {
-            line.literal(", \"generation\": ")
-            line.number(generation)
-        }
+        if let generation { line.number(after: ", \"generation\": ", generation) }
         var text = message
         if text.utf8.count > Self.longestMessage {
             text = String(text.unicodeScalars.prefix(Self.longestMessage / 4)) + "…"
         }
-        line.member(", \"message\": ", text)
+        line.string(after: ", \"message\": ", text)
         line.literal(" }\n")
         return String(decoding: line.bytes, as: UTF8.self)
-    }
-}
-
-extension JSONText {
-    fileprivate mutating func member(_ name: StaticString, _ value: String) {
-        literal(name)
-        string(value)
     }
 }
