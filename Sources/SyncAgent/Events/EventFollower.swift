@@ -29,8 +29,8 @@ package struct EventFollower: Sendable {
 
     private let journal: EventJournal
     private var next: Int
-    /// The segment, and the offset of the next line in it.
-    private var place: (serial: Int, offset: Int)?
+    /// The position of the next line; see ``EventRing``.
+    private var place: Int
     /// The reason why events before the next one are missing, if they are.
     private var cause: EventGap.Cause?
     /// Whether the first event may have any number, with no gap reported before it.
@@ -41,18 +41,21 @@ package struct EventFollower: Sendable {
 
     init(_ journal: EventJournal, from start: EventStart) {
         self.journal = journal
-        let (newest, oldest) = journal.ring.withLock { ($0.newest, $0.segments.first?.first ?? 1) }
+        let ring = journal.ring.withLock(\.self)
+        let oldest = ring.segments.first?.first ?? 1
         switch start {
-        case .now: next = newest + 1
+        case .now: next = ring.newest + 1
         case .last(let count):
-            next = newest + 1
+            next = ring.newest + 1
             if count > 0 { last = count }
-        case .after(let id) where id > newest:
-            gap = EventGap(from: newest + 1, through: id, cause: .unknownPosition)
+        case .after(let id) where id > ring.newest:
+            gap = EventGap(from: ring.newest + 1, through: id, cause: .unknownPosition)
             next = oldest
         // A reader that starts at 0 gets no gap for events that were rotated out.
         case .after(let id): next = id <= 0 ? oldest : id + 1
         }
+        // Before all files if the events are gone: then they were rotated out.
+        place = ring.segments.last { [next] in $0.first <= next }?.start ?? -1
     }
 
     /// Returns the available lines, and waits until there are some.
@@ -66,11 +69,12 @@ package struct EventFollower: Sendable {
             if !lines.isEmpty { return lines }
             guard let seen, !Task.isCancelled else { return nil }
             if patience == .zero { return [] }
-            guard let patience else {
-                if await journal.feed.next(after: seen) == nil, Task.isCancelled { return nil }
-                continue
+            if let patience {
+                await wait(atMost: patience) { [journal] in _ = await journal.feed.next(after: seen) }
+                if journal.feed.newest == seen { return Task.isCancelled ? nil : [] }
+            } else if await journal.feed.next(after: seen) == nil, Task.isCancelled {
+                return nil
             }
-            guard await journal.hasChange(after: seen, atMost: patience) else { return Task.isCancelled ? nil : [] }
         }
     }
 
@@ -96,21 +100,19 @@ package struct EventFollower: Sendable {
             self.last = nil
             goBack(last)
         }
-        while let (segment, offset) = findPlace() {
-            guard offset < segment.bytes else { return [] }
-            guard let bytes = read(segment, at: offset, count: Self.chunkBytes) else {
+        while let segment = findPlace(), place < segment.end {
+            guard let bytes = read(segment, at: place, count: Self.chunkBytes) else {
                 if isThere(segment) { return [] }
                 continue
             }
             if bytes.isEmpty {
                 // Another program truncated the file: its other lines are lost.
-                place = (segment.serial, segment.bytes)
-                cause = .damaged
+                (place, cause) = (segment.end, .damaged)
                 continue
             }
             let (lines, used) = parse(bytes, limit: limit)
             // The agent wrote no chunk without a newline, because every line is shorter: skip it.
-            place = (segment.serial, offset + (used > 0 || !lines.isEmpty ? used : bytes.count))
+            place += used > 0 || !lines.isEmpty ? used : bytes.count
             if !lines.isEmpty { return lines }
         }
         return []
@@ -118,20 +120,19 @@ package struct EventFollower: Sendable {
 
     /// Moves to the event that starts the last `count` lines; gaps in the numbers count as lines too.
     private mutating func goBack(_ count: Int) {
-        let (segments, newest) = journal.ring.withLock { ($0.segments, $0.newest) }
-        var (left, following) = (count, newest + 1)
-        for segment in segments.reversed() {
+        let ring = journal.ring.withLock(\.self)
+        var (left, following) = (count, ring.newest + 1)
+        for segment in ring.segments.reversed() {
             var length = 0
             while length < segment.bytes {
                 length = min(max(2 * length, Self.chunkBytes), segment.bytes)
-                let start = segment.bytes - length
+                let start = segment.end - length
                 guard let bytes = read(segment, at: start, count: length) else { return }
                 for (id, offset) in Self.events(in: bytes).reversed() where id < following {
                     left -= id + 1 < following ? 2 : 1
                     guard left >= 0 || !isBeginning else { return }
                     // Missing numbers before the first returned event are not reported.
-                    (next, following, isBeginning) = (id, id, true)
-                    place = (segment.serial, start + offset)
+                    (next, following, isBeginning, place) = (id, id, true, start + offset)
                     if left <= 0 { return }
                 }
             }
@@ -147,33 +148,30 @@ package struct EventFollower: Sendable {
         return events
     }
 
-    /// Finds the segment with the next line, and the line's offset; `nil` if there is no segment.
-    private mutating func findPlace() -> (EventRing.Segment, Int)? {
+    /// Finds the segment with the next line, or the newest one; `nil` if there is no segment.
+    private mutating func findPlace() -> EventRing.Segment? {
         let segments = journal.ring.withLock(\.segments)
-        guard let oldest = segments.first else { return nil }
-        if let place, let index = segments.firstIndex(where: { $0.serial == place.serial }) {
-            if place.offset < segments[index].bytes || index + 1 == segments.count {
-                return (segments[index], place.offset)
-            }
-            return (segments[index + 1], 0)
+        guard let segment = segments.first(where: { place < $0.end }) ?? segments.last else { return nil }
+        if place < segment.start {
+            place = segment.start
+            if next < segment.first { cause = .rotated }
         }
-        if next < oldest.first { cause = .rotated }
-        return (segments.last { $0.first <= next } ?? oldest, 0)
+        return segment
     }
 
     private func isThere(_ segment: EventRing.Segment) -> Bool {
-        journal.ring.withLock { $0.segments.contains { $0.serial == segment.serial } }
+        journal.ring.withLock { $0.segments.contains { $0.start == segment.start } }
     }
 
     /// Reads a part of a segment; `nil` if it has been removed since.
-    private func read(_ segment: EventRing.Segment, at offset: Int, count: Int) -> [UInt8]? {
+    private func read(_ segment: EventRing.Segment, at position: Int, count: Int) -> [UInt8]? {
         let path = EventRing.path(ofSlot: segment.slot, in: journal.folder)
         guard let file = try? FileDescriptor.open(path, .readOnly, options: [.noFollow, .closeOnExec]) else {
             return nil
         }
         return try? file.closeAfter {
             guard isThere(segment) else { return nil }
-            return try file.read(at: offset, count: min(count, segment.bytes - offset))
+            return try file.read(at: position - segment.start, count: min(count, segment.end - position))
         }
     }
 
@@ -215,16 +213,6 @@ package struct EventFollower: Sendable {
 
 extension EventJournal {
     package func follower(from start: EventStart) -> EventFollower { EventFollower(self, from: start) }
-
-    /// Whether the journal changed or ended after the change `seen`, before the time is over.
-    func hasChange(after seen: Int, atMost limit: Duration) async -> Bool {
-        let isChanged = Mutex(false)
-        await wait(atMost: limit) { [feed] in
-            _ = await feed.next(after: seen)
-            if !Task.isCancelled { isChanged.withLock { $0 = true } }
-        }
-        return isChanged.withLock(\.self)
-    }
 }
 
 package struct EventPage: Sendable {

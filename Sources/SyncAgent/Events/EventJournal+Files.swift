@@ -8,25 +8,65 @@ import SystemPackage
 extension EventJournal {
     /// Opens the newest file, or starts a new one if that is full or was changed by another program.
     func open(_ output: inout Output) throws {
-        let newest = ring.withLock(\.segments.last)
-        if let newest, let file = output.file {
-            switch state(of: file, as: newest) {
-            case .whole: break
-            case .cut: return try begin(after: newest, because: .damaged, &output)
-            case .gone: return try beginAnew(&output)
+        guard let newest = ring.withLock(\.segments.last) else { return try begin(&output) }
+        let path = EventRing.path(ofSlot: newest.slot, in: folder)
+        let wasOpen = output.file != nil
+        if !wasOpen {
+            do {
+                output.file = try FileDescriptor.open(
+                    path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
+            } catch Errno.noSuchFileOrDirectory {
+                return try begin(&output, because: .removed)
             }
         }
-        guard let newest, newest.bytes < segmentBytes else { return try begin(after: newest, &output) }
-        guard output.file == nil else { return }
+        var (open, found) = (stat(), stat())
+        // Readers would not find new lines in a file that has lost its name.
+        guard let file = output.file, fstat(file.rawValue, &open) == 0,
+            lstat(path.string, &found) == 0
+                ? (open.st_dev, open.st_ino) == (found.st_dev, found.st_ino) : errno != ENOENT
+        else { return try begin(&output, because: .removed) }
+        let size = Int(open.st_size)
+        if size > newest.bytes, !wasOpen {
+            // The partial line of an agent that was killed, or of a write that failed.
+            guard ftruncate(file.rawValue, off_t(newest.bytes)) == 0 else {
+                defer { close(&output) }
+                throw Errno(rawValue: errno)
+            }
+        } else if size != newest.bytes {
+            return try begin(&output, because: .damaged)
+        }
+        if newest.bytes >= segmentBytes { try begin(&output) }
+    }
+
+    /// Starts a new file; replaces the oldest one if all names are in use.
+    private func begin(_ output: inout Output, because cause: EventGap.Cause? = nil) throws {
+        close(&output)
+        if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
+        let (slot, isFirst) = ring.withLock { ring in
+            if cause == .removed { ring.segments = [] }
+            let slot = ring.segments.last.map { ($0.slot + 1) % EventRing.names.count }
+            // Readers must not be led to a file that is about to be deleted.
+            ring.segments.removeAll { $0.slot == slot }
+            return (slot ?? 0, slot == nil)
+        }
+        let path = EventRing.path(ofSlot: slot, in: folder)
+        guard unlink(path.string) == 0 || errno == ENOENT else {
+            throw FileError("replace", path.string, Errno(rawValue: errno))
+        }
+        let file = try FileDescriptor.open(
+            path, .writeOnly, options: [.create, .exclusiveCreate, .append, .closeOnExec], permissions: .ownerReadWrite)
+        let header = output.mark ?? EventMark(first: output.first, boot: boot)
         do {
-            if let file = try reopen(newest) {
-                output.file = file
-            } else {
-                try begin(after: newest, because: .damaged, &output)
-            }
-        } catch Errno.noSuchFileOrDirectory {
-            try beginAnew(&output)
+            try file.writeAll(header.line.utf8)
+            // The reservation of numbers, which comes next, makes the name durable, too.
+            guard !isFirst || fdatasync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
+        } catch {
+            try? file.close()
+            unlink(path.string)
+            throw error
         }
+        (output.file, output.mark, output.limit) = (file, nil, nil)
+        ring.withLock { $0.begin(slot: slot, first: header.first, bytes: header.line.utf8.count) }
     }
 
     /// Durably reserves numbers up to the newest event, and records the newest file, before readers can see them.
@@ -39,94 +79,31 @@ extension EventJournal {
         output.limit = limit
     }
 
-    /// Opens a file to append to it, and cuts the partial line of an agent that was killed.
-    ///
-    /// - Returns: `nil` if the file is shorter than the complete lines recorded for it.
-    private func reopen(_ segment: EventRing.Segment) throws -> FileDescriptor? {
-        let path = EventRing.path(ofSlot: segment.slot, in: folder)
-        let file = try FileDescriptor.open(path, .writeOnly, options: [.append, .noFollow, .closeOnExec])
-        guard try file.seek(offset: 0, from: .end) >= segment.bytes else {
-            try file.close()
-            return nil
-        }
-        guard ftruncate(file.rawValue, off_t(segment.bytes)) == 0 else {
-            let error = Errno(rawValue: errno)
-            try? file.close()
-            throw error
-        }
-        return file
-    }
-
-    private func beginAnew(_ output: inout Output) throws {
-        ring.withLock { $0.segments = [] }
-        try begin(after: nil, because: .removed, &output)
-    }
-
-    /// The state of a journal file that other programs may have changed.
-    private enum FileState {
-        case whole
-        /// The file's size differs from the bytes written to it.
-        case cut
-        /// The file was removed or replaced: readers would not find new lines in it.
-        case gone
-    }
-
-    private func state(of file: FileDescriptor, as segment: EventRing.Segment) -> FileState {
-        var (open, found) = (stat(), stat())
-        guard fstat(file.rawValue, &open) == 0 else { return .gone }
-        let path = EventRing.path(ofSlot: segment.slot, in: folder)
-        if lstat(path.string, &found) != 0 {
-            if errno == ENOENT { return .gone }
-        } else if (open.st_dev, open.st_ino) != (found.st_dev, found.st_ino) {
-            return .gone
-        }
-        return Int(open.st_size) == segment.bytes ? .whole : .cut
-    }
-
-    /// Starts a new file; replaces the oldest one if all names are in use.
-    private func begin(
-        after newest: EventRing.Segment?, because cause: EventGap.Cause? = nil, _ output: inout Output
-    ) throws {
-        close(&output)
-        if let cause { output.mark = EventMark(first: output.first, boot: boot, after: cause) }
-        let slot = newest.map { ($0.slot + 1) % EventRing.names.count } ?? 0
-        let path = EventRing.path(ofSlot: slot, in: folder)
-        // Readers must not be led to a file that is about to be deleted.
-        ring.withLock { $0.segments.removeAll { $0.slot == slot } }
-        guard unlink(path.string) == 0 || errno == ENOENT else {
-            throw FileError("replace", path.string, Errno(rawValue: errno))
-        }
-        let file = try FileDescriptor.open(
-            path, .writeOnly, options: [.create, .exclusiveCreate, .append, .closeOnExec], permissions: .ownerReadWrite)
-        let header = output.mark ?? EventMark(first: output.first, boot: boot)
+    func append(_ bytes: [UInt8], _ output: inout Output) throws {
+        guard let file = output.file else { return }
         do {
-            try file.writeAll(header.line.utf8)
-            // The journal's only file is flushed: if a power failure removed it, its numbers would be used again.
-            if newest == nil { try flush(file) }
+            try file.writeAll(bytes)
         } catch {
-            try? file.close()
-            unlink(path.string)
+            // A partial line would merge with the next one, so it is cut off.
+            let end = ring.withLock { $0.segments.last?.bytes ?? 0 }
+            // If it cannot be cut off now, that happens when the file is opened again.
+            if ftruncate(file.rawValue, off_t(end)) != 0 { close(&output) }
             throw error
         }
-        output.file = file
-        output.mark = nil
-        output.limit = nil
-        ring.withLock { ring in
-            ring.lastSerial += 1
-            ring.segments.append(
-                EventRing.Segment(
-                    slot: slot, serial: ring.lastSerial, first: header.first, bytes: header.line.utf8.count))
+        ring.withLock { $0.extend(by: bytes.count) }
+    }
+
+    func finish(_ output: inout Output) {
+        output.isClosed = true
+        if let file = output.file, failure == nil {
+            // The events are flushed before the mark of their end, so that it is true even after a power failure.
+            if fdatasync(file.rawValue) == 0 { try? append(EventMark.end + [UInt8(ascii: "\n")], &output) }
+            fdatasync(file.rawValue)
         }
+        close(&output)
     }
 
-    private func flush(_ file: FileDescriptor) throws {
-        guard fdatasync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
-        let folder = try FileDescriptor.openFolder(folder)
-        defer { try? folder.close() }
-        fsync(folder.rawValue)
-    }
-
-    func close(_ output: inout Output) {
+    private func close(_ output: inout Output) {
         try? output.file?.close()
         output.file = nil
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import CacheFormat
 import Dispatch
-import Glibc
 package import Logging
 package import Reports
 import Synchronization
@@ -26,21 +25,30 @@ package final class EventJournal: Sendable {
         /// Batches of events, each with the number of events dropped before it.
         var batches: [(time: Timestamp, events: [AgentEvent], dropped: Int)] = []
         var count = 0
+        /// The number of events dropped after the last batch.
         var dropped = 0
-        var isScheduled = false
     }
 
+    /// What only the writing thread uses.
     struct Output {
         /// The newest file; `nil` if it is not open.
         var file: FileDescriptor?
-        var next: Int
-        /// The number of the first event in the next write.
+        /// The whole lines to write next.
+        var text: [UInt8] = []
+        /// The number of the first event in `text`.
         var first = 0
+        /// The number of the next event.
+        var next: Int
+        /// The mark to write before `text`.
         var mark: EventMark?
         /// The highest reserved number; `nil` if the reservation must be written again.
         var limit: Int?
-        var isFailing = false
         var isClosed = false
+
+        mutating func add(_ line: String) {
+            if text.isEmpty { first = next }
+            text.append(contentsOf: line.utf8)
+        }
     }
 
     let folder: FilePath
@@ -52,7 +60,6 @@ package final class EventJournal: Sendable {
     private let logger: Logger
     let ring: Mutex<EventRing>
     let feed = ChangeFeed()
-    private let trouble = Mutex<String?>(nil)
     private let pending = Mutex(Pending())
     private let output: Mutex<Output>
     let writing = DispatchQueue(label: "syncagent.events")
@@ -69,7 +76,7 @@ package final class EventJournal: Sendable {
         self.retryInterval = retryInterval
         self.boot = boot ?? BootID.current
         self.logger = logger
-        let found = EventRing.find(in: folder, limit: Self.limit)
+        let found = FoundEvents(in: folder)
         let mark = found.mark(boot: self.boot)
         if found.isDamaged {
             logger.warning(
@@ -81,24 +88,14 @@ package final class EventJournal: Sendable {
     }
 
     /// Opens the journal of an agent that is not running, for reading.
-    package init(reading folder: FilePath) {
-        self.folder = folder
-        (segmentBytes, mostPending, boot) = (Self.segmentBytes, Self.mostPending, nil)
-        retryInterval = Self.retryInterval
-        logger = Logger(label: "events") { _ in SwiftLogNoOpLogHandler() }
-        let found = EventRing.find(in: folder, limit: Self.limit)
-        ring = Mutex(found.ring)
-        output = Mutex(Output(next: 0, isClosed: true))
+    package convenience init(reading folder: FilePath) {
+        self.init(in: folder, logger: Logger(label: "events") { _ in SwiftLogNoOpLogHandler() })
+        output.withLock { $0.isClosed = true }
         feed.end()
     }
 
-    /// The size in bytes of the largest file that is accepted as a segment.
-    private static let limit = 4 * segmentBytes
-
-    package var isEmpty: Bool { ring.withLock { $0.segments.isEmpty } }
-
     /// The reason why events cannot be written, as a clause; `nil` if they can.
-    package var failure: String? { trouble.withLock(\.self) }
+    package var failure: String? { ring.withLock(\.failure) }
 
     /// The number of the newest event; 0 if there never was one.
     package var newest: Int { ring.withLock(\.newest) }
@@ -112,20 +109,19 @@ package final class EventJournal: Sendable {
     package func append(_ events: [AgentEvent], at time: Timestamp) {
         guard !events.isEmpty else { return }
         let isFirst = pending.withLock { pending in
+            let isFirst = pending.batches.isEmpty && pending.dropped == 0
             var kept = events
             // A single large turn of the plan may exceed the limit: all its events are written.
             if pending.count > 0, pending.count + events.count > mostPending {
                 kept = pending.count < 2 * mostPending ? events.filter { !$0.kind.isOfIcon } : []
             }
-            if kept.isEmpty {
-                pending.dropped += events.count
-            } else {
-                pending.batches.append((time, kept, pending.dropped + events.count - kept.count))
+            pending.dropped += events.count - kept.count
+            if !kept.isEmpty {
+                pending.batches.append((time, kept, pending.dropped))
                 pending.count += kept.count
                 pending.dropped = 0
             }
-            defer { pending.isScheduled = true }
-            return !pending.isScheduled
+            return isFirst
         }
         if isFirst { writing.async { [self] in writePending() } }
     }
@@ -147,111 +143,70 @@ package final class EventJournal: Sendable {
     }
 
     private func writePending() {
-        let (batches, dropped) = pending.withLock { pending in
+        let batches = pending.withLock { pending in
             defer { pending = Pending() }
-            return (pending.batches, pending.dropped)
+            pending.batches.append((.distantPast, [], pending.dropped))
+            return pending.batches
         }
-        let allDropped = batches.reduce(dropped) { $0 + $1.dropped }
+        let allDropped = batches.reduce(0) { $0 + $1.dropped }
         if allDropped > 0 {
             logger.warning("too many events at once: events are dropped", metadata: ["events": "\(allDropped)"])
         }
         output.withLock { output in
             guard !output.isClosed else { return }
-            var text: [UInt8] = []
             for (time, events, dropped) in batches {
+                if dropped > 0 {
+                    // The mark tells readers at once that these are missing.
+                    output.next += dropped
+                    output.add(EventMark(first: output.next, boot: boot, after: .tooMany).line)
+                }
                 let time = "\(time)"
-                skip(dropped, &text, &output)
                 for event in events {
-                    if text.isEmpty { output.first = output.next }
-                    text.append(contentsOf: event.line(id: output.next, time: time).utf8)
+                    output.add(event.line(id: output.next, time: time))
                     output.next += 1
-                    if text.count >= Self.batchBytes { write(&text, &output) }
+                    if output.text.count >= Self.batchBytes { write(&output) }
                 }
             }
-            skip(dropped, &text, &output)
-            write(&text, &output)
+            write(&output)
         }
     }
 
-    /// Skips the numbers of dropped events, and writes a mark that tells readers at once that these are missing.
-    private func skip(_ dropped: Int, _ text: inout [UInt8], _ output: inout Output) {
-        guard dropped > 0 else { return }
-        output.next += dropped
-        if text.isEmpty { output.first = output.next }
-        text.append(contentsOf: EventMark(first: output.next, boot: boot, after: .tooMany).line.utf8)
-    }
-
-    /// Writes whole lines and shows them to readers; drops them on failure.
-    private func write(_ text: inout [UInt8], _ output: inout Output) {
-        guard !text.isEmpty || output.isFailing && output.mark != nil else { return }
-        defer { text.removeAll(keepingCapacity: true) }
+    /// Writes whole lines and shows them to readers; on failure, drops them, and prepares a mark in their place.
+    private func write(_ output: inout Output) {
+        guard !output.text.isEmpty || failure != nil else { return }
         do {
             try open(&output)
             try reserveNumbers(&output)
-            let mark = output.mark.map { Array($0.line.utf8) } ?? []
-            try append(mark + text, &output)
+            try append((output.mark.map { Array($0.line.utf8) } ?? []) + output.text, &output)
             output.mark = nil
-            let newest = output.next - 1
-            ring.withLock { $0.newest = newest }
-            if output.isFailing { logger.notice("events are written again") }
-            output.isFailing = false
-            trouble.withLock { $0 = nil }
+            if failure != nil { logger.notice("events are written again") }
+            ring.withLock { ($0.newest, $0.failure) = (output.next - 1, nil) }
             feed.emit()
         } catch {
-            if !output.isFailing {
+            if failure == nil {
                 logger.warning(
                     "cannot write the event journal: events are dropped",
                     metadata: ["folder": "\(folder)", "reason": "\(error)"])
                 tryLater()
             }
-            output.isFailing = true
-            trouble.withLock { $0 = "events cannot be written in \(folder): \(error)" }
+            output.mark = EventMark(first: output.next, boot: boot, after: output.mark?.after ?? .notWritten)
+            output.first = output.next
+            ring.withLock { $0.failure = "events cannot be written in \(folder): \(error)" }
         }
+        output.text.removeAll()
     }
 
-    /// Retries the write at intervals, until it succeeds; a mark replaces the dropped events.
+    /// Retries the write at intervals, until it succeeds.
     ///
     /// Without retries, an agent without new events would report the failure forever.
     private func tryLater() {
         writing.asyncAfter(deadline: .now() + .milliseconds(Int(retryInterval / .milliseconds(1)))) { [weak self] in
             guard let self else { return }
-            let isFailing = output.withLock { output in
-                guard output.isFailing, !output.isClosed else { return false }
-                output.mark = EventMark(first: output.next, boot: boot, after: output.mark?.after ?? .notWritten)
-                output.first = output.next
-                var none: [UInt8] = []
-                write(&none, &output)
-                return output.isFailing
+            output.withLock { output in
+                guard failure != nil, !output.isClosed else { return }
+                write(&output)
+                if failure != nil { tryLater() }
             }
-            if isFailing { tryLater() }
         }
-    }
-
-    private func append(_ bytes: [UInt8], _ output: inout Output) throws {
-        guard let file = output.file else { return }
-        do {
-            try file.writeAll(bytes)
-        } catch {
-            // A partial line would merge with the next one, so it is cut off.
-            let end = ring.withLock { $0.segments.last?.bytes ?? 0 }
-            // If it cannot be cut off now, that happens when the file is opened again.
-            if ftruncate(file.rawValue, off_t(end)) != 0 { close(&output) }
-            throw error
-        }
-        ring.withLock { ring in
-            guard let last = ring.segments.indices.last else { return }
-            ring.segments[last].bytes += bytes.count
-        }
-    }
-
-    private func finish(_ output: inout Output) {
-        guard !output.isClosed else { return }
-        output.isClosed = true
-        if let file = output.file, !output.isFailing {
-            // The events are flushed before the mark of their end, so that it is true even after a power failure.
-            if fdatasync(file.rawValue) == 0 { try? append(EventMark.end + [UInt8(ascii: "\n")], &output) }
-            fdatasync(file.rawValue)
-        }
-        close(&output)
     }
 }

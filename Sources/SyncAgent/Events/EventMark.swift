@@ -19,12 +19,7 @@ struct EventMark: Codable, Equatable {
     /// The line that closes the journal: no event before it is missing.
     static let end = Array("{ \"end\": true }".utf8)
 
-    var line: String {
-        JSON.object([
-            ("format", .number(format)), ("first", .number(first)), ("boot", .string(orNull: boot)),
-            ("after", .string(orNull: after?.rawValue)),
-        ]).line + "\n"
-    }
+    var line: String { JSON(self).line + "\n" }
 
     init(first: Int, boot: String?, after: EventGap.Cause? = nil) {
         (self.first, self.boot, self.after) = (first, boot, after)

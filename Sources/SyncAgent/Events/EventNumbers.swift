@@ -7,8 +7,7 @@ import SystemPackage
 
 /// Reserved event numbers, in a file beside the journal, so that no number is used twice even if the journal is lost.
 ///
-/// The reservation is durable before any of its numbers is used. It covers up to a million numbers, so it is written
-/// seldom.
+/// The reservation is durable before any of its numbers is used. It covers up to a million numbers, so it is seldom
 /// written.
 struct EventNumbers: Codable, Equatable {
     static let file = "events-numbers.json"
@@ -24,10 +23,6 @@ struct EventNumbers: Codable, Equatable {
 
     /// The last number of the block of one million that contains `id`.
     static func limit(for id: Int) -> Int { EventRing.jump(after: max(0, id - 1)) - 1 }
-
-    private var text: String {
-        JSON.object([("format", .number(format)), ("first", .number(first)), ("limit", .number(limit))]).line + "\n"
-    }
 
     /// Reads the reservation; `nil` if the file is missing or damaged.
     static func read(in folder: FilePath) -> EventNumbers? {
@@ -53,7 +48,7 @@ struct EventNumbers: Codable, Equatable {
         try check("create", min(number, 0))
         let file = FileDescriptor(rawValue: number)
         try file.closeAfter {
-            try file.writeAll(text.utf8)
+            try file.writeAll((JSON(self).line + "\n").utf8)
             try check("fsync", fsync(number))
         }
         try check("replace", renameat(directory.rawValue, temporary, directory.rawValue, Self.file))

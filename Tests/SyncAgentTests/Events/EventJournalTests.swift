@@ -39,9 +39,11 @@ struct EventJournalTests {
         return try await read(&follower)
     }
 
-    private static func read(_ follower: inout EventFollower) async throws -> [EventRecord] {
+    private static func read(_ follower: inout EventFollower, limit: Int = .max) async throws -> [EventRecord] {
         var records: [EventRecord] = []
-        while let lines = await follower.lines(atMost: .zero), !lines.isEmpty {
+        while records.count < limit,
+            let lines = await follower.lines(limit: limit - records.count, atMost: .zero), !lines.isEmpty
+        {
             records += try lines.map { line in
                 let record = try JSONDecoder().decode(EventRecord.self, from: Data(line.text.utf8))
                 #expect(record.id == line.id && (record.kind == "gap") == line.isGap)
@@ -196,6 +198,62 @@ struct EventJournalTests {
             #expect(try await Self.read(Self.reopen(folder)).map(\.id) == rest)
             // Who begins with the oldest one misses nothing.
             #expect(try await Self.read(journal).map(\.id) == rest)
+        }
+    }
+
+    @Test("a journal on disk is read as it always was, and goes on in the same form")
+    func form() async throws {
+        try await withTemporaryFolder { folder in
+            func line(_ id: Int) -> String { Self.event(id).line(id: id, time: "\(Self.time)") }
+            let older = "{ \"format\": 1, \"first\": 5, \"boot\": null, \"after\": null }\n" + line(5)
+            let newer =
+                "{ \"format\": 1, \"first\": 6, \"boot\": \"boot 1\", \"after\": null }\n" + line(6)
+                + "{ \"format\": 1, \"first\": 9, \"boot\": \"boot 1\", \"after\": \"too-many\" }\n" + line(9)
+                + "{ \"end\": true }\n"
+            let numbers = "{ \"format\": 1, \"first\": 6, \"limit\": 1000000 }\n"
+            for (name, text) in [("events-3.ndjson", older), ("events-0.ndjson", newer), (EventNumbers.file, numbers)] {
+                try TestSupport.write(text, to: folder.appending(name))
+            }
+            #expect(try await Self.read(EventJournal(reading: folder)).map(\.id) == [5, 6, 8, 9])
+            let journal = Self.journal(folder)
+            try await Self.write(10...10, to: journal)
+            await journal.close()
+            #expect(try await Self.read(EventJournal(reading: folder)).map(\.code) == [nil, nil, "too-many", nil, nil])
+            func text(_ name: String) throws -> String {
+                try String(contentsOfFile: folder.appending(name).string, encoding: .utf8)
+            }
+            #expect(try text("events-3.ndjson") == older)
+            let begin = "{ \"format\": 1, \"first\": 10, \"boot\": \"boot 1\", \"after\": null }\n"
+            #expect(try text("events-0.ndjson") == newer + begin + line(10) + "{ \"end\": true }\n")
+            #expect(try text(EventNumbers.file) == numbers)
+        }
+    }
+
+    @Test("a reader goes on over a file that is gone from the middle", arguments: [false, true], [0, 6, 1000])
+    func removedFromMiddle(whileRead: Bool, count: Int) async throws {
+        try await withTemporaryFolder { folder in
+            func path(_ slot: Int) -> String { folder.appending("events-\(slot).ndjson").string }
+            let first = Self.journal(folder, segmentBytes: 600)
+            while access(path(2), F_OK) != 0 { try await Self.write(1...1, to: first) }
+            await first.close()
+            if whileRead {
+                // The name of the second file is the next one to be used.
+                try #require(rename(path(0), path(3)) == 0 && rename(path(2), path(0)) == 0)
+            } else {
+                try #require(unlink(path(1)) == 0)
+            }
+            let journal = Self.journal(folder, segmentBytes: 600)
+            var follower = journal.follower(from: .after(1))
+            var records = try await Self.read(&follower, limit: count)
+            for number in 0..<8 { try await Self.write(number...number, to: journal) }
+            records += try await Self.read(&follower)
+            // Each number is either that of an event, or in a gap.
+            var next = 2
+            for record in records {
+                #expect((record.from ?? record.id) == next, "\(records)")
+                next = record.id + 1
+            }
+            #expect(next == journal.newest + 1)
         }
     }
 
