@@ -143,7 +143,7 @@ struct PurgeTests {
     }
 
     /// Runs the body while these files and folders cannot be changed; cancels the test where that is not possible.
-    private static func whileImmutable<R: Sendable>(
+    static func whileImmutable<R: Sendable>(
         _ paths: [FilePath], _ body: @Sendable () async throws -> R
     ) async throws -> R {
         for path in paths {

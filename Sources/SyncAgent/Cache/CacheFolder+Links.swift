@@ -12,7 +12,8 @@ extension CacheFolder {
     func linkIfAbsent(_ name: String, to newName: String) throws(FileError) -> Bool {
         try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
             guard linkat(folder, last, newFolder, newLast, 0) != 0 else { return true }
-            guard errno == EEXIST else { throw failure("link", name, Errno(rawValue: errno)) }
+            let error = Errno(rawValue: errno)
+            guard error == .fileExists else { throw failure(of: newFolder, "link", name, to: newName, error) }
             return false
         }
     }

@@ -113,7 +113,8 @@ package final class CacheFolder: Sendable {
     package func rename(_ name: String, to newName: String) throws(FileError) {
         func rename() throws(FileError) {
             try inFolders(of: name, newName) { (folder, last, newFolder, newLast) throws(FileError) in
-                try check("rename", name, renameat(folder, last, newFolder, newLast))
+                guard renameat(folder, last, newFolder, newLast) != 0 else { return }
+                throw failure(of: newFolder, "rename", name, to: newName, Errno(rawValue: errno))
             }
         }
         do throws(FileError) {
@@ -252,6 +253,16 @@ package final class CacheFolder: Sendable {
 
     func failure(_ operation: String, _ name: String, _ errno: Errno) -> FileError {
         FileError(operation, path.appending(name).string, errno)
+    }
+
+    /// The failure to give a file a name in this folder; it names the folder if that refuses new names.
+    func failure(
+        of folder: Int32, _ operation: String, _ name: String, to newName: String, _ errno: Errno
+    ) -> FileError {
+        guard faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) != 0 else { return failure(operation, name, errno) }
+        var parent = path.appending(newName)
+        parent.removeLastComponent()
+        return FileError("write to", parent.string, errno)
     }
 
     @discardableResult

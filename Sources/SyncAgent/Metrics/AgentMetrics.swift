@@ -61,7 +61,7 @@ package final class AgentMetrics: Sendable {
             switch result {
             case .published(_, _, let doubt): doubt == nil ? .published : .undurable
             case .noRoom: .noRoom
-            case .failed: .failed
+            case .failed, .refused: .failed
             }
         registry.increment(.publications, outcome.rawValue)
         registry.record(time, in: .publicationDuration)

@@ -31,31 +31,47 @@ package actor Publisher {
     nonisolated func probe(_ answer: Milestone) { thread.run(answer.reach) }
 
     private var names: [ListName] = []
+    /// The images that the publication under way could not place, and those that replaced damaged files.
+    private var (unplaced, replaced) = (Set<String>(), Set<String>())
 
     /// Publishes a generation.
     ///
-    /// If it fails before the manifest is replaced, all its files are removed again, and the staged images are lost:
-    /// after a failed flush the contents of the disk are unknown, and the same file is never flushed twice.
+    /// If it fails before the manifest is replaced, it is undone. The staged images are lost if there is no space, and after
+    /// a failed flush: the contents of the disk are unknown then, and the same file is never flushed twice. After other
+    /// failures they stay, some of them under their names in `icons/`, as if they were written ahead. Only images whose
+    /// files are missing or damaged are lost, and those that replaced damaged files of earlier generations.
     package func publish(_ publication: Publication) -> PublicationResult {
         let texts = publication.documents.map(\.text)
         if let shortage = shortage(for: publication, texts) { return shortage }
+        (unplaced, replaced) = ([], [])
+        let failedFlush = folder.clearFailedFlush()
         do throws(FileError) {
-            if let error = folder.clearFailedFlush() { throw error }
+            if let failedFlush { throw failedFlush }
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 try undoFailed()
-                if let flaw = try flaw(of: publication) {
-                    rollBack(publication)
-                    return .failed(reason: flaw)
-                }
+                if let flaw = try flaw(of: publication) { return .refused(reason: flaw) }
                 return try publish(publication, texts)
             }
         } catch {
-            rollBack(publication)
-            // One of the folders was removed: recreate it for the next attempt.
-            if error.errno == .noSuchFileOrDirectory { try? folder.makeTree() }
-            if error.isOutOfSpace { staged.close() }
-            return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
+            let isFlushed = failedFlush == nil && folder.clearFailedFlush() == nil
+            guard isFlushed, !error.isOutOfSpace else {
+                undoAll(removing: publication.staged.compactMap { drop($0.name) })
+                restoreTree(after: error)
+                if error.isOutOfSpace { staged.close() }
+                return .failed(reason: "\(error)", isOutOfSpace: error.isOutOfSpace)
+            }
+            staged.keepPlaced(publication.moves)
+            let lost = publication.staged.filter { replaced.contains($0.name) || isLost($0) }.map(\.name)
+            undoAll(removing: lost.compactMap(drop))
+            if restoreTree(after: error) { unplaced = [] }
+            return .refused(reason: "\(error)", lost: Set(lost), unplaced: unplaced.subtracting(lost))
         }
+    }
+
+    /// Recreates a folder that was removed, for the next attempt; returns whether it did.
+    @discardableResult
+    private func restoreTree(after error: FileError) -> Bool {
+        error.errno == .noSuchFileOrDirectory && (try? folder.makeTree()) != nil
     }
 
     /// Why the documents cannot be published: they would name an image that is missing or damaged.
@@ -71,13 +87,19 @@ package actor Publisher {
         return nil
     }
 
-    /// Rolls a failed publication back, and removes its staged images.
-    private func rollBack(_ publication: Publication) {
-        // After a failure, the plan invalidates everything that is not published yet.
-        _ = folder.clearFailedFlush()
-        let files = (publication.moves + publication.discards).compactMap { drop($0.name) }
+    /// Undoes all changes of the publication under way, and removes these files; what remains is undone before the next.
+    private func undoAll(removing files: [String]) {
         let undos = staged.undos(removing: files + [Self.temporary])
         staged.replaceUndos(by: undos.filter { (try? undo($0)) == nil })
+    }
+
+    /// Whether the file of a staged image is missing or damaged; an unreadable one counts as intact.
+    private func isLost(_ image: StagedImage) -> Bool {
+        switch staged.place(of: image.name) {
+        case .memory: false
+        case .staging: (try? folder.isPlausible(image.image, at: StagingPath.of(image.name))) == false
+        case .ahead: (try? folder.isPlausible(image.image, at: image.image.path)) == false
+        }
     }
 
     /// Undoes the remaining changes of failed publications.
@@ -113,18 +135,14 @@ package actor Publisher {
     private func publish(_ publication: Publication, _ texts: [[UInt8]]) throws(FileError) -> PublicationResult {
         // The file of a discarded image may differ from the file at its final name.
         let named = staged.handOver(to: publication)
-        for image in publication.moves { try place(image) }
-        staged.forgetMoved()
+        try each(publication.moves, place) { unplaced.insert($0.name) }
+        let moved = Set(publication.moves.map(\.image.sha256))
+        let others = publication.discards.filter { !moved.contains($0.image.sha256) }
+        try each(others, replaceDamaged) { unplaced.insert($0.name) }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
         var written = WrittenBytes()
-        let moved = Set(publication.moves.map(\.image.sha256))
-        for image in publication.discards {
-            let isReplaced = try moved.contains(image.image.sha256) ? false : replaceDamaged(image)
-            if isReplaced { written.replaced.insert(image.image.sha256) }
-            // This includes a file that replaced an image: a rename does not remove a link to the same file.
-            if staged.remove(image.name) == .staging { folder.remove(StagingPath.of(image.name)) }
-        }
+        written.replaced = Set(others.lazy.filter { self.replaced.contains($0.name) }.map(\.image.sha256))
         for (document, text) in zip(publication.documents, texts) {
             let summary = Manifest.List(document, sha256: .of(text))
             // A document of an older generation exists already, and must survive a failure of this publication.
@@ -146,11 +164,19 @@ package actor Publisher {
 
         try barrier.pass(files: staged.placed)
 
-        for (name, link) in CacheLayout.inOrder(publication.links, \.url) {
+        var unnamed: Set<String> = []
+        defer {
+            if !unnamed.isEmpty {
+                unplaced.formUnion(publication.staged.lazy.filter { unnamed.contains($0.image.path) }.map(\.name))
+            }
+        }
+        try each(CacheLayout.inOrder(publication.links, \.url)) { (name, link) throws(FileError) in
             let isThere = named.contains(link.url)
             try set(link, at: name, isThere: isThere)
             // The hand-over has recorded the change.
             if !isThere { staged.record(.restore(link.url, before: link.before)) }
+        } failed: { _, link in
+            unnamed.insert(link.path)
         }
         if isFirst {
             try folder.rename(Self.first, to: CacheLayout.manifest)
@@ -159,6 +185,10 @@ package actor Publisher {
         }
         // Readers see the new manifest now: nothing that it names may be rolled back.
         staged.replaceUndos(by: [])
+        for image in publication.staged where staged.remove(image.name) == .staging {
+            folder.remove(StagingPath.of(image.name))
+        }
+        staged.forgetMoved()
         do throws(FileError) {
             if isFirst { try folder.link(CacheLayout.manifest, to: generation) }
             try barrier.pass(
@@ -170,34 +200,60 @@ package actor Publisher {
         }
     }
 
+    /// Does the same with all elements, also after one fails, unless there is no space.
+    ///
+    /// - Throws: ``FileError``, the first one in the order of paths.
+    private func each<Element>(
+        _ elements: some Sequence<Element>, _ body: (Element) throws(FileError) -> Void, failed: (Element) -> Void
+    ) throws(FileError) {
+        var failure: FileError?
+        for element in elements {
+            do throws(FileError) {
+                try body(element)
+            } catch {
+                if error.isOutOfSpace { throw error }
+                failed(element)
+                if failure.map({ error.path < $0.path }) ?? true { failure = error }
+            }
+        }
+        if let failure { throw failure }
+    }
+
     /// Moves an image to its name in `icons/`; replaces an existing file.
     private func place(_ image: StagedImage) throws(FileError) {
         let name = image.image.path
-        switch staged.remove(image.name) {
+        switch staged.place(of: image.name) {
         case .staging:
-            try folder.rename(StagingPath.of(image.name), to: name)
+            let file = StagingPath.of(image.name)
+            if try folder.entry(file) != nil, try !folder.isPlausible(image.image, at: file) {
+                throw folder.failure("use the damaged file", file, .ioError)
+            }
+            try folder.rename(file, to: name)
             staged.record(.remove(name))
+            // A rename onto a link of the same file, kept by a failed publication, leaves both.
+            folder.remove(file)
         case .memory(let bytes): try replace(name, by: bytes)
-        case .ahead:
+        case .ahead(let path, _):
             guard try folder.isPlausible(image.image, at: name) else {
                 folder.remove(name)
                 throw folder.failure("find", name, .noSuchFileOrDirectory)
             }
+            // The file that was written ahead is in an earlier cache folder: this one is not ours to remove.
+            guard path != nil else { return }
             staged.record(.remove(name))
         }
+        staged.placed(image)
     }
 
     /// Replaces the image's file with the download, if the file is missing or damaged.
-    ///
-    /// - Returns: Whether the file was replaced.
-    private func replaceDamaged(_ image: StagedImage) throws(FileError) -> Bool {
+    private func replaceDamaged(_ image: StagedImage) throws(FileError) {
         switch Verification.flaw(of: image.image, at: image.image.path, in: folder) {
-        case nil: return false
+        case nil: break
         // A file that may be intact must not be removed if the publication fails.
         case .unreadable(let error): throw error
         case .missing, .wrong:
             try place(image)
-            return true
+            replaced.insert(image.name)
         }
     }
 

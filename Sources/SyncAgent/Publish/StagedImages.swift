@@ -83,6 +83,10 @@ package final class StagedImages: Sendable {
         state.withLock { if case .memory(let bytes) = $0.places[name] { bytes } else { nil } }
     }
 
+    func place(of name: String) -> Place {
+        state.withLock { $0.places[name] ?? .staging }
+    }
+
     /// Removes an image from the store, and returns where it is.
     func remove(_ name: String) -> Place {
         state.withLock { state in
@@ -141,6 +145,24 @@ package final class StagedImages: Sendable {
                 if case .ahead(let path, _) = state.places[name] { state.places[name] = .ahead(path) }
             }
             return urls
+        }
+    }
+
+    /// Records that the publication under way gave an image its name in `icons/`.
+    func placed(_ image: StagedImage) {
+        state.withLock { state in
+            let place = Place.ahead(image.image.path)
+            guard case .memory(let bytes) = state.places.updateValue(place, forKey: image.name) else { return }
+            state.bytes -= bytes.count
+        }
+    }
+
+    /// Leaves images that a failed publication has placed where they are, as if they were written ahead.
+    func keepPlaced(_ images: [StagedImage]) {
+        state.withLock { state in
+            let paths = Set(images.filter { state.places[$0.name]?.isAhead ?? false }.map(\.image.path))
+            for case .remove(let path) in state.undos where paths.contains(path) { state.files.insert(path) }
+            state.undos.removeAll { if case .remove(let path) = $0 { paths.contains(path) } else { false } }
         }
     }
 

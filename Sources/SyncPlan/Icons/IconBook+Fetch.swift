@@ -50,7 +50,7 @@ extension IconBook {
     }
 
     mutating func startDownloads(in turn: inout Turn) {
-        guard space.isOpen else { return }
+        guard space.isOpen, !isHeldUp else { return }
         // Refused icons leave their slots to others.
         while case let urls = downloads.start(), !urls.isEmpty {
             for url in urls { start(url, in: &turn) }

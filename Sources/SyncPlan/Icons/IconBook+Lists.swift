@@ -42,7 +42,7 @@ extension IconBook {
             apply(.dequeued, to: id, in: &turn)
         case .staged:
             guard !publishing.isInFlight(id) else { return decide(id, in: &turn) }
-            publishing.staged.remove(id)
+            publishing.unstage(id)
             unstage(id, in: &turn)
         }
     }

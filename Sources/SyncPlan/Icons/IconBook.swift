@@ -214,7 +214,7 @@ struct IconBook: Sendable {
             apply(.dequeued, to: url, in: &turn)
         }
         guard !wasOpen, space.isOpen else { return }
-        publishing.window.retry(at: turn.now)
+        publishing.retry(at: turn.now)
         // Renditions had no room either.
         renditions.renderer.askAgain()
     }
@@ -241,7 +241,10 @@ struct IconBook: Sendable {
 
     // MARK: State
 
-    var mayDownload: Bool { downloads.mayStart && space.isOpen }
+    var mayDownload: Bool { downloads.mayStart && space.isOpen && !isHeldUp }
+
+    /// Whether a publication failed and so many images wait, 64 MiB, that no more are downloaded.
+    var isHeldUp: Bool { publishing.failure != nil && catalog.tally.all.stagedBytes >= 64 << 20 }
 
     /// Whether no download is in flight or can start now; retries and waiting origins come later.
     var isIdle: Bool { downloads.queue.activeCount == 0 && (!mayDownload || downloads.queue.readyCount == 0) }

@@ -86,6 +86,9 @@ extension IconStanding {
     /// The icon's status in list documents.
     var standing: AppListDocument.Status { hasImage || hasStaged ? .ready : hasFailed ? .failed : .pending }
 
+    /// The status as readers see it: an icon is ready once its image is published.
+    var shownStanding: AppListDocument.Status { isUnpublished ? .pending : standing }
+
     /// Whether the icon's last refresh failed: the old image stays.
     var isStale: Bool { hasImage && !hasStaged && hasFailed }
 

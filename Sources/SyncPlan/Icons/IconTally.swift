@@ -6,7 +6,7 @@ import HTTPRules
 
 /// Counts of the icons of a list, or of all lists, updated with each change.
 struct IconTally: Equatable, Sendable {
-    /// Each icon once.
+    /// Each icon once, by its status as readers see it.
     private(set) var icons = IconCounts()
     /// Each icon as often as the list names it.
     private(set) var entries = IconCounts()
@@ -15,8 +15,6 @@ struct IconTally: Equatable, Sendable {
     private(set) var bytes = 0
     /// The bytes of staged images.
     private(set) var stagedBytes = 0
-    /// Icons counted as ready whose first image waits to be published.
-    private(set) var unpublished = 0
     private(set) var fetching = 0
     /// Queued icons by origin.
     private(set) var queued: [String: Int] = [:]
@@ -25,15 +23,14 @@ struct IconTally: Equatable, Sendable {
 
     /// Counts an icon in (`sign` is 1) or out (-1).
     mutating func count(_ icon: IconFacets, at id: IconID, _ sign: Int) {
-        icons.add(icon.standing, times: sign)
-        entries.add(icon.standing, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[id] ?? 0)))
+        icons.add(icon.shownStanding, times: sign)
+        entries.add(icon.shownStanding, times: sign * (1 + (repeats.isEmpty ? 0 : repeats[id] ?? 0)))
         // Documents on disk may say any size.
         bytes &+= sign &* icon.bytes
         if icon.hasStaged {
             staged += sign
             stagedBytes &+= sign &* icon.bytes
         }
-        if icon.isUnpublished { unpublished += sign }
         switch icon.work {
         case .none, .blocked: break
         case .fetching: fetching += sign
@@ -47,8 +44,8 @@ struct IconTally: Equatable, Sendable {
         count(after, at: id, 1)
     }
 
-    /// Counts icons that a new version names several times; `standing` gives the status of icons counted already, `nil` for
-    /// others.
+    /// Counts icons that a new version names several times; `standing` gives the shown status of icons counted already,
+    /// `nil` for others.
     mutating func setRepeats(in icons: [IconID], standing: (IconID) -> AppListDocument.Status?) {
         var seen: Set<IconID> = []
         seen.reserveCapacity(icons.count)

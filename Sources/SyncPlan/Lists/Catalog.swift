@@ -114,7 +114,7 @@ struct Catalog: Sendable {
         lists[name] = list
         let isRepeating = tallies[name].map { $0.icons.total < list.icons.count } ?? true
         guard isRepeating else { return }
-        tallies[name, default: IconTally()].setRepeats(in: list.icons) { [icons] in icons[$0].icon.standing }
+        tallies[name, default: IconTally()].setRepeats(in: list.icons) { [icons] in icons[$0].icon.shownStanding }
     }
 
     private mutating func apply(_ diff: IconDiff, to list: ListName) {
@@ -123,7 +123,7 @@ struct Catalog: Sendable {
         // A new list without duplicates adds as many URLs as it has entries.
         let mayRepeat = diff.added.count < named.count
         tallies[list, default: IconTally()].setRepeats(in: mayRepeat ? named : []) { [icons] id in
-            icons[id].icon.lists.contains(list) ? icons[id].icon.standing : nil
+            icons[id].icon.lists.contains(list) ? icons[id].icon.shownStanding : nil
         }
         // Most icons are named by one list only, and share this array.
         let alone = [list]
@@ -253,7 +253,7 @@ struct Catalog: Sendable {
 
     /// The current document of a list; `nil` if the list has no good version.
     ///
-    /// Icons in `held` have their image on disk, because their staged one is not published yet.
+    /// Icons in `held` have their image on disk, if any, because their staged one is not published yet.
     func document(of name: ListName, without held: Set<IconID> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
         var apps: [AppListDocument.App] = []
@@ -268,7 +268,9 @@ struct Catalog: Sendable {
     }
 
     private func state(of id: IconID, without held: Set<IconID>) -> AppListDocument.State {
-        if !held.isEmpty, held.contains(id), let image = icons[id].icon.image { return .ready(images.image(image)) }
+        if !held.isEmpty, held.contains(id) {
+            return icons[id].icon.image.map { .ready(images.image($0)) } ?? .pending
+        }
         return icons[id].icon.state(in: images)
     }
 }

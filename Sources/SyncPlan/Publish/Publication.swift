@@ -31,6 +31,9 @@ package struct Publication: Sendable {
         (self.generation, self.published) = (generation, published)
     }
 
+    /// All staged images that it moves or discards.
+    package var staged: [StagedImage] { moves + discards }
+
     /// The approximate size on disk, in bytes; computing it costs as much as writing the documents.
     package var bytes: Int {
         moves.reduce(0) { $0 + $1.image.bytes } + documents.reduce(0) { $0 + $1.text.count }
@@ -42,8 +45,12 @@ package enum PublicationResult: Sendable {
     case published(Manifest, written: WrittenBytes, doubt: String? = nil)
     /// Nothing was written: the documents need more than `room`, the free bytes.
     case noRoom(Shortage, room: Int, documents: [ListName: Int])
-    /// Nothing of the generation is left on disk; the previous one stays in force.
+    /// Nothing of the generation is left on disk; the previous one stays in force, and all images that are not published
+    /// are lost.
     case failed(reason: String, isOutOfSpace: Bool = false)
+    /// As ``failed(reason:isOutOfSpace:)``, but the images stay staged, except those with these names in `staging/` that are
+    /// `lost`. The cache folder has no place for the `unplaced` ones.
+    case refused(reason: String, lost: Set<String> = [], unplaced: Set<String> = [])
 }
 
 package struct WrittenBytes: Equatable, Sendable {

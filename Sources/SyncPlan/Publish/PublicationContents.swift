@@ -12,11 +12,13 @@ struct PublicationContents {
     private(set) var lists: Set<ListName>
     private(set) var staged: [IconID] = []
     private(set) var stagedIcons: Set<IconID> = []
-    /// The icons whose images wait for other lists.
+    /// The icons whose images wait for other lists, or that the cache folder refuses.
     ///
     /// A new image of an icon is published together with all lists that show the old one, so that no two documents of a
     /// generation have different images for one URL.
     private var held: Set<IconID> = []
+    /// The icons whose images the cache folder refused a moment ago.
+    private let leftOut: Set<IconID>
     private let now: Timestamp
 
     init(
@@ -24,6 +26,7 @@ struct PublicationContents {
         during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) {
         self.now = now
+        leftOut = plan.nextPlacing <= now ? [] : plan.unplaced
         lists = plan.window.lists(dueAt: now, during: traffic)
         guard !plan.staged.isEmpty else { return }
         var found = Self.staged(of: lists, plan, catalog)
@@ -44,7 +47,7 @@ struct PublicationContents {
         let rewritten = plan.rewritten.subtracting(lists)
         for id in found {
             guard catalog.icons[id].icon.hasStaged else { continue }
-            if !Self.lists(showing: id, beside: lists, rewritten, catalog, ledger).isEmpty {
+            if leftOut.contains(id) || !Self.lists(showing: id, beside: lists, rewritten, catalog, ledger).isEmpty {
                 held.insert(id)
             } else if stagedIcons.insert(id).inserted {
                 staged.append(id)
@@ -89,9 +92,12 @@ struct PublicationContents {
             let others = Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
             // If one of the other lists waits for room, all of them are published together once there is room.
             guard plan.window.deferred.isDisjoint(with: others) else { return [] }
+            let isLeftOut = leftOut.contains(id)
+            if isLeftOut, traffic == .ending { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
             // Not before ``holdTime``: it may be long until there is room.
-            let retry = max(due ?? now, now + Self.holdTime)
+            let earliest = isLeftOut ? plan.nextPlacing : now + Self.holdTime
+            let retry = max(due ?? now, earliest)
             return catalog.icons[id].icon.lists.filter(lists.contains).map { ($0, retry) }
         }
     }

@@ -35,6 +35,12 @@ struct PublicationPlan: Sendable {
     private var damaged: Set<ListName> = []
     /// The icons whose staged images wait; they keep these until they are published or unstaged.
     var staged: Set<IconID> = []
+    /// The waiting icons whose images the cache folder refused; they do not hold up the others.
+    private(set) var unplaced: Set<IconID> = []
+    /// When the refused images are tried again.
+    private(set) var nextPlacing = Timestamp.distantPast
+    private var refusal: String?
+    private var refusals = 0
     private(set) var inFlight: InFlight?
     /// The reason why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var failure: String?
@@ -78,9 +84,14 @@ struct PublicationPlan: Sendable {
         return wasDeferred
     }
 
+    mutating func unstage(_ id: IconID) {
+        staged.remove(id)
+        unplaced.remove(id)
+    }
+
     /// Removes and returns all icons whose staged images wait.
     mutating func unstageAll() -> Set<IconID> {
-        defer { staged = [] }
+        defer { (staged, unplaced) = ([], []) }
         return staged
     }
 
@@ -169,6 +180,12 @@ struct PublicationPlan: Sendable {
         if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { window.markChanged(at: now) }
     }
 
+    /// Ends the delays after failures, because their cause may be gone.
+    mutating func retry(at now: Timestamp) {
+        window.retry(at: now)
+        nextPlacing = min(nextPlacing, now)
+    }
+
     /// Records a sleep of the system, which does not count as time spent publishing.
     mutating func recordSleep(_ time: Duration) {
         if let begun = inFlight?.begun { inFlight?.begun = begun + time }
@@ -203,6 +220,7 @@ struct PublicationPlan: Sendable {
         publication.ignoresRoom = !mended.isEmpty
         // All of them, usually.
         if contents.staged.count == staged.count { staged = [] } else { staged.subtract(contents.stagedIcons) }
+        unplaced.formIntersection(staged)
         rewritten.subtract(lists)
         inFlight = InFlight(
             publication: publication, staged: contents.staged, stagedIcons: contents.stagedIcons, mended: mended,
@@ -220,7 +238,8 @@ struct PublicationPlan: Sendable {
         _ done: InFlight, _ manifest: Manifest, written: WrittenBytes, doubt: String?, at now: Timestamp
     ) {
         lastBeat = now
-        failure = doubt
+        if unplaced.isEmpty { (refusal, refusals) = (nil, 0) }
+        failure = doubt ?? refusal
         isInDoubt = doubt != nil
         window.finish(
             at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest,
@@ -235,6 +254,15 @@ struct PublicationPlan: Sendable {
         rewritten.formUnion(done.lists)
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
         window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
+    }
+
+    /// Leaves icons out of publications for 5 s, or up to a minute if their images are refused again.
+    mutating func leaveOut(_ icons: Set<IconID>, because reason: String, at now: Timestamp) {
+        guard !icons.isEmpty else { return }
+        refusal = reason
+        nextPlacing = now + min(.seconds(5) * (1 << min(refusals, 4)), .seconds(60))
+        refusals += 1
+        unplaced.formUnion(icons)
     }
 
     mutating func fail(because reason: String, at now: Timestamp) {

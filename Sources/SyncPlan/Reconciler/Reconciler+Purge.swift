@@ -49,7 +49,7 @@ extension Reconciler {
         // A generation is published even if no icon was ready: the last manifest may name older documents.
         book.publishing.window.markChanged(at: turn.now)
         // A user waits: publish at once, although earlier publications failed.
-        book.publishing.window.retry(at: turn.now)
+        book.publishing.retry(at: turn.now)
     }
 
     /// Takes the next step of a purge.

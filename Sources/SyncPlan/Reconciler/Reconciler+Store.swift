@@ -67,6 +67,25 @@ extension Reconciler {
             }
             turn.discard(book.renditions.failPublication())
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
+        case .refused(let reason, let lost, let unplaced):
+            endWithoutManifest()
+            book.publishing.fail(done, because: reason, in: book.catalog, at: turn.now)
+            // A file that it relied on may be missing.
+            cache.suspect(isComplete: true)
+            var leftOut: Set<IconID> = []
+            for id in done.staged {
+                guard let staged = book.catalog.icons[id].icon.staged else { continue }
+                if lost.contains(staged.name) {
+                    book.drop(staged, of: id, because: reason, isOutOfSpace: false, in: &turn)
+                } else if unplaced.contains(staged.name) {
+                    leftOut.insert(id)
+                }
+            }
+            stageAgain(done)
+            leftOut.formIntersection(book.publishing.staged)
+            book.publishing.leaveOut(leftOut, because: reason, at: turn.now)
+            let unstaged = book.renditions.failPublication(losing: lost.union(unplaced))
+            turn.discard(unstaged.filter { !lost.contains($0.name) })
         }
     }
 
@@ -82,7 +101,7 @@ extension Reconciler {
         turn.emit(
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
-                endsFailure: book.publishing.failure != nil))
+                endsFailure: book.publishing.failure != nil && book.publishing.unplaced.isEmpty))
         let urls = book.catalog.names.names.isEmpty ? [] : done.staged.map { book.catalog.icons[$0].url }
         book.catalog.names.end(published: urls, in: &book.catalog.images)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)
@@ -143,7 +162,11 @@ extension Reconciler {
     private mutating func restore(_ done: PublicationPlan.InFlight) {
         book.publishing.restore(done, in: book.catalog, at: turn.now)
         turn.discard(book.renditions.abortPublication())
-        for id in done.staged {
+        stageAgain(done)
+    }
+
+    private mutating func stageAgain(_ done: PublicationPlan.InFlight) {
+        for id in done.staged where book.catalog.icons[id].icon.hasStaged {
             if book.catalog.icons[id].icon.isReferenced {
                 book.publishing.staged.insert(id)
             } else {

@@ -158,6 +158,13 @@ struct Renditions: Sendable {
     /// Forgets the renditions of a failed publication; returns what else was staged, and is no longer wanted.
     mutating func failPublication() -> [StagedImage] { forget(staged.failPublication()).staged }
 
+    /// Stages the renditions of a failed publication again except for these files, which are made again; returns what is
+    /// not staged any more.
+    mutating func failPublication(losing files: Set<String>) -> [StagedImage] {
+        let lost = staged.failPublication(losing: files)
+        return lost + forget(Set(lost.map(\.image.sha256))).staged + abortPublication()
+    }
+
     /// Stages the renditions of an aborted publication again; returns those that are no longer wanted.
     mutating func abortPublication() -> [StagedImage] {
         staged.abortPublication()

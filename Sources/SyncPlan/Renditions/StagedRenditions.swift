@@ -46,6 +46,13 @@ struct StagedRenditions: Sendable {
         return Set(inFlight.keys)
     }
 
+    /// Removes and returns those that were being published from these files.
+    mutating func failPublication(losing files: Set<String>) -> [StagedImage] {
+        let lost = inFlight.filter { files.contains($0.value.name) }
+        for digest in lost.keys { inFlight[digest] = nil }
+        return Array(lost.values)
+    }
+
     // MARK: Removal
 
     /// Removes and returns the waiting renditions that are not in `wanted`.

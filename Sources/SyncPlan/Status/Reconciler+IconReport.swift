@@ -82,12 +82,17 @@ extension Reconciler {
         guard icon.isReferenced, !icon.isInline || icon.image == nil else { return [] }
         let isWanted: Bool
         switch icon.phase {
-        case .fetching, .staged: return []
+        case .fetching: return []
+        case .staged:
+            return book.publishing.failure.map { [IconReport.Hold(code: "publication-failed", reason: $0)] } ?? []
         case .queued, .blocked: isWanted = true
         case .idle: isWanted = icon.image == nil || icon.failure != nil
         }
         guard isWanted else { return [] }
         var holds: [IconReport.Hold] = []
+        if book.isHeldUp, let reason = book.publishing.failure {
+            holds.append(IconReport.Hold(code: "publication-failed", reason: reason))
+        }
         if book.downloads.isPaused {
             let reasons = StatusReport.Downloads.text(of: reportedPauses).map { " (\($0))" } ?? ""
             holds.append(

@@ -30,8 +30,8 @@ extension Reconciler {
         let tally = list.map { book.catalog.tallies[$0] ?? IconTally() } ?? book.catalog.tally.all
         let retired = list == nil ? book.catalog.retired.count : 0
         return switch state {
-        case .ready: tally.icons.ready - tally.unpublished
-        case .pending: tally.icons.pending + tally.unpublished
+        case .ready: tally.icons.ready
+        case .pending: tally.icons.pending
         case .failed: tally.icons.failed
         case .retired: retired
         case nil: tally.icons.total + retired
@@ -72,8 +72,8 @@ extension IconSummary.State {
             self = .retired
             return
         }
-        switch icon.standing {
-        case .ready: self = icon.isUnpublished ? .pending : .ready
+        switch icon.shownStanding {
+        case .ready: self = .ready
         case .pending: self = .pending
         case .failed: self = .failed
         }

@@ -111,9 +111,8 @@ extension Reconciler {
     private func entries(of name: ListName, _ list: ListRecord) -> IconCounts {
         var counts = book.catalog.tallies[name]?.entries ?? IconCounts()
         for (position, past) in list.apps.pasts where past.last != nil {
-            guard let standing = book.catalog.icons[list.entries.icons[position]]?.standing, standing != .ready else {
-                continue
-            }
+            guard let standing = book.catalog.icons[list.entries.icons[position]]?.shownStanding, standing != .ready
+            else { continue }
             counts.add(standing, times: -1)
             counts.add(.ready)
         }

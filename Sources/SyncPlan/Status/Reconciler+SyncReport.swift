@@ -42,7 +42,7 @@ extension Reconciler {
 
     private func syncHold(_ icons: IconCounts) -> String? {
         if book.downloads.isPaused { return "downloads are paused" }
-        if let reason = book.space.reason { return reason }
+        if let reason = book.space.reason ?? book.publishing.failure { return reason }
         guard book.downloads.queue.activeCount + book.downloads.queue.readyCount == 0 else { return nil }
         if book.sources.hasWaiting { return book.sources.reasonToWait(images: icons.pending) }
         guard book.downloads.queue.heldCount > 0 else { return nil }
@@ -69,7 +69,8 @@ extension Reconciler {
         case .idle: book.mayDownload && book.sources.isPolling && book.sources.isWaiting(url)
         case .blocked: false
         case .queued(_, let origin): book.mayDownload && !book.downloads.queue.isHeld(origin: origin)
-        case .fetching, .staged: true
+        case .fetching: true
+        case .staged: book.publishing.failure == nil
         }
     }
 

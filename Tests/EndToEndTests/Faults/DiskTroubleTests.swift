@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import DemoOrigin
 import Glibc
 import IconCache
 import Reports
@@ -34,6 +35,62 @@ struct DiskTroubleTests {
                 #expect(try await agent.status { $0.inSync }.publication.error == nil)
                 try await world.published(["Mail", "Maps"])
                 #expect(try world.expectWholeCache() == 2)
+            }
+        }
+    }
+
+    @Test(
+        "an image that cannot be published waits, is downloaded once, and the folder at fault is named",
+        .enabled(if: geteuid() == 0 && Tool.areInstalled("chattr"), "takes root and chattr"))
+    func refused() async throws {
+        try await World.with { world in
+            let generations = world.agent.cache.appending("generations")
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail"])
+                try await PurgeTests.whileImmutable([generations]) {
+                    try world.drop(["Mail", "Maps"])
+                    for _ in 0..<3 {
+                        let sync = try await world.agent.call("sync", "--wait")
+                        #expect(sync.code == 1)
+                        expectContains(sync.output + sync.messages, generations.string)
+                        let status = try await world.agent.status { $0.publication.error != nil }
+                        #expect(status.publication.error?.contains(generations.string) == true)
+                        #expect([status.icons.ready, status.icons.pending, status.icons.failed] == [1, 1, 0])
+                        expectContains(try await world.agent.call("list", "--failed").output, "No icon failed.")
+                    }
+                    #expect(world.origin.requestCount == 2)
+                }
+                #expect(try await world.agent.call("sync", "--wait").code == 0)
+                try await world.published(["Mail", "Maps"])
+                #expect(world.origin.requestCount == 2)
+            }
+        }
+    }
+
+    @Test(
+        "a folder that refuses an image holds up no other list, and takes the image once it can be written",
+        .enabled(if: geteuid() == 0 && Tool.areInstalled("chattr"), "takes root and chattr"))
+    func refusedFolder() async throws {
+        try await World.with { world in
+            let image = CacheLayout.image(Digest.of(IconDrawing("Maps").png()), suffix: "png")
+            let folder = world.agent.cache.pushing(FilePath(image)).removingLastComponent()
+            try world.drop(["Mail"])
+            try await world.agent.whileRunning { _ in
+                try await world.published(["Mail"])
+                try await PurgeTests.whileImmutable([folder]) {
+                    try world.drop(["Maps"], as: "maps.plist")
+                    let status = try await world.agent.status { $0.publication.error != nil }
+                    #expect(status.publication.error?.contains(folder.string) == true)
+                    try world.drop(["Music"], as: "music.plist")
+                    let cache = IconCache(at: world.agent.cache)
+                    try await waitUntil { (try? cache.document(of: "music.plist"))?.apps.map(\.isReady) == [true] }
+                    #expect(try cache.document(of: "maps.plist")?.apps.map(\.isReady) == [false])
+                    #expect(try await world.agent.call("status").code == 1)
+                }
+                try await world.published(["Maps"], as: "maps.plist")
+                #expect(world.origin.requestCount == 3)
+                #expect(try world.expectWholeCache() == 3)
             }
         }
     }

@@ -90,7 +90,7 @@ struct CacheFolderTests {
             publication.moves = [staged]
             publication.links = [("http://a/2", staged.image.path, before: nil)]
             publication.documents = [Self.document]
-            guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+            guard case .refused(let reason, _, _) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")
                 return
             }

@@ -50,12 +50,13 @@ struct PublisherTests {
             publication.moves = [
                 try await cache.stage("two"), StagedImage(name: "none", image: try await cache.stage("three").image),
             ]
-            guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+            guard case .refused(let reason, let lost, _) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")
                 return
             }
-            #expect(reason.contains("staging/none"))
-            #expect(!cache.exists(CacheLayout.image(.of("two"), suffix: "png")))
+            #expect(reason.contains("staging/none") && lost == ["none"])
+            // It waits there for the next publication.
+            #expect(cache.exists(CacheLayout.image(.of("two"), suffix: "png")))
             #expect(!cache.exists("generations/2.json"))
             #expect(try Manifest(json: FileBytes.read(path.appending("manifest.json"))) == before)
         }
@@ -75,14 +76,14 @@ struct PublisherTests {
                 ("http://a/1", publication.moves[0].image.path, before: CacheLayout.image(.of("one"), suffix: "png")),
                 ("http://a/2", publication.moves[1].image.path, before: nil),
             ]
-            guard case .failed(let reason, _) = await cache.publisher.publish(publication) else {
+            guard case .refused(let reason, let lost, _) = await cache.publisher.publish(publication) else {
                 Issue.record("it was published")
                 return
             }
-            #expect(reason.contains("Directory not empty"))
+            #expect(reason.contains("Directory not empty") && lost.isEmpty)
             #expect(try FileBytes.read(path.appending(CacheLayout.byURL("http://a/1"))) == Array("one".utf8))
             #expect(!cache.exists(CacheLayout.byURL("http://a/2")))
-            for word in ["two", "three"] { #expect(!cache.exists(CacheLayout.image(.of(word), suffix: "png"))) }
+            for word in ["two", "three"] { #expect(cache.exists(CacheLayout.image(.of(word), suffix: "png"))) }
             #expect(try cache.names(in: "staging").isEmpty && cache.names(in: "generations") == ["1.json"])
         }
     }
@@ -97,7 +98,7 @@ struct PublisherTests {
             try cache.folder.makeFolder("staging/full", mode: .ownerReadWriteExecute)
             try cache.folder.write("text".utf8, to: "staging/full/file", mode: .ownerReadWrite)
             for reason in ["staging/none", "staging/full"] {
-                guard case .failed(let found, _) = await cache.publisher.publish(publication) else {
+                guard case .refused(let found, _, _) = await cache.publisher.publish(publication) else {
                     Issue.record("it was published")
                     return
                 }
@@ -126,15 +127,39 @@ struct PublisherTests {
                 publication.checks = Set(["one", "two"].map(CacheFixture.image))
                 publication.moves = [try await cache.stage("three")]
                 publication.discards = [try await cache.stage("one")]
-                guard case .failed(let reason, false) = await cache.publisher.publish(publication) else {
+                guard case .refused(let reason, [], []) = await cache.publisher.publish(publication) else {
                     Issue.record("it was published")
                     return
                 }
                 #expect(reason.contains(two) && reason.contains(word), "\(reason)")
-                #expect(try cache.names(in: "staging").isEmpty && cache.names(in: "generations") == ["1.json"])
+                #expect(cache.exists(StagingPath.of(publication.moves[0].name)))
+                #expect(try cache.names(in: "generations") == ["1.json"])
                 #expect(!cache.exists(CacheLayout.image(.of("three"), suffix: "png")))
                 #expect(try IconCache(at: path).manifest() == before)
             }
+        }
+    }
+
+    @Test("a failed publication leaves no file in the place of a damaged one: the download is lost")
+    func replacedInVain() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/1": "one"])
+            let one = CacheFixture.image("one")
+            cache.folder.remove(one.path)
+            try cache.folder.makeFolder(CacheLayout.byURL("http://a/2"), mode: .ownerReadWriteExecute)
+            try cache.folder.write("text".utf8, to: CacheLayout.byURL("http://a/2") + "/file", mode: .ownerReadWrite)
+            var publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            publication.moves = [try await cache.stage("two")]
+            publication.discards = [try await cache.stage("one")]
+            publication.links = [("http://a/2", publication.moves[0].image.path, before: nil)]
+            guard case .refused(_, let lost, let unplaced) = await cache.publisher.publish(publication) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(lost == [publication.discards[0].name] && unplaced == [publication.moves[0].name])
+            #expect(!cache.exists(one.path) && cache.exists(publication.moves[0].image.path))
+            #expect(try cache.names(in: "staging").isEmpty)
         }
     }
 

@@ -58,17 +58,70 @@ struct StagedImagesTests {
         }
     }
 
-    @Test("images in memory are forgotten with the publication that fails")
+    @Test("a missing image makes a publication fail, and the others stay for the next one")
     func failed() async throws {
         try await withTemporaryFolder { path in
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("two")]
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-            guard case .failed = await publish(staged[0], missing, staged[1], in: cache) else {
+            guard case .refused(_, ["none"], []) = await publish(staged[0], missing, staged[1], in: cache) else {
                 Issue.record("it was published")
                 return
             }
-            #expect(staged.allSatisfy { cache.staged.remove($0.name) == .staging && !cache.exists($0.image.path) })
+            #expect(!cache.exists(missing.image.path))
+            guard case .published = await publish(staged[0], staged[1], in: cache) else {
+                Issue.record("it was not published")
+                return
+            }
+            await cache.publisher.discard(staged.map(\.name))
+            #expect(staged.allSatisfy { cache.exists($0.image.path) })
+        }
+    }
+
+    @Test("a link of an image that a failed publication kept leaves nothing in staging/ when it is published")
+    func linked() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let staged = try await cache.stage("one")
+            let start = Timestamp(sinceEpoch: .seconds(1))
+            let response = StoredResponse(fields: HTTPFields(), requestTime: start, responseTime: start)
+            let shared = SharedImage(image: staged.image, staged: staged.name, response: response)
+            let copy = StagedImage(name: try #require(try await cache.staging.copy(shared)), image: staged.image)
+            let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
+            guard case .refused = await publish(staged, missing, in: cache) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(try cache.names(in: "staging") == [copy.name])
+            guard case .published = await publish(copy, in: cache) else {
+                Issue.record("it was not published")
+                return
+            }
+            await cache.publisher.discard([staged.name])
+            #expect(try cache.names(in: "staging").isEmpty && cache.exists(staged.image.path))
+        }
+    }
+
+    @Test("a folder that takes no new names is named, and its image alone waits")
+    func closedFolder() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            let staged = [try await cache.stage("one"), try await cache.stage("two")]
+            let folder = FilePath(staged[0].image.path).removingLastComponent().string
+            cache.folder.remove(folder)
+            // Nobody renames a file into what is no folder, not even root.
+            try cache.folder.write([1], to: folder, mode: .ownerReadWrite)
+            guard case .refused(let reason, [], let unplaced) = await publish(staged[0], staged[1], in: cache) else {
+                Issue.record("it was published")
+                return
+            }
+            #expect(reason.contains(folder) && unplaced == [staged[0].name])
+            cache.folder.remove(folder)
+            try cache.folder.makeTree()
+            guard case .published = await publish(staged[0], staged[1], in: cache) else {
+                Issue.record("it was not published")
+                return
+            }
         }
     }
 
@@ -101,10 +154,12 @@ struct StagedImagesTests {
             await cache.publisher.discard([staged[0].name])
             #expect(!cache.exists(staged[0].image.path) && cache.exists(staged[1].image.path))
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-            guard case .failed = await publish(missing, staged[1], in: cache) else {
+            guard case .refused = await publish(missing, staged[1], in: cache) else {
                 Issue.record("it was published")
                 return
             }
+            #expect(cache.exists(staged[1].image.path))
+            await cache.publisher.discard([staged[1].name])
             #expect(!cache.exists(staged[1].image.path))
         }
     }
@@ -132,7 +187,7 @@ struct StagedImagesTests {
             let staged = try await cache.stage("one")
             await cache.publisher.writeAhead([ImageAhead(staged: staged)])
             cache.folder.remove(staged.image.path)
-            guard case .failed(let reason, false) = await publish(staged, in: cache) else {
+            guard case .refused(let reason, [staged.name], _) = await publish(staged, in: cache) else {
                 Issue.record("it was published")
                 return
             }
@@ -153,7 +208,7 @@ struct StagedImagesTests {
             try #require(rename(folder.string, path.appending("gone").string) == 0)
             try #require(mkdir(folder.string, 0o755) == 0)
             await cache.publisher.writeAhead([ImageAhead(staged: staged[1])])
-            guard case .failed(let reason, false) = await publish(staged[1], in: cache) else {
+            guard case .refused(let reason, _, _) = await publish(staged[1], in: cache) else {
                 Issue.record("it was published")
                 return
             }
@@ -245,15 +300,15 @@ struct StagedImagesTests {
     @Test("images written ahead and not published lose their names", arguments: [true, false])
     func namedInVain(isDiscarded: Bool) async throws {
         try await withNames { cache, staged, links in
-            if isDiscarded {
-                await cache.publisher.discard(staged.map(\.name))
-            } else {
+            if !isDiscarded {
                 let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-                guard case .failed = await publish([staged[0], missing, staged[1]], links, in: cache) else {
+                guard case .refused = await publish([staged[0], missing, staged[1]], links, in: cache) else {
                     Issue.record("it was published")
                     return
                 }
+                for link in links { #expect(!cache.exists(CacheLayout.byURL(link.url)) && cache.exists(link.path)) }
             }
+            await cache.publisher.discard(staged.map(\.name))
             for link in links { #expect(!cache.exists(CacheLayout.byURL(link.url)) && !cache.exists(link.path)) }
         }
     }
@@ -345,7 +400,7 @@ struct StagedImagesTests {
         } _: { cache, staged in
             guard !isDiscarded else { return await cache.publisher.discard([staged.name]) }
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-            guard case .failed = await publish(missing, staged, in: cache) else {
+            guard case .refused = await publish(missing, staged, in: cache) else {
                 Issue.record("it was published")
                 return
             }
@@ -360,7 +415,7 @@ struct StagedImagesTests {
             try cache.folder.write([1], to: StagingPath.of("odd/letter"), mode: .ownerReadWrite)
             let odd = StagedImage(name: "odd", image: staged.image)
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-            guard case .failed = await publish(odd, missing, in: cache) else {
+            guard case .refused = await publish(odd, missing, in: cache) else {
                 Issue.record("it was published")
                 return
             }

@@ -138,23 +138,21 @@ struct AgentScenario {
     }
 
     mutating func finishPublication(fails: Bool = false, isFull: Bool = false, doubt: String? = nil) throws {
-        let publication = try #require(self.publication, "nothing is being published")
-        self.publication = nil
-        var result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
-        if case .published(let manifest, let written, _) = result {
-            result = .published(manifest, written: written, doubt: doubt)
+        try endPublication { disk, publication in
+            let result = fails || isFull ? disk.fail(publication, isFull: isFull) : try disk.publish(publication)
+            guard case .published(let manifest, let written, _) = result else { return result }
+            return .published(manifest, written: written, doubt: doubt)
         }
-        try handle(.published(result))
-        try disk.check()
     }
 
-    /// Finds no more room than this for the documents of the publication.
-    mutating func refusePublication(room: Int) throws {
+    /// Lets the publication under way end with what comes of it on disk.
+    mutating func endPublication(
+        _ end: (inout SimulatedDisk, Publication) throws -> PublicationResult
+    ) throws {
         let publication = try #require(self.publication, "nothing is being published")
         self.publication = nil
-        let sizes = Dictionary(publication.documents.map { ($0.list, $0.json.utf8.count) }) { a, _ in a }
-        let shortage = Shortage(bytes: sizes.values.reduce(0, +), isGeneral: false, reason: "documents do not fit")
-        try handle(.published(.noRoom(shortage, room: room, documents: sizes)))
+        try handle(.published(end(&disk, publication)))
+        try disk.check()
     }
 
     mutating func finishRelease(leases: Set<Int> = [], failing: Set<Int> = []) throws {

@@ -13,7 +13,14 @@ extension Reconciler {
         var recounted = status
         recounted.lists = book.catalog.lists.sorted { $0.key < $1.key }.map { name, list in
             var row = StatusReport.List(name: name, state: list.state.word)
-            row.count(IconCounts(book.catalog.document(of: name)?.apps.map(\.state) ?? []))
+            let states = book.catalog.document(of: name)?.apps.map(\.state) ?? []
+            row.count(
+                IconCounts(
+                    states.indices.map { index in
+                        let isShown = list.apps[past: index].last != nil
+                        return !isShown && book.catalog.icons[list.icons[index]].icon.isUnpublished
+                            ? .pending : states[index]
+                    }))
             row.previous = list.entries.indices.count { list.apps[past: $0].last != nil }
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
@@ -31,7 +38,8 @@ extension Reconciler {
         recounted.icons.previousSince = kept.compactMap(\.previous.since).min()?.description
         recounted.icons.previousExample = status.icons.previousExample
         recounted.icons.previousList = status.icons.previousList
-        recounted.icons.count(IconCounts(records.filter(\.isReferenced).map { $0.state(in: book.catalog.images) }))
+        recounted.icons.count(
+            IconCounts(records.filter(\.isReferenced).map { $0.shownState(in: book.catalog.images) }))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
         for icon in records {
             guard icon.isReferenced else { continue }
@@ -179,11 +187,16 @@ extension Reconciler {
         let lists = names.isEmpty ? Array(book.catalog.lists.keys) : names
         for url in Set(lists.flatMap { book.catalog.lists[$0]?.entries.icons ?? [] }) {
             guard let icon = book.catalog.icons[url] else { continue }
-            counts.add(icon.state(in: book.catalog.images).status)
+            counts.add(icon.shownState(in: book.catalog.images).status)
             let isUnderWay =
                 icon.phase == .fetching || icon.isQueued && book.mayDownload && !icon.isHeld(in: book.downloads.queue)
             isOnItsWay = isOnItsWay || isUnderWay
         }
         return (counts, isOnItsWay)
     }
+}
+
+extension IconRecord {
+    /// The state as readers see it.
+    func shownState(in images: ImageTable) -> AppListDocument.State { isUnpublished ? .pending : state(in: images) }
 }

@@ -40,8 +40,7 @@ struct SimulatedDisk {
     mutating func publish(_ publication: Publication) throws(Violation) -> PublicationResult {
         // What is lost is noticed before anything is done.
         if let lost = publication.checks.first(where: { !images.contains($0.sha256) }) {
-            _ = fail(publication)
-            return .failed(reason: "\(lost.path) is missing")
+            return .refused(reason: "\(lost.path) is missing")
         }
         var written = WrittenBytes()
         for staged in publication.moves {
@@ -88,7 +87,15 @@ struct SimulatedDisk {
         return images.contains(digest) ? digest : nil
     }
 
-    /// Does what the publisher does if something fails.
+    /// Does what the publisher does if the folder refuses something, or the files of some images are missing.
+    mutating func refuse(
+        _ publication: Publication, lost: Set<String> = [], unplaced: Set<String> = []
+    ) -> PublicationResult {
+        staging.subtract(lost)
+        return .refused(reason: "permission denied", lost: lost, unplaced: unplaced)
+    }
+
+    /// Does what the publisher does if a flush fails, or the disk is full.
     mutating func fail(_ publication: Publication, isFull: Bool = false) -> PublicationResult {
         staging.subtract((publication.moves + publication.discards).map(\.name))
         return .failed(reason: isFull ? "no space left on device" : "input/output error", isOutOfSpace: isFull)

@@ -17,6 +17,12 @@ extension SimulatedWorld {
             return try handle(.published(.noRoom(shortage, room: room, documents: sizes)))
         }
         record("generation \(publication.generation) is \(fails ? "not " : "")published")
+        if fails, chance(50) {
+            let names = Set((publication.moves + publication.discards).map(\.name))
+            let lost = names.filter { _ in chance(20) }
+            let unplaced = names.filter { _ in chance(30) }.subtracting(lost)
+            return try handle(.published(disk.refuse(publication, lost: lost, unplaced: unplaced)))
+        }
         if fails {
             let isFull = isFull || chance(20)
             isShut = isShut || isFull
