@@ -141,8 +141,8 @@ def scenes():
                 ["ls -ld /etc/syncagent/lists.d"]),
             eviction={"state": "suspended", "reason": "/etc/syncagent/lists.d: Permission denied"}),
         "unpublished": trouble(
-            some, "CACHE NOT WRITABLE: nothing can be published.", problem(
-                "publication-failed", "nothing can be published", "cannot write /var/cache/syncagent: Read-only file system"),
+            some, "CACHE NOT WRITABLE: the newest state cannot be published.", problem(
+                "publication-failed", "the cache cannot be written", "cannot write /var/cache/syncagent: Read-only file system"),
             publication={"error": "cannot write /var/cache/syncagent: Read-only file system"}),
         "lists": lists,
         "stale": stale(many),

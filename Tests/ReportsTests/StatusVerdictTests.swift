@@ -173,9 +173,17 @@ struct StatusVerdictTests {
             codes: ["eviction-suspended"], commands: ["syncagent sync --wait"]
         ) { $0.eviction = .suspended("the lists folder cannot be opened") },
         Row(
-            name: "a cache that cannot be written", sentence: "CACHE NOT WRITABLE: nothing can be published.",
-            codes: ["publication-failed"]
+            name: "a cache that cannot be written",
+            sentence: "CACHE NOT WRITABLE: the newest state cannot be published.", codes: ["publication-failed"]
         ) { $0.publication.error = "no space left" },
+        Row(
+            name: "a cache that cannot be written, so that downloads wait",
+            sentence: "CACHE NOT WRITABLE: the newest state cannot be published.", codes: ["publication-failed"]
+        ) {
+            $0.publication.error = "permission denied"
+            ($0.downloads.reason, $0.downloads.code) = ("images wait to be published", "publication-failed")
+            $0.downloads.blocked = 41
+        },
         Row(
             name: "a damaged manifest", sentence: "The agent is stopped. CACHE DAMAGED: the manifest cannot be read.",
             codes: ["manifest-unreadable"], commands: ["syncagent verify"]

@@ -120,7 +120,7 @@ extension StatusReport {
     }
 
     private var shortage: StatusProblem? {
-        guard let reason = downloads.reason else { return nil }
+        guard let reason = downloads.shortage else { return nil }
         let isDisk = downloads.code != StatusProblem.Code.outOfResources.rawValue
         return StatusProblem(
             code: downloads.code ?? StatusProblem.Code.diskFull.rawValue, count: max(downloads.blocked, 1),
@@ -137,8 +137,11 @@ extension StatusReport {
                 commands: ["syncagent verify"])
         }
         let folder = context.cache.map { ShellWord.quoted($0) }
+        // Downloads wait, too.
+        let pending = downloads.shortage != downloads.reason && downloads.blocked > 0 ? downloads.blocked : nil
         return StatusProblem(
-            .publicationFailed, sentence: "the cache cannot be written", detail: error,
+            .publicationFailed,
+            sentence: "the cache cannot be written" + (pending.map { ": \(waiting($0))" } ?? ""), detail: error,
             commands: folder.map { ["df -h \($0)", "ls -ld \($0)"] } ?? [])
     }
 

@@ -99,9 +99,9 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var waiting = 0
         /// Icons without an image that wait for their origin, for room, or for the end of a pause.
         package var blocked = 0
-        /// The lack of space or resources that some or all icons wait for; they continue once it ends.
+        /// What some or all icons wait for: space, resources, or a publication that works; they continue once it ends.
         package var reason: String?
-        /// The code for ``reason``: `disk-full` or `out-of-resources`.
+        /// The code for ``reason``: `disk-full`, `out-of-resources` or `publication-failed`.
         package var code: String?
         /// Origins that get no requests for a while.
         package var origins: [Origin] = []

@@ -87,7 +87,7 @@ extension StatusReport {
         case .networkLogin: "NETWORK LOGIN: \(counted(first.count, "icon")) \(first.count == 1 ? "waits" : "wait")"
         case .configurationRejected where !reachable: "CONFIGURATION REJECTED: the agent does not start with it"
         case .configurationRejected: "CONFIGURATION REJECTED: the previous settings stay in force"
-        case .publicationFailed: "CACHE NOT WRITABLE: nothing can be published"
+        case .publicationFailed: "CACHE NOT WRITABLE: the newest state cannot be published"
         case .manifestUnreadable: "CACHE DAMAGED: the manifest cannot be read"
         case .agentUnknown: "UNKNOWN: this user cannot see whether an agent is running"
         default: first.capitalized + " [\(first.code)]"

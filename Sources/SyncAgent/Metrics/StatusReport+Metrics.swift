@@ -81,7 +81,7 @@ extension StatusReport {
             .gauge(
                 "syncagent_shortage",
                 "1 while disk space or another resource is short, so that icons or documents wait.",
-                downloads.reason != nil),
+                downloads.shortage != nil),
             // Without a generation there is no value: a time of 0 would look like a very old publication.
             .gauge("syncagent_generation", "The newest generation.", generation),
             .gauge(

@@ -54,14 +54,15 @@ extension Reconciler {
         let held = heldOrigins
         report.downloads.blocked =
             tally.waitingForSpace + (book.downloads.isPaused ? tally.awaited : 0)
-            + (book.downloads.isPaused || !book.space.isOpen
+            + (book.downloads.isPaused || !book.space.isOpen || book.isHeldUp
                 ? tally.blank.values.reduce(0, +) : held.reduce(0) { $0 + $1.icons })
         report.downloads.origins = held
         report.downloads.active = queue.activeCount
         report.downloads.queued = queue.readyCount
-        report.downloads.reason = book.space.reason
+        report.downloads.reason = book.space.reason ?? (book.isHeldUp ? "images wait to be published" : nil)
         report.downloads.pauses = reportedPauses
-        report.downloads.code = book.space.waitsFor?.code.rawValue
+        let isHeldUp = book.space.reason == nil && book.isHeldUp
+        report.downloads.code = isHeldUp ? "publication-failed" : book.space.waitsFor?.code.rawValue
         report.cache = StatusReport.Cache(
             bytes: book.catalog.images.holdings.bytes, images: book.catalog.images.holdings.images)
         report.cache.lastRepair = cache.lastRepair

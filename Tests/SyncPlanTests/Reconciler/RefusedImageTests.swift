@@ -88,10 +88,12 @@ struct RefusedImageTests {
         try agent.finish(Self.a, .image(agent.stage(image), Sample.response(etag: "x", at: agent.now)))
         try agent.refusePublication()
         try agent.scan(["2.plist": [Self.b]])
-        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.queued == 1)
+        let held = agent.plan.status.downloads
+        #expect(agent.downloads.isEmpty && held.queued == 1 && held.blocked == 1)
+        #expect(held.reason == "images wait to be published" && held.code == "publication-failed")
         while agent.publication == nil { try agent.passToNextWake() }
         try agent.finishPublication()
-        #expect(agent.downloads.count == 1)
+        #expect(agent.downloads.count == 1 && agent.plan.status.downloads.reason == nil)
     }
 
     @Test("a refused image is given up with its list, and nothing is wrong any more")
