@@ -44,11 +44,15 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         var freshUntil: Timestamp
     }
 
+    /// What few icons have.
+    private struct Extras: Equatable, Sendable {
+        var expected: [ListName: Set<Digest>] = [:]
+        var failure: Failure?
+    }
+
     /// The lists that name it; empty if none does.
     fileprivate(set) var lists: [ListName] = []
-    /// The digests that lists give for the image; no list has an empty set.
-    fileprivate(set) var expected: [ListName: Set<Digest>] = [:]
-    @Boxed fileprivate(set) var failure: Failure?
+    @Boxed private var extras: Extras?
     /// No request is sent for the image on disk before this time.
     fileprivate(set) var freshUntil = Timestamp.distantPast
     /// The hops of the last download, if worth reporting; without the icon's own URL.
@@ -71,6 +75,19 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
         self.isInline = isInline
     }
 
+    /// The digests that lists give for the image; no list has an empty set.
+    fileprivate(set) var expected: [ListName: Set<Digest>] {
+        get { extras?.expected ?? [:] }
+        set { set(Extras(expected: newValue, failure: failure)) }
+    }
+
+    fileprivate(set) var failure: Failure? {
+        get { extras?.failure }
+        set { if _extras.isFull || newValue != nil { set(Extras(expected: expected, failure: newValue)) } }
+    }
+
+    private mutating func set(_ new: Extras) { extras = new == Extras() ? nil : new }
+
     var isReferenced: Bool { !lists.isEmpty }
 
     /// Whether an image has one of the digests that lists give; true if they give none.
@@ -92,7 +109,7 @@ package struct IconRecord: Equatable, Sendable, IconStanding {
 
     var hasImage: Bool { image != nil }
     var hasStaged: Bool { if case .staged = phase { true } else { false } }
-    var hasFailed: Bool { _failure.isFull }
+    var hasFailed: Bool { _extras.isFull && failure != nil }
     /// Whether no request can succeed until its lists or the settings change: its URL is refused, or damaged data.
     var isRefused: Bool { failure.map { $0.nextAttempt == nil && $0.code != .fetch(.overLimit) } ?? false }
     var isFullRequested: Bool { fullRequest == .wanted || fullRequest == .sent }
