@@ -34,11 +34,4 @@ struct AppEntriesTests {
         #expect(AppEntries([one]) != AppEntries([other]) && one == other)
         #expect(AppEntries([AppEntry(name: "A", icon: "u")]) != AppEntries([AppEntry(id: "A", icon: "u")]))
     }
-
-    @Test("equal texts of URLs replace those that entries had")
-    func shared() {
-        var packed = AppEntries(Self.entries)
-        packed.share(packed.icons.map { IconURL(String(decoding: $0.text.utf8, as: UTF8.self)) })
-        #expect(packed == AppEntries(Self.entries))
-    }
 }

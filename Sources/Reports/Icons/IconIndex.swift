@@ -15,15 +15,15 @@ package struct IconIndex: Sendable {
 
     package let version: Int
     private let mentions: [Mention]
-    private let source: IconMentions
+    private let lists: [(name: ListName, entries: AppEntries)]
 
     /// - Complexity: O(*n* log *n*) in the number of entries.
     package init(_ source: IconMentions) {
         version = source.version
-        self.source = source
+        lists = source.lists()
         var mentions = source.retired.map { Mention(url: $0, list: -1, entry: 0) }
-        mentions.reserveCapacity(source.lists.reduce(mentions.count) { $0 + $1.entries.count })
-        for (number, list) in source.lists.enumerated() {
+        mentions.reserveCapacity(lists.reduce(mentions.count) { $0 + $1.entries.count })
+        for (number, list) in lists.enumerated() {
             for (place, icon) in list.entries.icons.enumerated() {
                 mentions.append(Mention(url: icon, list: Int32(number), entry: Int32(place)))
             }
@@ -39,7 +39,7 @@ package struct IconIndex: Sendable {
         package var names: [String]
     }
 
-    package func number(of list: ListName) -> Int? { source.lists.firstIndex { $0.name == list } }
+    package func number(of list: ListName) -> Int? { lists.firstIndex { $0.name == list } }
 
     /// The next icons in order, none at the end; advances `place` to where the next call continues.
     ///
@@ -54,7 +54,7 @@ package struct IconIndex: Sendable {
             if list.map({ list in range.contains { $0.list == list } }) ?? true {
                 var names: [String] = []
                 for mention in range where mention.list >= 0 {
-                    let name = source.lists[Int(mention.list)].entries[Int(mention.entry)].name
+                    let name = lists[Int(mention.list)].entries[Int(mention.entry)].name
                     if let name, !names.contains(name) { names.append(name) }
                 }
                 entries.append(Entry(url: url, names: names))

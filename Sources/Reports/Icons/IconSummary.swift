@@ -49,10 +49,14 @@ package struct IconPage: Codable, Equatable, Sendable {
 package struct IconMentions: Sendable {
     /// A number that changes whenever an entry or a retired icon does.
     package var version: Int
-    package var lists: [(name: ListName, entries: AppEntries)]
+    let lists: @Sendable () -> [(name: ListName, entries: AppEntries)]
     package var retired: [IconURL]
 
-    package init(version: Int, lists: [(name: ListName, entries: AppEntries)], retired: [IconURL]) {
+    /// The lists, which are sorted by name, are made when they are used.
+    package init(
+        version: Int, lists: @autoclosure @escaping @Sendable () -> [(name: ListName, entries: AppEntries)],
+        retired: [IconURL]
+    ) {
         (self.version, self.lists, self.retired) = (version, lists, retired)
     }
 }

@@ -36,7 +36,7 @@ extension CacheExpectation {
     /// A sample of the images that lists show, or all of them if they are few; O(*n*) in the number of lists and
     /// sampled images.
     private static func sample(of catalog: Catalog, _ limit: Int, using generator: inout SeededGenerator) -> [Naming] {
-        let total = catalog.lists.values.reduce(0) { $0 + $1.entries.count }
+        let total = catalog.lists.values.reduce(0) { $0 + $1.icons.count }
         var chosen = Array(0..<min(total, limit))
         if total > limit {
             chosen = chosen.map { _ in Int.random(in: 0..<total, using: &generator) }.sorted()
@@ -46,12 +46,11 @@ extension CacheExpectation {
         var start = 0
         var rest = chosen[...]
         for list in catalog.lists.values {
-            while let next = rest.first, next < start + list.entries.count {
+            while let next = rest.first, next < start + list.icons.count {
                 rest.removeFirst()
-                let url = list.entries.icons[next - start]
-                if let naming = naming(of: url, catalog.icons[url]?.image, catalog) { images.append(naming) }
+                if let naming = naming(of: list.icons[next - start], catalog) { images.append(naming) }
             }
-            start += list.entries.count
+            start += list.icons.count
         }
         return images
     }
@@ -62,8 +61,7 @@ extension CacheExpectation {
         let ids = catalog.icons.ids
         images.reserveCapacity(ids.count)
         for id in ids {
-            let image = catalog.icons[id].icon.image
-            if let naming = naming(of: catalog.icons[id].url, image, catalog) { images.append(naming) }
+            if let naming = naming(of: id, catalog) { images.append(naming) }
         }
         // Include unreferenced icons while their names exist.
         for (url, name) in catalog.names.names where catalog.icons[url] == nil {
@@ -82,7 +80,8 @@ extension CacheExpectation {
     }
 
     /// The image that the `by-url/` name of an icon leads to: its own, or its app's last one.
-    private static func naming(of url: IconURL, _ own: ImageID?, _ catalog: Catalog) -> Naming? {
+    private static func naming(of icon: IconID, _ catalog: Catalog) -> Naming? {
+        let (url, own) = (catalog.icons.url(of: icon), catalog.icons[icon].icon.image)
         let name = catalog.names[url]
         guard let own else { return name?.image.map { Naming(image: catalog.images.image($0), url: url) } }
         // It has no name until it is published.

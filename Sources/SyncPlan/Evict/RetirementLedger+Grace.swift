@@ -93,7 +93,7 @@ extension RetirementLedger {
             if images.count > limit { return true }
             let showLast = Set(document.apps.lazy.map(\.entry.icon))
             for icon in document.icons where !catalog.icons[icon].icon.isReferenced {
-                let url = catalog.icons[icon].url
+                let url = catalog.icons.url(of: icon)
                 if replaced.contains(url) { continue }
                 if let image = catalog.icons[icon].icon.image {
                     if !catalog.images[image].isShown { images.insert(image) }

@@ -212,7 +212,7 @@ struct RetirementLedger: Sendable {
     func removable(in catalog: Catalog) -> RetirementPlan {
         RetirementPlan(
             documents: unnamedDocuments, images: Set(catalog.images.removable),
-            urls: Set(removableIcons(in: catalog).map { catalog.icons[$0].url }))
+            urls: Set(removableIcons(in: catalog).map { catalog.icons.url(of: $0) }))
     }
 
     private func removableIcons(in catalog: Catalog) -> some Sequence<IconID> {
@@ -230,7 +230,7 @@ struct RetirementLedger: Sendable {
         unnamedDocuments.subtract(plan.documents)
         for icon in unnamedIcons {
             let isNamed = catalog.icons[icon].documents > 0
-            guard isNamed || plan.urls.contains(catalog.icons[icon].url) else { continue }
+            guard isNamed || plan.urls.contains(catalog.icons.url(of: icon)) else { continue }
             unnamedIcons.remove(icon)
             if !isNamed { catalog.icons.forgetName(of: icon) }
         }

@@ -9,17 +9,17 @@ import HTTPRules
 extension IconBook {
     /// Requests an icon from a source or its origin, or lets it wait.
     mutating func supply(_ id: IconID, _ reason: FetchReason, in turn: inout Turn) {
-        let url = catalog.icons[id].url
+        let url = catalog.icons.url(of: id)
         guard isRequested(url) else { return }
         guard !sources.isEmpty, !catalog.icons[id].icon.isInline else {
-            return enqueue(id, reason, from: nil, in: &turn)
+            return enqueue(id, at: url, reason, from: nil, in: &turn)
         }
         let decision = sources.decide(
             for: catalog.icons[id].icon.sought(at: url, in: catalog.images), refreshSpread: settings.refresh.default,
             mayPoll: downloads.mayStart, at: turn.now, using: &turn.generator)
         switch decision {
-        case .take(let queue): enqueue(id, reason, from: queue, in: &turn)
-        case .origin: enqueue(id, reason, from: nil, in: &turn)
+        case .take(let queue): enqueue(id, at: url, reason, from: queue, in: &turn)
+        case .origin: enqueue(id, at: url, reason, from: nil, in: &turn)
         case .wait(let time):
             let lack = sources.lack(of: url)
             if catalog.icons[id].icon.sourceLack != lack { apply(.lacking(lack), to: id, in: &turn) }
@@ -34,8 +34,9 @@ extension IconBook {
     }
 
     /// Queues an icon for download; `copies` is the queue of the source, `nil` for the origin.
-    private mutating func enqueue(_ id: IconID, _ reason: FetchReason, from copies: String?, in turn: inout Turn) {
-        let url = catalog.icons[id].url
+    private mutating func enqueue(
+        _ id: IconID, at url: IconURL, _ reason: FetchReason, from copies: String?, in turn: inout Turn
+    ) {
         do {
             let source = try settings.network.source(of: url)
             // A source has its own queue, even if icons also come from its server.
@@ -184,8 +185,9 @@ extension IconBook {
 
     /// Whether an icon that got the login page of a network is requested again.
     func awaitsLogin(_ id: IconID) -> Bool {
-        let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
-        guard icon.isReferenced, icon.failure?.code == .fetch(.networkLogin), isRequested(url) else { return false }
+        let icon = catalog.icons[id].icon
+        guard icon.isReferenced, icon.failure?.code == .fetch(.networkLogin), isRequested(catalog.icons.url(of: id))
+        else { return false }
         return switch icon.phase {
         case .idle, .queued, .fetching: true
         case .blocked, .staged: false
@@ -304,7 +306,7 @@ extension IconBook {
     mutating func drop(
         _ staged: IconRecord.Staged, of id: IconID, because reason: String, isOutOfSpace: Bool, in turn: inout Turn
     ) {
-        let (url, isWanted) = (catalog.icons[id].url, catalog.icons[id].icon.isReferenced)
+        let (url, isWanted) = (catalog.icons.url(of: id), catalog.icons[id].icon.isReferenced)
         if isOutOfSpace {
             let shortage = Shortage(bytes: catalog.images.bytes(staged.image), isGeneral: true, reason: reason)
             apply(isWanted ? .blocked : .unstaged, to: id, in: &turn)

@@ -13,12 +13,12 @@ extension IconBook {
         keyGroups = KeyGroups()
         guard !settings.keys.isEmpty else { return }
         let retired = catalog.icons.ids.filter { !catalog.icons[$0].icon.isReferenced }
-            .map { (catalog.icons.response(of: $0)?.responseTime ?? .distantPast, catalog.icons[$0].url) }
+            .map { (catalog.icons.response(of: $0)?.responseTime ?? .distantPast, catalog.icons.url(of: $0)) }
             .sorted { $0 < $1 }
         let lists = catalog.lists.sorted {
             ($0.value.source?.modified ?? .distantPast, $0.key) < ($1.value.source?.modified ?? .distantPast, $1.key)
         }
-        keyGroups.add(keyed(retired.map(\.1) + lists.flatMap(\.value.entries.icons)))
+        keyGroups.add(keyed(retired.map(\.1) + lists.flatMap { catalog.urls(in: $0.key) }))
     }
 
     private func keyed(_ urls: [IconURL]) -> [(url: IconURL, key: IconURL)] {
@@ -30,7 +30,7 @@ extension IconBook {
         guard !settings.keys.isEmpty else { return }
         keyGroups.retire(diff.removed) { [icons = catalog.icons] in icons[$0]?.isReferenced == true }
         guard !diff.added.isEmpty else { return }
-        let named = keyed((catalog.lists[list]?.entries.icons ?? []).filter(diff.added.contains))
+        let named = keyed(catalog.urls(in: list).filter(diff.added.contains))
         let keys = Set(named.lazy.map(\.key))
         // The newest icon of each group that has an image.
         var newest: [IconURL: IconURL] = [:]

@@ -130,9 +130,9 @@ extension IconBook {
         var failed: [IconURL] = []
         for id in catalog.icons.ids {
             if catalog.icons[id].icon.phase == .fetching {
-                outdated.insert(catalog.icons[id].url)
+                outdated.insert(catalog.icons.url(of: id))
             } else if catalog.icons[id].icon.failure?.code.dependsOnClock == true {
-                failed.append(catalog.icons[id].url)
+                failed.append(catalog.icons.url(of: id))
             }
         }
         // A wait that an origin requested, as with Retry-After, stays unless its circuit breaker is open.

@@ -18,15 +18,15 @@ extension IconBook {
 
     /// Keeps the images of apps that remain in a new version of a list, and records those of apps that are gone.
     mutating func keepImages(
-        of name: ListName, from old: Apps, _ diff: IconDiff, _ lost: inout LostApps, in turn: inout Turn
+        of name: ListName, from old: Apps, _ last: AppEntries, to entries: AppEntries, _ diff: IconDiff,
+        _ lost: inout LostApps, in turn: inout Turn
     ) {
-        guard let entries = catalog.lists[name]?.apps.entries else { return }
-        let match = AppMatch(from: old.entries, to: entries)
+        let match = AppMatch(from: last, to: entries)
         var pasts: [(position: Int, past: App.Past)] = []
         for (position, past) in old.pasts { if let new = match.unchanged(position) { pasts.append((new, past)) } }
         var begun: [(icon: IconURL, previous: IconURL)] = []
         for (position, counterpart) in match.counterparts.sorted(by: { $0.key < $1.key }) {
-            let (icon, url) = (entries.icons[position], old.entries.icons[counterpart])
+            let (icon, url) = (entries.icons[position], last.icons[counterpart])
             var past = old[past: counterpart]
             let lastOfURL = icon == url ? nil : lastImage(of: url, at: turn.now)
             if catalog.icons[icon]?.hasImage == true {
@@ -48,7 +48,7 @@ extension IconBook {
             catalog.changePast(of: AppIndex(list: name, position: position)) { $0 = past }
         }
         emitKept(begun.sorted { ($0.icon, $0.previous) < ($1.icon, $1.previous) }, in: &turn)
-        lost.icons.formUnion(diff.removed.subtracting(match.succeeded(from: old.entries, to: entries)))
+        lost.icons.formUnion(diff.removed.subtracting(match.succeeded(from: last, to: entries)))
         lost.lastImages += match.gone.compactMap { old[past: $0].last }
     }
 
@@ -116,9 +116,9 @@ extension IconBook {
         let documents = retention.ledger.appsShowingLast(of: name)
         guard !documents.isEmpty else { return false }
         var returning = ReturningApps(
-            apps.entries,
-            missing: apps.entries.indices.filter {
-                catalog.icons[apps.entries.icons[$0]]?.hasImage != true && apps[past: $0].last == nil
+            catalog.entries(of: name),
+            missing: apps.icons.indices.filter {
+                !catalog.icons[apps.icons[$0]].icon.hasImage && apps[past: $0].last == nil
             })
         var images: [(position: Int, image: App.LastImage)] = []
         for document in documents where !returning.missing.isEmpty {
@@ -136,10 +136,9 @@ extension IconBook {
     ) -> Bool {
         var shown: [(icon: IconURL, previous: IconURL)] = []
         for (position, image) in images {
-            guard let icon = catalog.lists[list]?.apps.entries.icons[position], catalog.icons[icon]?.hasImage != true
-            else { continue }
+            guard let icon = catalog.lists[list]?.icons[position], !catalog.icons[icon].icon.hasImage else { continue }
             catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = image }
-            shown.append((icon, image.url))
+            shown.append((catalog.icons.url(of: icon), image.url))
         }
         emitKept(shown, in: &turn)
         return !shown.isEmpty
@@ -198,7 +197,7 @@ extension IconBook {
                 icons.append(record.icons[position])
                 if images != nil {
                     retention.recordDamage(of: catalog.images.image(image))
-                    catalog.names.recordDamage(of: record.entries.icons[position], in: &catalog.images)
+                    catalog.names.recordDamage(of: catalog.icons.url(of: record.icons[position]), in: &catalog.images)
                     catalog.images.miss(image)
                 }
                 catalog.changePast(of: AppIndex(list: list, position: position)) { $0.last = nil }

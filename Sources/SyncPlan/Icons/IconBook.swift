@@ -70,23 +70,23 @@ struct IconBook: Sendable {
     }
 
     mutating func apply(_ event: IconEvent, to id: IconID, in turn: inout Turn) {
-        let news = catalog.icons[id].icon.news(of: event, at: catalog.icons[id].url, turn.wallClock)
+        let news = catalog.icons[id].icon.news(of: event, at: catalog.icons.url(of: id), turn.wallClock)
         let (before, after) = catalog.apply(event, to: id)
         if event.changesMemo(ofFirstImage: !before.hasImage) {
-            turn.memos.mark(icon: catalog.icons[id].url, at: turn.now)
+            turn.memos.mark(icon: id, at: turn.now)
         }
         if let news { turn.emit(news) }
         if event.changesDocuments(from: before, to: after) {
             for list in after.lists { publishing.window.markChanged(list, at: turn.now) }
         }
-        if !keyGroups.isEmpty { share(event, of: catalog.icons[id].url, in: &turn) }
+        if !keyGroups.isEmpty { share(event, of: catalog.icons.url(of: id), in: &turn) }
         if event.needsDecision { decide(id, in: &turn) }
     }
 
     /// Requests an icon if it is due, schedules its next check, or forgets it if its record is not needed any more.
     mutating func decide(_ id: IconID, in turn: inout Turn) {
         if downloads.networkLogin.mayHoldIcons, !awaitsLogin(id) {
-            downloads.networkLogin.leave(catalog.icons[id].url)
+            downloads.networkLogin.leave(catalog.icons.url(of: id))
         }
         switch catalog.fetchPlan(of: id, now: turn.now) {
         case .fetch(let reason): supply(id, reason, in: &turn)
@@ -98,14 +98,15 @@ struct IconBook: Sendable {
 
     /// Removes an icon from the queue, and decides it again.
     mutating func dequeue(_ id: IconID, in turn: inout Turn) {
-        downloads.queue.remove(catalog.icons[id].url)
-        sources.drop(catalog.icons[id].url)
+        let url = catalog.icons.url(of: id)
+        downloads.queue.remove(url)
+        sources.drop(url)
         apply(.dequeued, to: id, in: &turn)
     }
 
     /// Forgets an unreferenced icon if nothing of it is on disk or in progress.
     private mutating func forgetIfDone(_ id: IconID, in turn: inout Turn) {
-        let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
+        let (url, icon) = (catalog.icons.url(of: id), catalog.icons[id].icon)
         if !icon.isBusy { sources.forget(url) }
         guard !icon.hasStaged, !icon.isBusy else { return }
         if let image = icon.image {
@@ -119,7 +120,7 @@ struct IconBook: Sendable {
         keyGroups.remove(url)
         sharedDownloads.forget(url)
         cuts.forget(url)
-        turn.memos.mark(icon: url, at: turn.now)
+        turn.memos.mark(forgotten: url, of: id, at: turn.now)
     }
 
     // MARK: Due times
@@ -160,10 +161,12 @@ struct IconBook: Sendable {
         for id in ids {
             let isScheduled = catalog.icons[id].icon.due != nil
             // A response from an upstream says nothing about other URLs.
-            if catalog.icons.hasResponse(id), !sources.gave(responseFrom: catalog.icons.responseURL(of: id)) {
-                sharedDownloads.record(catalog.icons[id].url)
+            if catalog.icons.hasResponse(id),
+                sources.isEmpty || !sources.gave(responseFrom: catalog.icons.responseURL(of: id))
+            {
+                sharedDownloads.record(catalog.icons.url(of: id))
             }
-            if catalog.icons[id].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons[id].url) }
+            if catalog.icons[id].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons.url(of: id)) }
             switch catalog.fetchPlan(of: id, now: turn.now) {
             case .fresh(let time) where !isScheduled, .waiting(let time) where !isScheduled:
                 apply(.scheduled(time), to: id, in: &turn)
@@ -180,12 +183,13 @@ struct IconBook: Sendable {
     /// every idle one.
     private mutating func decideAgain(all: Bool, in turn: inout Turn) {
         for id in catalog.icons.ids {
-            let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
+            let icon = catalog.icons[id].icon
             if icon.isQueued {
                 dequeue(id, in: &turn)
             } else if icon.phase == .fetching {
-                outdated.insert(url)
-            } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: url) }) == true
+                outdated.insert(catalog.icons.url(of: id))
+            } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: catalog.icons.url(of: id)) })
+                == true
                 || all && !icon.isBusy && icon.failure?.attempts == 0
             {
                 apply(.retried(turn.now), to: id, in: &turn)
@@ -265,19 +269,19 @@ extension IconRecord {
     }
 
     /// What to emit for an event that is about to happen to the icon with this URL; `nil` for nothing.
-    func news(of event: IconEvent, at url: IconURL, _ clock: WallClock) -> AgentEvent? {
+    func news(of event: IconEvent, at url: @autoclosure () -> IconURL, _ clock: WallClock) -> AgentEvent? {
         switch event {
         case .failed(var failure), .ended(.failed(var failure), _):
             guard isReferenced, self.failure?.code != failure.code else { return nil }
             failure.nextAttempt = failure.nextAttempt.map(clock.time)
-            return hasImage ? .iconStale(url, failure) : .iconFailed(url, failure)
-        case .confirmed, .ended(.confirmed, _): return isReferenced && hasFailed ? .iconFresh(url) : nil
+            return hasImage ? .iconStale(url(), failure) : .iconFailed(url(), failure)
+        case .confirmed, .ended(.confirmed, _): return isReferenced && hasFailed ? .iconFresh(url()) : nil
         case .published(let bytes, let generation?):
             // No list named it any more when its image was published.
-            if !isReferenced { return .iconRetired(url) }
+            if !isReferenced { return .iconRetired(url()) }
             return hasImage
-                ? .iconChanged(url, bytes: bytes, generation: generation)
-                : .iconReady(url, bytes: bytes, generation: generation)
+                ? .iconChanged(url(), bytes: bytes, generation: generation)
+                : .iconReady(url(), bytes: bytes, generation: generation)
         default: return nil
         }
     }

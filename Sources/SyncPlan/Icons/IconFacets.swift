@@ -66,6 +66,12 @@ struct IconFacets: Equatable, IconStanding {
     /// Why no source will soon have a referenced icon that waits for one.
     var sourceLack: SourceLack? { isReferenced && standing == .pending ? lack : nil }
 
+    /// Whether the icon is counted for the same reasons as another one.
+    func isGrouped(like other: IconFacets) -> Bool {
+        missingFailure == other.missingFailure && refreshFailure == other.refreshFailure
+            && sourceLack == other.sourceLack
+    }
+
     /// Whether list documents show the same for the icon, once a staged image is published.
     func isSameInDocuments(as other: IconFacets) -> Bool {
         guard let image = staged ?? image else {

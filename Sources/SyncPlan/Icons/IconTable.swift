@@ -15,9 +15,10 @@ struct IconID: Hashable, Comparable, Sendable {
 }
 
 /// The icons by URL: those with a record, and those without one that documents on disk name.
+///
+/// The texts of the URLs are bytes in one buffer; one is made a `String` when it leaves the table.
 struct IconTable: Sendable {
-    struct Element: Keyed, Sendable {
-        fileprivate(set) var url: IconURL
+    struct Element: Sendable {
         fileprivate(set) var icon = IconRecord()
         fileprivate var hasRecord = false
         /// Whether documents have an image for it, or had one since its `by-url/` name was removed last.
@@ -25,13 +26,12 @@ struct IconTable: Sendable {
         /// How many documents have an image for it; last, where it leaves no gap in the row.
         fileprivate(set) var documents: Int32 = 0
 
-        fileprivate init(_ url: IconURL) { self.url = url }
-
-        var key: IconURL { url }
         fileprivate var isVacant: Bool { !hasRecord && !isNamed }
     }
 
-    private var table = KeyedTable<Element>()
+    private var table = Rows<Element>()
+    private var index = HashedPlaces()
+    private(set) var texts = RowBytes()
     private var responses = IconResponses()
 
     subscript(url: IconURL) -> IconRecord? { id(of: url).map { table[$0.place].icon } }
@@ -43,7 +43,24 @@ struct IconTable: Sendable {
 
     /// The number of an icon with a record; `nil` if there is none.
     func id(of url: IconURL) -> IconID? {
-        table.index(of: url).flatMap { table[$0].hasRecord ? IconID($0) : nil }
+        place(of: url, url.hashValue).flatMap { table[$0].hasRecord ? IconID($0) : nil }
+    }
+
+    /// The URL of an icon, made from its bytes.
+    func url(of id: IconID) -> IconURL { texts.url(of: id) }
+
+    private func place(of url: IconURL, _ hash: Int) -> Int? {
+        index.place(hash) { texts.has(url.text, at: $0) }
+    }
+
+    /// The place of an icon; creates its row if there is none.
+    private mutating func place(of url: IconURL) -> Int {
+        let hash = url.hashValue
+        if let place = place(of: url, hash) { return place }
+        let place = table.add(Element())
+        index.insert(place, hash)
+        texts.write(url.text, at: place)
+        return place
     }
 
     /// The numbers of all icons with a record; unlike a sequence of the records, it does not copy what changes meanwhile.
@@ -52,16 +69,12 @@ struct IconTable: Sendable {
     /// The numbers of all icons, also of those without a record.
     var allIDs: [IconID] { table.places.map { IconID($0) } }
 
-    var urls: [IconURL] { ids.map { table[$0.place].url } }
+    var urls: [IconURL] { ids.map(url(of:)) }
 
     /// The number of an icon; creates its record if there is none.
     mutating func id(of url: IconURL, default new: @autoclosure () -> IconRecord) -> IconID {
-        let place = table.place(of: url, default: Element(url))
-        if !table[place].hasRecord {
-            (table[place].icon, table[place].hasRecord) = (new(), true)
-            // The URL's text from the list, which stays in memory, replaces the document's.
-            table[place].url = url
-        }
+        let place = place(of: url)
+        if !table[place].hasRecord { (table[place].icon, table[place].hasRecord) = (new(), true) }
         return IconID(place)
     }
 
@@ -69,30 +82,30 @@ struct IconTable: Sendable {
     mutating func apply(_ event: IconEvent, to id: IconID) {
         assert(table[id.place].hasRecord, "only an icon with a record changes")
         if let response = table[id.place].icon.response(after: event) {
-            responses.set(response, at: id.place, of: table[id.place].url)
+            responses.set(response, at: id.place, of: texts)
         }
         table[id.place].icon.apply(event)
     }
 
     /// Removes the record of an icon.
     mutating func remove(_ id: IconID) {
-        responses.set(nil, at: id.place, of: table[id.place].url)
+        responses.set(nil, at: id.place, of: texts)
         (table[id.place].icon, table[id.place].hasRecord) = (IconRecord(), false)
         freeIfVacant(id.place)
     }
 
     private mutating func freeIfVacant(_ place: Int) {
         guard table[place].isVacant else { return }
+        index.remove(place, url(of: IconID(place)).hashValue)
+        texts.remove(at: place)
         table.remove(at: place)
-        // A vacant row keeps no text.
-        table[place].url = ""
     }
 
     // MARK: Responses
 
     /// The response that brought or confirmed the image on disk, if known.
     func response(of id: IconID) -> PackedResponse? {
-        responses.response(at: id.place, of: table[id.place].url)
+        responses.response(at: id.place, of: texts)
     }
 
     func response(of url: IconURL) -> PackedResponse? { id(of: url).flatMap { response(of: $0) } }
@@ -100,24 +113,20 @@ struct IconTable: Sendable {
     func hasResponse(_ id: IconID) -> Bool { responses.hasResponse(at: id.place) }
 
     /// The URL that gave the response, at less cost; `nil` if it is unknown, or there is no response.
-    func responseURL(of id: IconID) -> String? { responses.url(at: id.place, of: table[id.place].url) }
+    func responseURL(of id: IconID) -> String? { responses.url(at: id.place, of: texts) }
 
     // MARK: Documents
 
     /// The number of an icon that a document has an image for, or whose `by-url/` name is still to be removed; `nil` for
     /// other icons.
     func id(named url: IconURL) -> IconID? {
-        table.index(of: url).flatMap { table[$0].isNamed ? IconID($0) : nil }
+        place(of: url, url.hashValue).flatMap { table[$0].isNamed ? IconID($0) : nil }
     }
 
     /// The number of an icon that a document has an image for; `likely` is the number of an icon that is probably this one.
     mutating func id(naming url: IconURL, likely: IconID? = nil) -> IconID {
-        let place: Int
-        if let likely, table[likely.place].url == url {
-            place = likely.place
-        } else {
-            place = table.place(of: url, default: Element(url))
-        }
+        let place =
+            if let likely, texts.has(url.text, at: likely.place) { likely.place } else { place(of: url) }
         table[place].isNamed = true
         return IconID(place)
     }
@@ -148,4 +157,12 @@ struct IconTable: Sendable {
             freeIfVacant(place)
         }
     }
+
+    /// The number of bytes that all responses take.
+    var bytesOfResponses: Int { responses.used }
+}
+
+extension RowBytes {
+    /// The URL of an icon in the ``IconTable/texts`` of its table.
+    func url(of icon: IconID) -> IconURL { IconURL(text(at: icon.place)) }
 }

@@ -82,9 +82,13 @@ struct CatalogTally: Equatable, Sendable {
     private(set) var sourceLacks: [SourceLack: IconGroup] = [:]
 
     /// Counts an icon that has changed.
-    mutating func recount(_ url: IconURL, _ id: IconID, from before: IconFacets, to after: IconFacets) {
+    mutating func recount(_ id: IconID, from before: IconFacets, to after: IconFacets) {
         count(before, at: id, -1)
         count(after, at: id, 1)
+    }
+
+    /// Moves an icon between the groups of those that failed for one reason.
+    mutating func regroup(_ url: IconURL, from before: IconFacets, to after: IconFacets) {
         Self.move(url, from: before.missingFailure, to: after.missingFailure, in: &failures)
         Self.move(url, from: before.refreshFailure, to: after.refreshFailure, in: &refreshFailures)
         Self.move(url, from: before.sourceLack, to: after.sourceLack, in: &sourceLacks)

@@ -2,17 +2,25 @@
 import AppLists
 import CacheFormat
 
-/// The apps of a version of a list, each with its entry and its past; one without a past costs nothing.
+/// The apps of a version of a list, each with its icon, what its entry has beside it, and its past; one without a past
+/// costs nothing.
 struct Apps: Sendable {
-    private(set) var entries: AppEntries
+    let icons: [IconID]
+    let details: EntryDetails
+    /// The icons' URLs, while the list waits for images: each of its documents needs them until then.
+    var urls: [IconURL]?
     /// By position; empty while no app has a past.
     private var boxes: [Boxed<App.Past>] = []
     private var pastCount = 0
 
-    init(_ entries: AppEntries = []) { self.entries = entries }
+    init(_ icons: [IconID] = [], _ details: EntryDetails = EntryDetails()) {
+        (self.icons, self.details) = (icons, details)
+    }
 
-    /// Replaces the texts of the icons' URLs by equal ones that are in memory anyway.
-    mutating func share(_ urls: [IconURL]) { entries.share(urls) }
+    /// The entries with the icons' URLs, which `texts` has.
+    func entries(_ texts: RowBytes) -> AppEntries { AppEntries(urls(texts), details) }
+
+    func urls(_ texts: RowBytes) -> [IconURL] { urls ?? icons.map(texts.url(of:)) }
 
     subscript(past position: Int) -> App.Past {
         get { boxes.isEmpty ? App.Past() : boxes[position].wrappedValue ?? App.Past() }
@@ -20,7 +28,7 @@ struct Apps: Sendable {
             let new = Boxed(wrappedValue: newValue == App.Past() ? nil : newValue)
             if boxes.isEmpty {
                 guard new.isFull else { return }
-                boxes = Array(repeating: Boxed(wrappedValue: nil), count: entries.count)
+                boxes = Array(repeating: Boxed(wrappedValue: nil), count: icons.count)
             }
             pastCount += (new.isFull ? 1 : 0) - (boxes[position].isFull ? 1 : 0)
             boxes[position] = new

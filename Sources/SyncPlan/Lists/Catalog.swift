@@ -21,7 +21,8 @@ struct Catalog: Sendable {
 
     /// Whether the `by-url/` name of an icon is in use.
     func needsName(of id: IconID) -> Bool {
-        icons[id].icon.isReferenced && (icons[id].icon.hasImage || isReplaced(icons[id].url))
+        icons[id].icon.isReferenced
+            && (icons[id].icon.hasImage || hasLastImages && isReplaced(icons.url(of: id)))
     }
 
     /// The images on disk that no list or app uses, by URL; O(*n*) in the number of unreferenced icons.
@@ -63,36 +64,50 @@ struct Catalog: Sendable {
     /// Forgets all orphaned images, so that no icon shows one again.
     mutating func forgetOrphans() { forgetOrphans(of: Set(orphans.values)) }
 
+    /// The URLs that a list names, in its order.
+    func urls(in list: ListName) -> [IconURL] { lists[list]?.apps.urls(icons.texts) ?? [] }
+
+    /// The entries of a list, each with its URL.
+    func entries(of list: ListName) -> AppEntries { lists[list]?.apps.entries(icons.texts) ?? [] }
+
     /// Changes the record of a list, except its entries.
     mutating func updateList(_ name: ListName, _ change: (inout ListRecord) -> Void) {
         guard var list = lists[name] else { return }
-        let entries = list.entries
+        let (icons, details) = (list.icons, list.apps.details)
         change(&list)
-        assert(list.entries == entries, "entries change through setList")
+        assert(list.icons == icons && list.apps.details == details, "entries change through setList")
+        if list.apps.urls != nil, !isWaiting(name) { list.apps.urls = nil }
         lists[name] = list
     }
 
-    /// Adds or replaces a list, whose apps have no past yet.
-    mutating func setList(_ name: ListName, _ list: ListRecord) -> IconDiff {
+    /// Whether an icon of a list has no image yet, and has not failed.
+    private func isWaiting(_ list: ListName) -> Bool { tallies[list].map { $0.icons.pending > 0 } ?? false }
+
+    /// Adds or replaces a list, whose apps have no past yet; `old` are the entries that it has, if the caller knows them.
+    mutating func setList(
+        _ name: ListName, _ list: ListRecord, _ entries: AppEntries = [], replacing old: AppEntries? = nil
+    ) -> IconDiff {
         changePasts(in: name) { $0 = App.Past() }
-        let (old, known) = (lists[name]?.entries ?? [], lists[name]?.icons ?? [])
-        let diff = IconDiff(from: old, to: list.entries)
-        var list = list
-        let new = list.entries.icons
+        let (old, known) = (old ?? self.entries(of: name), lists[name]?.icons ?? [])
+        let diff = IconDiff(from: old, to: entries)
+        let new = entries.icons
         let differing = DifferingParts(of: old.count, and: new.count) { old.icons[$0] == new[$1] }
-        list.icons =
+        let numbers: [IconID] =
             known[..<differing.old.lowerBound] + new[differing.new].map { id(of: $0) }
             + known[differing.old.upperBound...]
-        list.apps.share(list.icons.map { icons[$0].url })
+        var list = list
+        list.apps = Apps(numbers, entries.details)
         lists[name] = list
         version += 1
         apply(diff, to: name)
+        if isWaiting(name) { lists[name]?.apps.urls = new }
         return diff
     }
 
     mutating func removeList(_ name: ListName) -> IconDiff {
         changePasts(in: name) { $0 = App.Past() }
-        let diff = IconDiff(from: lists.removeValue(forKey: name)?.entries ?? [], to: [])
+        let diff = IconDiff(from: entries(of: name), to: [])
+        lists[name] = nil
         version += 1
         apply(diff, to: name)
         assert(
@@ -102,15 +117,16 @@ struct Catalog: Sendable {
     }
 
     /// Restores a list of the newest generation; `images` has the image of each entry, `nil` where there is none.
-    mutating func restore(_ name: ListName, _ list: ListRecord, images: [ImageID?]) {
+    mutating func restore(_ name: ListName, _ list: ListRecord, _ entries: AppEntries, images: [ImageID?]) {
         let alone = [name]
         var list = list
-        list.icons = zip(list.entries.indices, images).map { [entries = list.entries] position, image in
+        let numbers = zip(entries.indices, images).map { position, image in
             let icon = id(of: entries.icons[position])
             let expected = entries.expected(at: position)
             apply(.listed(by: name, alone: alone, expected: expected, image: image), to: icon)
             return icon
         }
+        list.apps = Apps(numbers, entries.details)
         lists[name] = list
         let isRepeating = tallies[name].map { $0.icons.total < list.icons.count } ?? true
         guard isRepeating else { return }
@@ -137,7 +153,7 @@ struct Catalog: Sendable {
     mutating func changePast(of app: AppIndex, _ change: (inout App.Past) -> Void) {
         guard let id = lists[app.list]?.icons[app.position], let old = lists[app.list]?.apps[past: app.position]
         else { return }
-        let icon = icons[id].url
+        let icon = icons.url(of: id)
         var new = old
         change(&new)
         if icons[id].icon.hasImage { new.last = nil }
@@ -193,17 +209,16 @@ struct Catalog: Sendable {
 
     /// Updates counts and indexes after a change of an icon.
     private mutating func recount(_ id: IconID, from before: IconFacets, to after: IconFacets) {
-        let url = icons[id].url
         if before.shown != after.shown {
             if let new = after.shown {
                 images.show(new)
                 // The icon's own image arrived.
-                if hasLastImages { endReplacing(url) }
+                if hasLastImages { endReplacing(icons.url(of: id)) }
             }
             if let old = before.shown { images.hide(old) }
         }
         if before.retired != after.retired {
-            retired[url] = after.retired
+            retired[icons.url(of: id)] = after.retired
             images.hold(after.retired)
             images.release(before.retired)
             version += 1
@@ -212,7 +227,8 @@ struct Catalog: Sendable {
             images.hold(after.staged)
             images.release(before.staged)
         }
-        tally.recount(url, id, from: before, to: after)
+        tally.recount(id, from: before, to: after)
+        if !before.isGrouped(like: after) { tally.regroup(icons.url(of: id), from: before, to: after) }
         if before.lists == after.lists {
             for list in after.lists { tallies[list, default: IconTally()].recount(id, from: before, to: after) }
             return
@@ -249,17 +265,16 @@ struct Catalog: Sendable {
         return names.min { (length(of: $0), $0) < (length(of: $1), $1) } ?? ""
     }
 
-    private func length(of list: ListName) -> Int { lists[list]?.entries.count ?? 0 }
+    private func length(of list: ListName) -> Int { lists[list]?.icons.count ?? 0 }
 
     /// The current document of a list; `nil` if the list has no good version.
     ///
     /// Icons in `held` have their image on disk, if any, because their staged one is not published yet.
     func document(of name: ListName, without held: Set<IconID> = []) -> AppListDocument? {
         guard let list = lists[name], let source = list.source else { return nil }
-        var apps: [AppListDocument.App] = []
-        apps.reserveCapacity(list.entries.count)
-        for (position, icon) in list.icons.enumerated() {
-            apps.append(AppListDocument.App(list.entries[position], state(of: icon, without: held)))
+        let entries = list.apps.entries(icons.texts)
+        var apps = list.icons.indices.map {
+            AppListDocument.App(entries[$0], state(of: list.icons[$0], without: held))
         }
         for (position, past) in list.apps.pasts {
             if let last = past.last { apps[position].show(last, images.image(last.image)) }
@@ -271,7 +286,9 @@ struct Catalog: Sendable {
         if !held.isEmpty, held.contains(id) {
             return icons[id].icon.image.map { .ready(images.image($0)) } ?? .pending
         }
-        return icons[id].icon.state(in: images)
+        // Most are ready or pending: what tells that is read in place, without a copy of the record.
+        if let shown = icons[id].icon.shownImage { return .ready(images.image(shown)) }
+        return icons[id].icon.hasFailed ? icons[id].icon.state(in: images) : .pending
     }
 }
 

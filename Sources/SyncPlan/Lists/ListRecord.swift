@@ -16,9 +16,8 @@ struct ListRecord: Sendable {
     var state: State
     /// Of the last good version.
     var source: AppListDocument.Source?
+    /// The ``Catalog`` sets them.
     var apps = Apps()
-    /// The icon of each entry; the ``Catalog`` sets them.
-    var icons: [IconID] = []
     /// Ignored entries of the last good version.
     var problems: [EntryProblem] = []
     /// How many ignored entries of that version have neither name nor identity, and keep the icon of no app.
@@ -34,15 +33,13 @@ struct ListRecord: Sendable {
     /// Its entry in the newest manifest; `nil` if the manifest does not name it.
     var published: Manifest.List?
 
-    var entries: AppEntries { apps.entries }
+    /// The icon of each entry.
+    var icons: [IconID] { apps.icons }
 
     var hasGoodVersion: Bool { source != nil || images != nil }
 
-    /// The last good version, if its document contains everything in its file.
-    var known: KnownList? {
-        guard isRead, problems.isEmpty, let source else { return nil }
-        return KnownList(sha256: source.sha256, entries: entries)
-    }
+    /// The digest of the last good version's file, if its document contains everything in it.
+    var known: Digest? { isRead && problems.isEmpty ? source?.sha256 : nil }
 
     var rejection: ListRejection? {
         switch state {
@@ -53,12 +50,19 @@ struct ListRecord: Sendable {
 }
 
 /// A version of a list whose content is known.
-package struct KnownList: Equatable, Sendable {
+package struct KnownList: Sendable {
     /// The digest of the file.
-    package var sha256: Digest
-    package var entries: AppEntries
+    package let sha256: Digest
+    private let entries: @Sendable () -> AppEntries
 
-    package init(sha256: Digest, entries: AppEntries) { (self.sha256, self.entries) = (sha256, entries) }
+    /// The entries are made on access: they may be those of all lists.
+    package init(sha256: Digest, entries: @autoclosure @escaping @Sendable () -> AppEntries) {
+        (self.sha256, self.entries) = (sha256, entries)
+    }
 
-    package var list: AppList { AppList(entries: Array(entries)) }
+    package var list: AppList { AppList(entries: Array(entries())) }
+}
+
+extension KnownList: Equatable {
+    package static func == (a: Self, b: Self) -> Bool { a.sha256 == b.sha256 && a.entries() == b.entries() }
 }

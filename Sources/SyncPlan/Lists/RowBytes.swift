@@ -33,6 +33,49 @@ struct RowBytes: Sendable {
     /// The number of bytes of all rows, with those in between.
     var count: Int { bytes.count }
 
+    /// The number of bytes that rows have.
+    var used: Int { bytes.count - unused }
+
+    // MARK: Texts
+
+    mutating func write(_ text: String, at place: Int) { write(at: place) { $0 += text.utf8 } }
+
+    /// The bytes of a row as a text.
+    func text(at place: Int) -> String {
+        bytes.withUnsafeBufferPointer {
+            String(decoding: UnsafeBufferPointer(rebasing: $0[range(of: place)]), as: UTF8.self)
+        }
+    }
+
+    /// Whether a row has the bytes of a text, and no others.
+    func has(_ text: String, at place: Int) -> Bool {
+        let range = range(of: place)
+        guard range.count == text.utf8.count else { return false }
+        return bytes.withUnsafeBytes { bytes in
+            text.utf8.withContiguousStorageIfAvailable { text in
+                guard let own = bytes.baseAddress, let text = text.baseAddress else { return true }
+                return Self.areEqual(own + range.lowerBound, UnsafeRawPointer(text), range.count)
+            } ?? bytes[range].elementsEqual(text.utf8)
+        }
+    }
+
+    /// Compares eight bytes at a time: the last ones first, in which most URLs differ, then the others.
+    private static func areEqual(_ one: UnsafeRawPointer, _ other: UnsafeRawPointer, _ count: Int) -> Bool {
+        func differ<Word: FixedWidthInteger & BitwiseCopyable>(at offset: Int, _: Word.Type) -> Bool {
+            one.loadUnaligned(fromByteOffset: offset, as: Word.self)
+                != other.loadUnaligned(fromByteOffset: offset, as: Word.self)
+        }
+        let last = count - 8
+        guard last >= 0 else { return !(0..<count).contains { differ(at: $0, UInt8.self) } }
+        if differ(at: last, UInt64.self) { return false }
+        var offset = 0
+        while offset < last {
+            if differ(at: offset, UInt64.self) { return false }
+            offset += 8
+        }
+        return true
+    }
+
     /// Moves the bytes of all rows together.
     private mutating func compact() {
         var new: [UInt8] = []

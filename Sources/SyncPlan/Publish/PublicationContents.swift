@@ -59,7 +59,7 @@ struct PublicationContents {
     ///
     /// - Complexity: O(*n*) in the number of staged images, or in that of the lists' entries if they are fewer.
     private static func staged(of names: Set<ListName>, _ plan: PublicationPlan, _ catalog: Catalog) -> [IconID] {
-        let entries = names.lazy.compactMap { catalog.lists[$0]?.entries.count }.reduce(0, +)
+        let entries = names.lazy.compactMap { catalog.lists[$0]?.icons.count }.reduce(0, +)
         guard plan.staged.count > entries else {
             return plan.staged.filter { catalog.icons[$0].icon.lists.contains(where: names.contains) }
         }
@@ -115,7 +115,7 @@ struct PublicationContents {
         }
         for id in staged {
             guard let waiting = catalog.icons[id].icon.staged else { continue }
-            let (image, url) = (catalog.images.staged(waiting), catalog.icons[id].url)
+            let (image, url) = (catalog.images.staged(waiting), catalog.icons.url(of: id))
             add(image, isNew: new.insert(waiting.image).inserted && !catalog.images[waiting.image].isOnDisk)
             let before = catalog.names[url]?.image ?? catalog.icons[id].icon.image
             publication.links.append((url, image.image.path, before: before.map { catalog.images.image($0).path }))

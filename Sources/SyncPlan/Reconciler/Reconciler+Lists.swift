@@ -111,23 +111,26 @@ extension Reconciler {
         _ name: ListName, _ list: AppList, _ reading: ListReading, _ changes: inout ListChanges
     ) {
         guard list.images == nil else { return acceptImages(of: list, in: name, &changes) }
-        let old = book.catalog.lists[name]
-        let last = old?.entries ?? []
+        let (old, last) = (book.catalog.lists[name], book.catalog.entries(of: name))
         let list = list.withoutBlankIdentities(since: last).keepingIcons(of: last, strays: old?.strays ?? 0)
+        let entries = AppEntries(list.entries)
         let record = ListRecord(
-            state: .ok, source: reading.source, apps: Apps(AppEntries(list.entries)), problems: list.problems,
-            strays: list.unusable.count { $0.isNameless }, kept: StatusReport.List.Kept(of: list), isRead: true,
+            state: .ok, source: reading.source, problems: list.problems, strays: list.unusable.count { $0.isNameless },
+            kept: StatusReport.List.Kept(of: list), isRead: true,
             published: old?.published)
         if old?.images != nil { changes.images = true }
-        let diff = book.catalog.setList(name, record)
+        let diff = book.catalog.setList(name, record, entries, replacing: last)
         book.changeKeys(diff, of: name, in: &turn)
         if let old, old.source != nil {
-            book.keepImages(of: name, from: old.apps, diff, &changes.lost, in: &turn)
+            book.keepImages(of: name, from: old.apps, last, to: entries, diff, &changes.lost, in: &turn)
         }
         book.showAgain(in: name, &turn)
-        if old?.known != record.known { turn.memos.mark(list: name, at: turn.now) }
+        let hasSameEntries = old != nil && last == entries
+        if old?.known != record.known || record.known != nil && !hasSameEntries {
+            turn.memos.mark(list: name, at: turn.now)
+        }
         // The file's contents are unchanged; only its times are new.
-        let isUnchanged = old?.source?.sha256 == record.source?.sha256 && old?.entries == record.entries
+        let isUnchanged = old?.source?.sha256 == record.source?.sha256 && hasSameEntries
         if forgetRejection(of: name) || !isUnchanged {
             turn.emit(.listAccepted(name, apps: list.entries.count, problems: list.problems.count))
         }
@@ -135,7 +138,7 @@ extension Reconciler {
             book.retryDocument(of: name)
             // A new list waits briefly for its first icons: after a large document, the next publication takes long.
             let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
-            let wait = lacksSome ? Self.timeForFirstIcons(of: record.entries.count) : .zero
+            let wait = lacksSome ? Self.timeForFirstIcons(of: entries.count) : .zero
             book.publishing.window.markChanged(name, at: turn.now + wait)
         }
         if !diff.removed.isEmpty { book.publishing.prioritize(name) }
@@ -202,7 +205,7 @@ extension Reconciler {
     package static let pinList: ListName = "pins"
 
     /// The pinned URLs, in the order in which they were pinned.
-    package var pins: [IconURL] { book.catalog.lists[Self.pinList]?.entries.icons ?? [] }
+    package var pins: [IconURL] { book.catalog.urls(in: Self.pinList) }
 
     /// Whether the newest manifest has the current pins.
     package var arePinsPublished: Bool {
@@ -243,9 +246,8 @@ extension Reconciler {
         let source = AppListDocument.Source(
             sha256: .of(text), bytes: text.utf8.count, modified: turn.now.inWholeSeconds)
         let record = ListRecord(
-            state: .ok, source: source, apps: Apps(AppEntries(urls.map { AppEntry(icon: $0) })),
-            published: book.catalog.lists[Self.pinList]?.published)
-        let diff = book.catalog.setList(Self.pinList, record)
+            state: .ok, source: source, published: book.catalog.lists[Self.pinList]?.published)
+        let diff = book.catalog.setList(Self.pinList, record, AppEntries(urls.map { AppEntry(icon: $0) }))
         book.retryDocument(of: Self.pinList)
         book.publishing.window.markChanged(Self.pinList, at: turn.now)
         if !isPinned { book.publishing.prioritize(Self.pinList) }

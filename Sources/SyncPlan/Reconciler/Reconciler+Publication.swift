@@ -65,7 +65,7 @@ extension Reconciler {
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
                 endsFailure: book.publishing.failure != nil && book.publishing.unplaced.isEmpty))
-        let urls = book.catalog.names.names.isEmpty ? [] : done.staged.map { book.catalog.icons[$0].url }
+        let urls = book.catalog.names.names.isEmpty ? [] : done.staged.map { book.catalog.icons.url(of: $0) }
         book.catalog.names.end(published: urls, in: &book.catalog.images)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)
         if !done.staged.isEmpty { book.space.recordPublished() }
@@ -103,7 +103,7 @@ extension Reconciler {
         let lost = Set(images.filter { !book.catalog.images[$0].isOnDisk })
         for id in done.staged {
             guard let image = book.catalog.icons[id].icon.staged?.image else { continue }
-            let replaced = book.catalog.lastImages(for: book.catalog.icons[id].url)
+            let replaced = book.catalog.lastImages(for: book.catalog.icons.url(of: id))
             let bytes = book.catalog.images.bytes(image)
             let generation = lost.contains(image) ? nil : manifest.generation
             book.apply(.published(bytes: bytes, generation: generation), to: id, in: &turn)

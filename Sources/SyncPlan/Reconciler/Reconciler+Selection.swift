@@ -15,7 +15,7 @@ extension Reconciler {
             urls += book.catalog.icons.urls.filter { book.isDue($0, isRefresh: false) }
         }
         return SelectedIcons(
-            urls: urls, listed: selection.lists.compactMap { book.catalog.lists[$0]?.entries.icons }, report: report)
+            urls: urls, listed: selection.lists.filter(knows(list:)).map(book.catalog.urls(in:)), report: report)
     }
 
     /// The number of these icons that a retry or a refresh would request.

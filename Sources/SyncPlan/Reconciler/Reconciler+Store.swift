@@ -119,7 +119,7 @@ extension Reconciler {
         for id in book.catalog.icons.ids {
             guard let image = book.catalog.icons[id].icon.image, images.contains(image) else { continue }
             book.retention.recordDamage(of: book.catalog.images.image(image))
-            book.catalog.names.recordDamage(of: book.catalog.icons[id].url, in: &book.catalog.images)
+            book.catalog.names.recordDamage(of: book.catalog.icons.url(of: id), in: &book.catalog.images)
             found.insert(image)
             lists.formUnion(book.catalog.icons[id].icon.lists)
             book.apply(.lost, to: id, in: &turn)

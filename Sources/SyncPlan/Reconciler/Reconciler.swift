@@ -233,7 +233,11 @@ package struct Reconciler: Sendable {
     }
 
     /// List versions that need not be parsed again.
-    package var knownLists: [ListName: KnownList] { book.catalog.lists.compactMapValues(\.known) }
+    package var knownLists: [ListName: KnownList] {
+        book.catalog.lists.compactMapValues { [texts = book.catalog.icons.texts] list in
+            list.known.map { KnownList(sha256: $0, entries: list.apps.entries(texts)) }
+        }
+    }
 
     /// The reason why the lists folder could not be scanned the last time, or is not trusted.
     package var unavailable: String? { folder.unavailable }

@@ -88,9 +88,9 @@ struct RestoredCatalog: Sendable {
         let images = document.apps.map { app in
             app.ownImage.flatMap { missing.contains($0.sha256) ? nil : catalog.images.id(of: $0.sha256) }
         }
-        let apps = Apps(AppEntries(of: document))
         catalog.restore(
-            name, ListRecord(state: .ok, source: document.source, apps: apps, published: published), images: images)
+            name, ListRecord(state: .ok, source: document.source, published: published), AppEntries(of: document),
+            images: images)
         restoreRenditions(document, missing: missing)
         guard !missing.isEmpty else { return }
         for app in document.apps {

@@ -9,7 +9,9 @@ struct UnstoredChanges: Sendable {
     /// How long changes wait so that later ones are stored with them, and the number of icons that ends the wait.
     private static let wait = (time: Duration.seconds(1), icons: 2500)
 
-    private var icons: Set<IconURL> = []
+    private var icons: Set<IconID> = []
+    /// The icons that were forgotten; later ones may have their numbers, or their URLs.
+    private var forgottenIcons: Set<IconURL> = []
     private var origins: Set<String> = []
     private var lists: Set<ListName> = []
     private var rejections: Set<ListName> = []
@@ -24,9 +26,20 @@ struct UnstoredChanges: Sendable {
 
     // MARK: Recording
 
-    mutating func mark(icon url: IconURL, at now: Timestamp) {
-        icons.insert(url)
-        if icons.count == Self.wait.icons { due = now } else { markDue(at: now) }
+    mutating func mark(icon: IconID, at now: Timestamp) {
+        icons.insert(icon)
+        markDue(ofIconsAt: now)
+    }
+
+    /// Records that an icon was forgotten, whose number a later one may get.
+    mutating func mark(forgotten url: IconURL, of icon: IconID, at now: Timestamp) {
+        icons.remove(icon)
+        forgottenIcons.insert(url)
+        markDue(ofIconsAt: now)
+    }
+
+    private mutating func markDue(ofIconsAt now: Timestamp) {
+        if icons.count + forgottenIcons.count == Self.wait.icons { due = now } else { markDue(at: now) }
     }
 
     mutating func mark(origin: String, at now: Timestamp) {
@@ -74,7 +87,7 @@ struct UnstoredChanges: Sendable {
 
     /// Marks everything to be stored again, because the stored state was lost.
     mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
-        icons.formUnion(plan.book.catalog.icons.urls)
+        icons.formUnion(plan.book.catalog.icons.ids)
         origins.formUnion(plan.book.downloads.origins.keys)
         lists.formUnion(plan.book.catalog.lists.keys)
         rejections.formUnion(plan.rejections.keys)
@@ -95,9 +108,11 @@ struct UnstoredChanges: Sendable {
     /// A list's memo is stored once the list is published, because its document holds the list's content.
     mutating func drain(from plan: Reconciler) -> MemoChanges {
         var changes = MemoChanges()
-        (changes.remembered, changes.forgotten) = Self.drain(&icons) { url in
-            plan.book.catalog.icons.id(of: url).map { IconMemo(of: $0, in: plan.book.catalog) }
+        for url in forgottenIcons {
+            if let id = plan.book.catalog.icons.id(of: url) { icons.insert(id) } else { changes.forgotten.append(url) }
         }
+        forgottenIcons = []
+        changes.remembered = Self.drain(&icons) { IconMemo(of: $0, in: plan.book.catalog) }.memos
         (changes.origins, changes.forgottenOrigins) = Self.drain(&origins) { origin in
             plan.book.downloads.origins[origin].map { OriginMemo(origin: origin, health: $0) }
         }
@@ -105,7 +120,7 @@ struct UnstoredChanges: Sendable {
         lists.subtract(unpublished)
         (changes.lists, changes.forgottenLists) = Self.drain(&lists) { name in
             let known = plan.book.catalog.lists[name]?.known
-            return known.map { ListMemo(list: name, sha256: $0.sha256, rules: plan.folder.rules) }
+            return known.map { ListMemo(list: name, sha256: $0, rules: plan.folder.rules) }
         }
         lists = unpublished
         (changes.rejections, changes.forgottenRejections) = Self.drain(&rejections) { plan.rejections[$0] }
@@ -146,7 +161,7 @@ extension IconMemo {
     /// Otherwise everything would be stored after the last publication. After a crash before that, the response belongs
     /// to an image that no generation has, and is ignored.
     fileprivate init(of id: IconID, in catalog: Catalog) {
-        let (url, icon) = (catalog.icons[id].url, catalog.icons[id].icon)
+        let (url, icon) = (catalog.icons.url(of: id), catalog.icons[id].icon)
         let image = catalog.images.digest(icon.image ?? icon.staged?.image)
         if !icon.hasImage, let answer = icon.stagedAnswer {
             self.init(

@@ -162,13 +162,14 @@ struct RenditionNames: Sendable {
         guard renditions.isOn else { return [:] }
         var names: [RenditionSubject: RenditionNaming.Name] = [:]
         for (_, list) in catalog.lists.sorted(by: { $0.key < $1.key }) {
-            for (index, icon) in list.entries.icons.enumerated() {
+            for (index, id) in list.icons.enumerated() {
+                let icon = catalog.icons.url(of: id)
                 let subject = RenditionSubject.icon(icon)
                 if names[subject] == nil, let shown = catalog.images.digest(catalog.shownImage(for: icon)) {
                     names[subject] = name(of: shown, renditions)
                 }
                 guard forApps else { continue }
-                let (entry, own) = (list.entries[index], catalog.icons[icon]?.image)
+                let (entry, own) = (list.apps.details.entry(at: index, icon), catalog.icons[id].icon.image)
                 guard let app = catalog.images.digest(own ?? list.apps[past: index].last?.image),
                     let name = (entry.id ?? entry.name).flatMap(ThemeIcon.init(of:)), names[.app(name)] == nil
                 else { continue }

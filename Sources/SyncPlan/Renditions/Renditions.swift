@@ -219,9 +219,10 @@ struct Renditions: Sendable {
         guard isOn, isSweepDue else { return }
         isSweepDue = false
         for (name, list) in catalog.lists {
-            for (index, icon) in list.entries.icons.enumerated() {
-                let image = catalog.icons[icon]?.image ?? list.apps[past: index].last?.image
-                if let image { want(catalog.images.image(image), for: icon, in: name) }
+            for (index, icon) in list.icons.enumerated() {
+                let image = catalog.icons[icon].icon.image ?? list.apps[past: index].last?.image
+                guard let image, isWanted(catalog.images[image].key) else { continue }
+                want(catalog.images.image(image), for: catalog.icons.url(of: icon), in: name)
             }
         }
     }

@@ -9,11 +9,12 @@ extension Reconciler {
 
     /// The entries that name each icon.
     ///
-    /// O(*n*) in the number of retired icons, O(*n* log *n*) in that of lists: entries are not copied.
+    /// O(*n*) in the number of retired icons: the entries are made later, outside the agent's loop.
     package var mentions: IconMentions {
-        IconMentions(
+        let (lists, texts) = (book.catalog.lists, book.catalog.icons.texts)
+        return IconMentions(
             version: book.catalog.version,
-            lists: book.catalog.lists.map { ($0.key, $0.value.entries) }.sorted { $0.0 < $1.0 },
+            lists: lists.map { ($0.key, $0.value.apps.entries(texts)) }.sorted { $0.0 < $1.0 },
             retired: Array(book.catalog.retired.keys))
     }
 
@@ -46,7 +47,7 @@ extension Reconciler {
         let stale = icons.ids.filter { id in
             icons[id].icon.isStale && list.map { icons[id].icon.lists.contains($0) } ?? true
         }
-        return Set(stale.map { icons[$0].url })
+        return Set(stale.map { icons.url(of: $0) })
     }
 
     package func knows(list: ListName) -> Bool { book.catalog.lists[list] != nil }

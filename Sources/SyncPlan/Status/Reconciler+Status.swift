@@ -86,8 +86,8 @@ extension Reconciler {
     private var renditionStatus: StatusReport.Renditions? {
         guard book.renditions.isOn else { return nil }
         var status = StatusReport.Renditions()
-        for row in book.catalog.images.rows.elements where row.isShown {
-            switch book.renditions.standing(of: row.key) {
+        for id in book.catalog.images.ids where book.catalog.images[id].isShown {
+            switch book.renditions.standing(of: book.catalog.images[id].key) {
             case .ready: status.ready += 1
             case .pending: status.pending += 1
             case .failed: status.failed += 1
@@ -112,8 +112,8 @@ extension Reconciler {
     private func entries(of name: ListName, _ list: ListRecord) -> IconCounts {
         var counts = book.catalog.tallies[name]?.entries ?? IconCounts()
         for (position, past) in list.apps.pasts where past.last != nil {
-            guard let standing = book.catalog.icons[list.entries.icons[position]]?.shownStanding, standing != .ready
-            else { continue }
+            let standing = book.catalog.icons[list.icons[position]].icon.shownStanding
+            guard standing != .ready else { continue }
             counts.add(standing, times: -1)
             counts.add(.ready)
         }

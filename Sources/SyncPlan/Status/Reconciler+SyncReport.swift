@@ -59,7 +59,7 @@ extension Reconciler {
 
     /// The icons of some lists, which are then downloaded before others; empty without lists.
     package func urls(of names: [ListName]) -> [IconURL] {
-        Set(names).flatMap { book.catalog.lists[$0]?.entries.icons ?? [] }
+        Set(names).flatMap(book.catalog.urls(in:))
     }
 
     /// Whether work in progress may change an icon's state.

@@ -24,7 +24,7 @@ struct FetchPlanTests {
 
     @Test("rows of icons and images are small: there are very many of them")
     func size() {
-        #expect(MemoryLayout<IconTable.Element>.stride <= 112)
+        #expect(MemoryLayout<IconTable.Element>.stride <= 64)
         #expect(MemoryLayout<ImageTable.Row>.stride <= 64)
     }
 

@@ -25,8 +25,10 @@ struct IconTableTests {
             }
             #expect(table[url]?.wasMissing == model[url] && table.ids.count == model.count)
         }
-        #expect(Dictionary(uniqueKeysWithValues: table.ids.map { (table[$0].url, table[$0].icon.wasMissing) }) == model)
+        let found = table.ids.map { (table.url(of: $0), table[$0].icon.wasMissing) }
+        #expect(Dictionary(uniqueKeysWithValues: found) == model)
         #expect(Set(table.urls) == Set(model.keys))
+        #expect(table.texts.used == model.keys.reduce(0) { $0 + $1.text.utf8.count })
     }
 
     /// Changes of random icons; some responses are from their own URLs, some from others, and some from unknown ones.

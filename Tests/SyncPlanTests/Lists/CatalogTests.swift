@@ -48,7 +48,7 @@ struct CatalogTests {
     @Test("an image is accepted if one of the lists that give its digest gives this one")
     func expected() {
         var catalog = Sample.catalog
-        func list(_ word: String?) -> ListRecord {
+        func list(_ word: String?) -> Sample.List {
             Sample.list(of: [AppEntry(icon: "a", expected: word.map(Digest.of))])
         }
         func accepted() -> [Bool?] { ["x", "y", "z"].map { catalog.icons["a"]?.accepts(.of($0)) } }
@@ -95,11 +95,24 @@ struct CatalogTests {
         #expect(catalog.lastImage(from: "u") == nil && !catalog.hasLastImages)
     }
 
+    @Test("a list has its URLs as texts while it waits for images, and makes them of their bytes later")
+    func waiting() {
+        var catalog = Sample.catalog
+        _ = catalog.setList("1.plist", Sample.list(["a", "b", "a"]))
+        for (url, word) in [("a", "x"), ("b", "y")] as [(IconURL, String)] {
+            #expect(catalog.lists["1.plist"]?.apps.urls == ["a", "b", "a"])
+            catalog.apply(.found(word), to: url)
+            catalog.updateList("1.plist") { $0.strays += 1 }
+        }
+        #expect(catalog.lists["1.plist"]?.apps.urls == nil && catalog.urls(in: "1.plist") == ["a", "b", "a"])
+        #expect(catalog.document(of: "1.plist")?.apps.map(\.icon) == ["a", "b", "a"])
+    }
+
     @Test("a list without a good version has no document")
     func rejected() {
         var catalog = Sample.catalog
         var list = Sample.list([])
-        list.source = nil
+        list.record.source = nil
         _ = catalog.setList("1.plist", list)
         #expect(catalog.document(of: "1.plist") == nil)
     }

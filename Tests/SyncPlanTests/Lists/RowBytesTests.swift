@@ -24,10 +24,26 @@ struct RowBytesTests {
             }
             #expect(Array(rows[place]) == model[place] ?? [])
             let used = model.values.reduce(0) { $0 + $1.count }
-            #expect(rows.count <= max(2 * used, used + places.count))
+            #expect(rows.used == used && rows.count <= max(2 * used, used + places.count))
             if step % 100 == 0 { #expect(places.allSatisfy { Array(rows[$0]) == model[$0] ?? [] }) }
         }
         #expect(places.allSatisfy { Array(rows[$0]) == model[$0] ?? [] } && rows[1000].isEmpty)
+    }
+
+    @Test("a row has the text that was written, and no other spelling of it")
+    func texts() {
+        var rows = RowBytes()
+        let texts = [
+            "https://h.example/caf\u{E9}", "https://h.example/cafe\u{301}", "", "\u{10FFFF}", "https://h", "https://i",
+            "ittps://h",
+        ]
+        for (place, text) in texts.enumerated() { rows.write(text, at: place) }
+        for (place, text) in texts.enumerated() {
+            #expect(rows.text(at: place).utf8.elementsEqual(text.utf8))
+            for (other, text) in texts.enumerated() { #expect(rows.has(text, at: place) == (place == other)) }
+        }
+        rows.remove(at: 0)
+        #expect(rows.has("", at: 0) && rows.text(at: 0).isEmpty && rows.has(texts[1], at: 1) && rows.has("", at: 9))
     }
 
     @Test("a copy keeps its bytes when the original changes")

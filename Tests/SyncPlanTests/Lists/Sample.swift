@@ -81,10 +81,15 @@ enum Sample {
     }
 
     /// A list that names these URLs, as the lists folder has it.
-    static func list(_ urls: [IconURL]) -> ListRecord { list(of: entries(urls)) }
+    static func list(_ urls: [IconURL]) -> List { list(of: entries(urls)) }
 
-    static func list(of entries: [AppEntry]) -> ListRecord {
-        ListRecord(state: .ok, source: source(entries.map(\.icon)), apps: Apps(AppEntries(entries)))
+    static func list(of entries: [AppEntry]) -> List {
+        List(record: ListRecord(state: .ok, source: source(entries.map(\.icon))), entries: AppEntries(entries))
+    }
+
+    struct List {
+        var record: ListRecord
+        let entries: AppEntries
     }
 
     /// The lists folder.
@@ -150,5 +155,11 @@ extension Sample {
     ) -> StoredResponse {
         StoredResponse(
             fields: HTTPFields(fields), requestTime: start, responseTime: start, redirectLifetime: redirectLifetime)
+    }
+}
+
+extension Catalog {
+    mutating func setList(_ name: ListName, _ list: Sample.List) -> IconDiff {
+        setList(name, list.record, list.entries)
     }
 }

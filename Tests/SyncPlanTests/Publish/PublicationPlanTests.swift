@@ -107,7 +107,7 @@ struct PublicationPlanTests {
         #expect(alone.moves.isEmpty && alone.documents.map(\.list) == ["1.plist"])
         #expect(alone.documents.first?.apps.first?.state == .ready(Sample.image("x")))
         world.succeed()
-        #expect(world.plan.staged.map { world.catalog.icons[$0].url } == ["a"])
+        #expect(world.plan.staged.map { world.catalog.icons.url(of: $0) } == ["a"])
         #expect(world.plan.window.isChanged("1.plist"))
         world.plan.window.markChanged("2.plist", at: Sample.start)
         let both = try world.publication(at: 120)

@@ -21,7 +21,7 @@ extension Reconciler {
                         return !isShown && book.catalog.icons[list.icons[index]].icon.isUnpublished
                             ? .pending : states[index]
                     }))
-            row.previous = list.entries.indices.count { list.apps[past: $0].last != nil }
+            row.previous = list.icons.indices.count { list.apps[past: $0].last != nil }
             row.error = list.rejection?.message
             row.code = list.rejection?.code.rawValue
             row.problems = list.problems.count
@@ -30,8 +30,8 @@ extension Reconciler {
         }
         recounted.icons = StatusReport.Icons()
         let kept = book.catalog.lists.flatMap { name, list in
-            list.entries.indices.compactMap { entry in
-                list.apps[past: entry].last.map { (icon: list.entries.icons[entry], previous: $0) }
+            list.icons.indices.compactMap { entry in
+                list.apps[past: entry].last.map { (icon: list.icons[entry], previous: $0) }
             }
         }
         recounted.icons.previous = Set(kept.map(\.icon)).count
@@ -73,8 +73,8 @@ extension Reconciler {
         if book.catalog.tally.scheduled != notes {
             return "\(book.catalog.tally.scheduled) icons are noted, and should be \(notes)"
         }
-        let retired = book.catalog.icons.ids.map { book.catalog.icons[$0] }.filter(\.icon.isRetired)
-            .map { ($0.url, $0.icon.image) }
+        let retired = book.catalog.icons.ids.filter { book.catalog.icons[$0].icon.isRetired }
+            .map { (book.catalog.icons.url(of: $0), book.catalog.icons[$0].icon.image) }
         let images = Dictionary(uniqueKeysWithValues: retired)
         if book.catalog.retired as [IconURL: ImageID?] != images {
             return "what is retired is \(book.catalog.retired)"
@@ -83,7 +83,7 @@ extension Reconciler {
         where image.map({ !book.catalog.images[$0].isShown }) == true && retiredImages[url] == nil {
             return "\(url) is not told of as retired"
         }
-        return miscountOfImages ?? miscountOfNamedIcons ?? miscountOfLastImages
+        return miscountOfImages ?? miscountOfNamedIcons ?? miscountOfLastImages ?? miscountOfBytes
     }
 
     /// What is kept of the sources of last images, if it differs from what the apps show; `nil` if it does not.
@@ -99,6 +99,20 @@ extension Reconciler {
         return kept == sources ? nil : "the sources of last images are \(kept), and should be \(sources)"
     }
 
+    /// The bytes that the table of icons has otherwise than its rows; `nil` if there are none.
+    private var miscountOfBytes: String? {
+        let icons = book.catalog.icons
+        var (texts, responses) = (0, 0)
+        for id in icons.allIDs {
+            texts += icons.url(of: id).text.utf8.count
+            guard let response = icons.response(of: id) else { continue }
+            let other = response.url.flatMap { IconURL($0) == icons.url(of: id) ? nil : $0 }
+            responses += 1 + response.bytes.count + (other.map { 4 + $0.utf8.count } ?? 0)
+        }
+        let used = (icons.texts.used, icons.bytesOfResponses)
+        return used == (texts, responses) ? nil : "\(used) bytes are in use, and should be \(texts), \(responses)"
+    }
+
     private var records: [IconRecord] { book.catalog.icons.ids.map { book.catalog.icons[$0].icon } }
 
     /// The icon that documents name another number of times than it is counted, or whose number is one too many; `nil` if
@@ -107,17 +121,18 @@ extension Reconciler {
         let icons = book.catalog.icons
         var documents: [IconID: Int] = [:]
         for icon in book.retention.ledger.documents.values.flatMap(\.icons) { documents[icon, default: 0] += 1 }
-        for (icon, count) in documents where icons[icon].documents != count || icons.id(named: icons[icon].url) != icon
-        {
-            return "\(icons[icon].url) is counted in \(icons[icon].documents) documents, and should be in \(count)"
+        for (icon, count) in documents
+        where icons[icon].documents != count || icons.id(named: icons.url(of: icon)) != icon {
+            return "\(icons.url(of: icon)) is counted in \(icons[icon].documents) documents, and should be in \(count)"
         }
-        for (name, list) in book.catalog.lists where list.icons != list.entries.icons.compactMap(icons.id(of:)) {
+        for (name, list) in book.catalog.lists {
+            guard list.icons.contains(where: { icons.id(of: icons.url(of: $0)) != $0 }) else { continue }
             return "\(name) has the numbers of other icons"
         }
         for icon in icons.allIDs where documents[icon] == nil {
             let isWaiting = book.retention.ledger.unnamedIcons.contains(icon)
             if icons[icon].documents > 0 || icons[icon].isNamed != isWaiting {
-                return "\(icons[icon].url) is counted in documents, and no one names it"
+                return "\(icons.url(of: icon)) is counted in documents, and no one names it"
             }
         }
         return nil
@@ -151,7 +166,7 @@ extension Reconciler {
         }
         for icon in book.publishing.staged.union(book.publishing.inFlight?.staged ?? [])
         where !catalog.icons[icon].icon.hasStaged {
-            return "\(catalog.icons[icon].url) has no staged image to publish"
+            return "\(catalog.icons.url(of: icon)) has no staged image to publish"
         }
         let ids = Set(images.ids)
         for image in ids {
@@ -185,7 +200,7 @@ extension Reconciler {
         var counts = IconCounts()
         var isOnItsWay = false
         let lists = names.isEmpty ? Array(book.catalog.lists.keys) : names
-        for url in Set(lists.flatMap { book.catalog.lists[$0]?.entries.icons ?? [] }) {
+        for url in Set(lists.flatMap { book.catalog.urls(in: $0) }) {
             guard let icon = book.catalog.icons[url] else { continue }
             counts.add(icon.shownState(in: book.catalog.images).status)
             let isUnderWay =

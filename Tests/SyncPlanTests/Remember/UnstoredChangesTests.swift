@@ -20,7 +20,8 @@ struct UnstoredChangesTests {
     func delay() {
         var unstored = Self.stored()
         #expect(unstored.due == nil)
-        unstored.mark(icon: "a", at: Sample.start)
+        var icons = IconTable()
+        unstored.mark(forgotten: "a", of: icons.id(of: "a", default: IconRecord()), at: Sample.start)
         unstored.mark(origin: "http://h:80", at: Sample.start + .milliseconds(900))
         unstored.mark(list: "1.plist", at: Sample.start + .milliseconds(900))
         unstored.mark(generations: [7], at: Sample.start + .milliseconds(900))
