@@ -110,7 +110,7 @@ package actor CacheInspector {
         return newest.map { $0.file.size == found.size && $0.file.modified == found.modified } ?? false
     }
 
-    private func restore(_ expected: CacheExpectation, _ images: [CacheExpectation.Naming]) throws -> CacheInspection {
+    private func restore(_ expected: CacheExpectation, _ images: CacheExpectation.Namings) throws -> CacheInspection {
         if !folder.isAtItsPath { try adopt() }
         // A different folder can contain anything: verify its files.
         let isThorough = shape != folder.shape

@@ -34,9 +34,9 @@ struct FolderSearch {
     ///
     /// - Throws: ``FileError`` if something could not be inspected or restored: then the result is incomplete.
     mutating func findImages(
-        _ images: [CacheExpectation.Naming], isThorough: Bool, temporary: String, _ restored: inout [String]
+        _ images: CacheExpectation.Namings, isThorough: Bool, temporary: String, _ restored: inout [String]
     ) throws(FileError) {
-        let fans = Self.fans(images.lazy.map(\.image.sha256))
+        let fans = Self.fans(images.indices.lazy.map { images.digest(at: $0) })
         let (mine, others) = (fans.prefix(fans.count / 2), fans.dropFirst(fans.count / 2))
         let (found, foundThere) = meanwhile("search") { [self] in
             Result { () throws(FileError) in
@@ -60,7 +60,7 @@ struct FolderSearch {
     }
 
     private mutating func findImages(
-        _ images: [CacheExpectation.Naming], in fans: ArraySlice<Fan>, isThorough: Bool, temporary: String,
+        _ images: CacheExpectation.Namings, in fans: ArraySlice<Fan>, isThorough: Bool, temporary: String,
         _ restored: inout [String]
     ) throws(FileError) {
         inodes = Array(repeating: 0, count: images.count)
@@ -68,9 +68,9 @@ struct FolderSearch {
         for (fan, expected) in fans {
             let fan = "\(CacheLayout.icons)/\(fan)"
             var others = try listing(of: fan)
-            lazy var sameImages = Dictionary(grouping: expected) { images[$0].image.sha256 }
+            lazy var sameImages = Dictionary(grouping: expected) { images.digest(at: $0) }
             var found: [Digest: UInt64] = [:]
-            for image in expected.lazy.map({ images[$0].image })
+            for image in expected.lazy.map(images.image(at:))
             where found[image.sha256] == nil && !lost.contains(image.sha256) {
                 let path = image.path
                 // An image whose path has another form is not listed, or is listed in another folder.
@@ -95,7 +95,7 @@ struct FolderSearch {
                     failure = error
                 }
             }
-            for index in expected { inodes[index] = found[images[index].image.sha256] ?? 0 }
+            for index in expected { inodes[index] = found[images.digest(at: index)] ?? 0 }
             // After a failure, expected files may be among them.
             if failure == nil { remove(others.keys, from: fan) }
         }
@@ -143,16 +143,16 @@ struct FolderSearch {
     ///
     /// - Throws: ``FileError`` if something could not be inspected or corrected.
     mutating func findNames(
-        of images: [CacheExpectation.Naming], temporary: String, _ restored: inout [String]
+        of images: CacheExpectation.Namings, temporary: String, _ restored: inout [String]
     ) throws(FileError) {
-        let digests = images.map { $0.url.map { Digest.of($0.text) } }
+        let digests = images.indices.map { index in images.url(at: index).map { Digest.of($0.text) } }
         var failure: FileError?
         for (fan, expected) in Self.fans(digests) {
             let fan = "\(CacheLayout.byURL)/\(fan)"
             var others = try listing(of: fan)
             for index in expected {
                 guard let digest = digests[index], inodes[index] != 0 else { continue }
-                let image = images[index].image
+                let image = images.image(at: index)
                 if others.removeValue(forKey: digest.hex) == inodes[index] { continue }
                 let name = CacheLayout.byURL(digest)
                 guard try leadsElsewhere(name, image) else { continue }

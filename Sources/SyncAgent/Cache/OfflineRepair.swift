@@ -36,7 +36,8 @@ package enum OfflineRepair {
             // Damaged documents are left to the agent.
             if let document = try? snapshot.document(of: list) { shown.add(document) }
         }
-        expected.images = shown.byURL.map { CacheExpectation.Naming(image: $0.value.image, url: $0.key) }
+        expected.images = CacheExpectation.Namings(
+            shown.byURL.lazy.map { CacheExpectation.Naming(image: $0.value.image, url: $0.key) })
         let publisher = Publisher(folder, staged: StagedImages(), thread: FileThread("repair"))
         let silent = Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() }
         let found = await CacheInspector(publisher, lock: nil, logger: silent).inspect(expected)

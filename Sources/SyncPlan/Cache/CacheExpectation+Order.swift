@@ -48,7 +48,10 @@ extension CacheExpectation {
         for list in catalog.lists.values {
             while let next = rest.first, next < start + list.icons.count {
                 rest.removeFirst()
-                if let naming = naming(of: list.icons[next - start], catalog) { images.append(naming) }
+                let (icon, url) = (list.icons[next - start], catalog.icons.url(of: list.icons[next - start]))
+                if let (image, isNamed) = naming(of: icon, url, catalog) {
+                    images.append(Naming(image: catalog.images.image(image), url: isNamed ? url : nil))
+                }
             }
             start += list.icons.count
         }
@@ -56,12 +59,17 @@ extension CacheExpectation {
     }
 
     /// All images on disk, with the URLs that show them; O(*n*) in the number of icons and of entries in all documents.
-    private static func images(of catalog: Catalog) -> [Naming] {
-        var images: [Naming] = []
+    private static func images(of catalog: Catalog) -> Namings {
+        var images = Namings(of: catalog)
         let ids = catalog.icons.ids
         images.reserveCapacity(ids.count)
+        let areAllOwn = catalog.names.names.isEmpty
         for id in ids {
-            if let naming = naming(of: id, catalog) { images.append(naming) }
+            if areAllOwn {
+                if let image = catalog.icons[id].icon.image { images.append(catalog.images[image], of: id) }
+            } else if let (image, isNamed) = naming(of: id, catalog.icons.url(of: id), catalog) {
+                images.append(catalog.images[image], of: isNamed ? id : nil)
+            }
         }
         // Include unreferenced icons while their names exist.
         for (url, name) in catalog.names.names where catalog.icons[url] == nil {
@@ -69,22 +77,23 @@ extension CacheExpectation {
         }
         // Apps may show last images that no `by-url/` name links to. None should be damaged: if one is, no publication
         // succeeds until it is found.
-        let named = catalog.hasLastImages ? Set(images.map(\.image.sha256)) : nil
+        let named = catalog.hasLastImages ? Set(images.indices.lazy.map(images.digest(at:))) : nil
         for id in catalog.images.ids {
             let row = catalog.images[id]
             guard row.isKept || row.isShown && row.isDamaged, !(named?.contains(row.key) ?? row.isShown)
             else { continue }
-            images.append(Naming(image: catalog.images.image(id), url: nil))
+            images.append(row, of: nil)
         }
         return images
     }
 
     /// The image that the `by-url/` name of an icon leads to: its own, or its app's last one.
-    private static func naming(of icon: IconID, _ catalog: Catalog) -> Naming? {
-        let (url, own) = (catalog.icons.url(of: icon), catalog.icons[icon].icon.image)
+    private static func naming(
+        of icon: IconID, _ url: IconURL, _ catalog: Catalog
+    ) -> (image: ImageID, isNamed: Bool)? {
         let name = catalog.names[url]
-        guard let own else { return name?.image.map { Naming(image: catalog.images.image($0), url: url) } }
+        guard let own = catalog.icons[icon].icon.image else { return name?.image.map { ($0, true) } }
         // It has no name until it is published.
-        return Naming(image: catalog.images.image(own), url: name == nil || name?.image == own ? url : nil)
+        return (own, name == nil || name?.image == own)
     }
 }

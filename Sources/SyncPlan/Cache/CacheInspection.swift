@@ -16,7 +16,7 @@ package struct CacheExpectation: Sendable {
     /// Documents of the generation in force, by list: all of them, or a sample.
     package var documents: [ListName: Digest]
     /// Every image on disk with each of its URLs, unsorted; `nil` for a quick inspection.
-    package var images: [Naming]?
+    package var images: Namings?
     package var sample: [Naming]
     /// Whether other files are leftovers of a crash, as in the first inspection after a start.
     package var removesOthers: Bool
@@ -26,7 +26,7 @@ package struct CacheExpectation: Sendable {
     package var renditionNames: [RenditionName] = []
 
     package init(
-        generation: Int?, documents: [ListName: Digest], images: [Naming]? = nil, sample: [Naming] = [],
+        generation: Int?, documents: [ListName: Digest], images: Namings? = nil, sample: [Naming] = [],
         removesOthers: Bool = false, doubtful: Set<Digest> = []
     ) {
         (self.generation, self.documents, self.images) = (generation, documents, images)

@@ -7,7 +7,8 @@ import HTTPRules
 /// It is the icon's as long as there is a record of it, or its `by-url/` name can be there; a later one may get it then.
 struct IconID: Hashable, Comparable, Sendable {
     fileprivate let number: UInt32
-    fileprivate var place: Int { Int(number) }
+    /// Its place in the table, and in what has rows beside it.
+    var place: Int { Int(number) }
 
     fileprivate init(_ place: Int) { number = UInt32(place) }
 

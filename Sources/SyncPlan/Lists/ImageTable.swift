@@ -29,7 +29,7 @@ struct ImageTable: Sendable {
         }
 
         let key: Digest
-        fileprivate var shape: ImageShapes.Shape
+        fileprivate(set) var shape: ImageShapes.Shape
         /// How many referenced icons show it, and apps in place of them.
         fileprivate(set) var icons: Int32 = 0
         /// How many documents name it.
@@ -55,7 +55,7 @@ struct ImageTable: Sendable {
     }
 
     private(set) var rows = KeyedTable<Row>()
-    private var shapes = ImageShapes()
+    private(set) var shapes = ImageShapes()
     /// The images that no document names any more, still to be evicted; icons may show them.
     private(set) var unnamed: Set<ImageID> = []
     /// The images that nothing used at some time of this turn.

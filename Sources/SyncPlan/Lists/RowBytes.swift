@@ -38,6 +38,13 @@ struct RowBytes: Sendable {
 
     // MARK: Texts
 
+    /// Adds a row; returns its place.
+    mutating func append(_ text: String) -> Int {
+        let place = spans.count
+        write(text, at: place)
+        return place
+    }
+
     mutating func write(_ text: String, at place: Int) { write(at: place) { $0 += text.utf8 } }
 
     /// The bytes of a row as a text.

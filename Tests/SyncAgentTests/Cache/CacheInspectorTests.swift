@@ -126,7 +126,7 @@ struct CacheInspectorTests {
     func singly(script: String) async throws {
         try await withCache { cache, inspector, expected in
             var quick = expected
-            (quick.images, quick.sample) = (nil, expected.images ?? [])
+            (quick.images, quick.sample) = (nil, Array(expected.images ?? []))
             #expect(await !inspector.inspect(quick).isSuspicious)
             try #require(try await Program.run("sh", "-ec", "cd '\(cache.path)'; \(script)").code == 0)
             #expect(await inspector.inspect(quick).isSuspicious)
