@@ -6,8 +6,8 @@ extension FetchQueue {
     /// A URL that is queued or in flight.
     struct Place: Keyed {
         let key: IconURL
-        let origin: Int
-        var list: Int
+        var origin = 0
+        var list = 0
         var priority: Priority
         var isActive = false
         /// The neighbours in a ring of all queued URLs of the same origin, list and priority.

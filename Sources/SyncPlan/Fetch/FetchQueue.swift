@@ -101,10 +101,12 @@ struct FetchQueue: Sendable {
 
     /// Queues a URL on behalf of a list, unless it is queued or in flight already.
     mutating func add(_ url: IconURL, origin: String, list: ListName, priority: Priority) {
-        guard places.index(of: url) == nil else { return }
-        let origin = origins.place(of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
-        let list = join(list)
-        let place = places.place(of: url, default: Place(key: url, origin: origin, list: list, priority: priority))
+        let count = places.count
+        let place = places.place(of: url, default: Place(key: url, priority: priority))
+        guard places.count > count else { return }
+        places[place].origin = origins.place(
+            of: origin, default: Origin(key: origin, restriction: restrictions[origin]))
+        places[place].list = join(list)
         link(place)
         renewTurn(of: places[place])
     }
