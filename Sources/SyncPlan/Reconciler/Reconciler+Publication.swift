@@ -103,7 +103,8 @@ extension Reconciler {
         let lost = Set(images.filter { !book.catalog.images[$0].isOnDisk })
         for id in done.staged {
             guard let image = book.catalog.icons[id].icon.staged?.image else { continue }
-            let replaced = book.catalog.lastImages(for: book.catalog.icons.url(of: id))
+            let replaced =
+                book.catalog.hasLastImages ? book.catalog.lastImages(for: book.catalog.icons.url(of: id)) : []
             let bytes = book.catalog.images.bytes(image)
             let generation = lost.contains(image) ? nil : manifest.generation
             book.apply(.published(bytes: bytes, generation: generation), to: id, in: &turn)
