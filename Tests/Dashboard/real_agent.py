@@ -293,7 +293,7 @@ def offline_kiosk(page, make, program):
     with tempfile.TemporaryDirectory() as folder:
         with website({f"/{name}.png": png(name) for name in NAMES}) as port:
             agent = make(program, folder, port)
-            agent.environment["SYNCAGENT_FETCH_RETRY_MAX"] = "1s"
+            agent.environment |= {"SYNCAGENT_FETCH_RETRY_BASE": "1s", "SYNCAGENT_FETCH_RETRY_MAX": "1s"}
             with agent:
                 agent.wait_until(lambda status: status["icons"]["ready"] == 3 and status["inSync"])
         with agent:
