@@ -39,8 +39,11 @@ struct RetirementLedger: Sendable {
     private(set) var current: Int?
     /// The newest generation that a purge superseded; `nil` if neither it nor an older one is left.
     ///
-    /// Readers may hold leases on them, which keep their files; but no icon or app gets an image back from them.
+    /// Readers may hold leases on them, which keep their files; but no icon or app gets an image back from them. It is a
+    /// later one if that still named documents of purged ones.
     var purged: Int?
+    /// The documents of the current generation that a purge has not replaced yet, for example for lack of room.
+    private(set) var purgedDocuments: Set<Digest> = []
     private var lists: [ListName: Manifest.List] = [:]
     private(set) var documents: [Digest: Document] = [:]
     private var showingLast: [ListName: Set<Digest>] = [:]
@@ -86,7 +89,7 @@ struct RetirementLedger: Sendable {
     }
 
     private func documentsShowingLast(of list: ListName) -> [Document] {
-        (showingLast[list] ?? []).compactMap { documents[$0] }
+        (showingLast[list] ?? []).subtracting(purgedDocuments).compactMap { documents[$0] }
     }
 
     /// Records a durable generation, which supersedes the current one.
@@ -135,10 +138,23 @@ struct RetirementLedger: Sendable {
             documents[digest]?.before = document.before.filter { !superseded.within($0).isEmpty } + [since...last]
             documents[digest]?.since = nil
             leftovers[last, default: []].insert(digest)
+            if purgedDocuments.remove(digest) != nil { purged = max(purged ?? last, last) }
         } else {
             if let newest = document.namers(among: superseded).last { leftovers[newest]?.remove(digest) }
             documents[digest]?.since = generation
+            if generation <= purged ?? 0, !document.images.isEmpty { purgedDocuments.insert(digest) }
         }
+    }
+
+    /// Records a purge of all generations up to this one, which may still be in flight.
+    mutating func purge(through generation: Int) {
+        purged = generation
+        purgedDocuments = Set(documents.lazy.filter { $1.since != nil && !$1.images.isEmpty }.map(\.key))
+    }
+
+    /// Counts a purge as published, except for lists whose documents wait for room.
+    mutating func endPurge(waiting lists: Set<ListName>) {
+        purgedDocuments = purgedDocuments.filter { documents[$0].map { lists.contains($0.list) } ?? false }
     }
 
     private mutating func add(_ value: AppListDocument, _ digest: Digest, to catalog: inout Catalog) {
@@ -187,7 +203,9 @@ struct RetirementLedger: Sendable {
         precondition(number != current, "the current generation is not released")
         guard supersessions.removeValue(forKey: number) != nil else { return }
         superseded.removeAll { $0 == number }
-        if let purged, let oldest = superseded.first ?? current, oldest > purged { self.purged = nil }
+        if let purged, purgedDocuments.isEmpty, let oldest = superseded.first ?? current, oldest > purged {
+            self.purged = nil
+        }
         waived.remove(number)
         for digest in leftovers.removeValue(forKey: number) ?? [] {
             guard let document = documents[digest] else { continue }

@@ -25,7 +25,7 @@ extension Reconciler {
             return turn.emit(.purgeFailed(refusal))
         }
         purge = .publishing(failures: book.publishing.window.failures)
-        book.retention.ledger.purged = book.publishing.newest
+        book.retention.ledger.purge(through: book.publishing.newest)
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.pauses = Pauses()
@@ -64,6 +64,7 @@ extension Reconciler {
             if window.failures > failures { return endPurge(publicationFailure) }
             // Deferred documents wait for disk space.
             guard window.isEmpty || !window.deferred.isEmpty else { return }
+            book.retention.ledger.endPurge(waiting: window.deferred)
             // The publication has just superseded the last generation with images.
             book.retention.waiveGrace(isConfirmed: true, in: book.catalog)
             purge = .removing
@@ -74,6 +75,7 @@ extension Reconciler {
             if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping")) }
             if let lastingDoubt { return endPurge(PurgeReport(.failed, reason: Self.suspension(lastingDoubt))) }
             guard mayEvict, book.retention.isSettled(in: book.catalog, at: turn.now) else { return }
+            if !book.retention.ledger.purgedDocuments.isEmpty { return endPurge(publicationFailure) }
             let (files, reason) = book.retention.unremoved
             endPurge(files == 0 ? PurgeReport(.done) : PurgeReport(.failed, reason: reason, files: files))
         }
@@ -82,7 +84,8 @@ extension Reconciler {
     private static func suspension(_ doubt: String) -> String { "eviction is suspended: \(doubt)" }
 
     private var publicationFailure: PurgeReport {
-        PurgeReport(.failed, reason: "publishing failed: \(book.publishing.failure ?? "the reason is not known")")
+        let reason = book.publishing.failure ?? book.space.reason ?? "the reason is not known"
+        return PurgeReport(.failed, reason: "publishing failed: \(reason)")
     }
 
     private mutating func endPurge(_ report: PurgeReport) {

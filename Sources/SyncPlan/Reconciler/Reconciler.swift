@@ -68,8 +68,11 @@ package struct Reconciler: Sendable {
         privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
-        // Times that a wrong clock set are corrected once, and not at each start.
-        if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all {
+        // Times that a wrong clock set are corrected once, and not at each start; a purge that ended before its generation
+        // must not count once there is a later one.
+        if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all
+            || book.retention.ledger.purged != values.purged
+        {
             turn.memos.renewValues()
         }
         told = conditions

@@ -61,6 +61,63 @@ struct PurgedLeaseScenarioTests {
         try agent.scan(["1.plist": [Self.a, Self.b]])
         #expect(agent.plan.image(of: Self.b) == Sample.image("y"))
         #expect(agent.plan.pins == [Self.pinned] && agent.plan.status.icons.ready == 3)
+        // It is not taken for one that ended once there is a later generation.
+        #expect(agent.memory.values.purged == nil)
+    }
+
+    /// Lets a purge find no room for the longest document, and end.
+    private static func purgeWithoutRoom(_ agent: inout AgentScenario) throws {
+        try agent.handle(.purge)
+        let sizes = try #require(agent.publication).documents.map(\.json.utf8.count)
+        try agent.refusePublication(room: sizes.reduce(0, +) - 1)
+        while agent.plan.isPurging {
+            if agent.publication != nil {
+                try agent.finishPublication()
+            } else if agent.releases != nil {
+                try agent.finishRelease()
+            } else if agent.removal != nil {
+                try agent.finishRemoval()
+            } else {
+                try agent.passToNextWake()
+            }
+        }
+    }
+
+    @Test("a purge without room for a document fails, and no restart shows its images once there is room")
+    func documentWithoutRoom() throws {
+        var agent = try PurgeScenarioTests.full()
+        try Self.purgeWithoutRoom(&agent)
+        let failure = PurgeReport(.failed, reason: "publishing failed: documents do not fit")
+        #expect(agent.plan.purgeReport == failure && agent.isOnDisk("x"))
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("x")), .ready(Sample.image("y"))])
+        while agent.trial == nil { try agent.passToNextWake() }
+        try agent.finishTrial(.success(SimulatedDisk.space(free: 1 << 20)))
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist") == [.pending, .pending] && agent.isOnDisk("x"))
+        for _ in 0..<2 {
+            try agent.restart()
+            try agent.scan()
+            #expect(agent.plan.image(of: Self.a) == nil && agent.plan.image(of: Self.b) == nil)
+        }
+        while agent.isOnDisk("x") {
+            try agent.finishJobs()
+            try agent.passToNextWake()
+        }
+        #expect(agent.memory.values.purged == nil)
+    }
+
+    @Test("an app that changes shows no image of a document that a purge could not replace")
+    func changeWithoutRoom() throws {
+        var agent = AgentScenario { $0.cache.grace = .seconds(600) }
+        try agent.showLastImage("x", of: Self.a, insteadOf: Self.b)
+        try Self.purgeWithoutRoom(&agent)
+        #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
+        try agent.scan(
+            "1.plist", apps: [AppEntry(id: "m", icon: Self.b), AppEntry(id: "n", icon: "https://h.example/n")])
+        try agent.finishAll(.failed(.status(503)))
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist").allSatisfy { $0.status != .ready })
     }
 
     @Test("a purge says nothing of another cache folder with lower numbers, also after later generations")
