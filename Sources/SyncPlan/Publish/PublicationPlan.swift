@@ -126,22 +126,30 @@ struct PublicationPlan: Sendable {
         at now: Timestamp
     ) -> Set<ListName> {
         var lists = lists
-        for list in rewritten.union(inFlight?.lists ?? []) where catalog.lists[list]?.source != nil {
-            guard let published = catalog.lists[list]?.published, let document = ledger.documents[published.sha256],
-                !document.images.isDisjoint(with: images)
-            else { continue }
-            if rewritten.contains(list) {
-                window.markChanged(list, at: now)
-                lists.insert(list)
+        let underWay = Dictionary((inFlight?.publication.documents ?? []).map { ($0.list, $0) }) { a, _ in a }
+        // A document may also name images of earlier versions of its list, and renditions of earlier sizes.
+        for (list, record) in catalog.lists where record.source != nil {
+            let published = record.published.flatMap { ledger.documents[$0.sha256]?.images }
+            var isNaming = published.map { !$0.isDisjoint(with: images) } ?? false
+            if let new = underWay[list] {
+                // If the publication in flight fails, the published document still names the missing images.
+                if isNaming { inFlight?.mended.insert(list) }
+                isNaming = new.apps.contains { app in
+                    app.images.contains { catalog.images.id(of: $0.sha256).map(images.contains) ?? false }
+                }
             }
-            // If the publication in flight fails, the published document still names the missing images.
-            if inFlight?.lists.contains(list) == true { inFlight?.mended.insert(list) }
+            guard isNaming else { continue }
+            window.markChanged(list, at: now)
+            lists.insert(list)
         }
         // A list is published once, however many of its images were lost.
         for list in lists.sorted() { window.prioritize(list) }
         damaged.formUnion(lists)
         return lists
     }
+
+    /// Whether the published document of a list names images that are not on disk.
+    func isDamaged(_ list: ListName) -> Bool { damaged.contains(list) }
 
     /// Makes a list's document the next to be written, regardless of cost, because the manifest in the folder has
     /// another version of it.
@@ -245,6 +253,8 @@ struct PublicationPlan: Sendable {
             at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest,
             isDurable: doubt == nil)
         if doubt != nil { window.fail([], at: now) }
+        // What was found damaged meanwhile is published next, whatever this publication has cost its list.
+        for list in damaged { window.prioritize(list) }
         self.manifest = manifest
     }
 

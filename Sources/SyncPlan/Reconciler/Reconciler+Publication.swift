@@ -139,11 +139,13 @@ extension Reconciler {
         }
     }
 
-    /// Defers the largest documents of a publication for which there was no room, so that the others fit.
+    /// Defers the largest documents of a publication for which there was no room, so that the others fit; none of a list
+    /// whose published document names missing images.
     private mutating func deferDocuments(_ documents: [ListName: Int], _ shortage: Shortage, room: Int) {
         var rest = documents.values.reduce(0, +)
         var waiting: [ListName: Int] = [:]
-        for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) }) where rest > room {
+        for (list, bytes) in documents.sorted(by: { ($0.value, $0.key) > ($1.value, $1.key) })
+        where rest > room && !book.publishing.isDamaged(list) {
             rest -= bytes
             waiting[list] = bytes
         }

@@ -63,7 +63,6 @@ extension Reconciler {
         for list in found.lostDocuments { renew(list) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.window.markChanged(at: turn.now) }
         recordDamage(found.lostImages)
-        book.catalog.images.record(found.lostImages, areWhole: false)
     }
 
     /// Makes a list's document the next to be written, whatever it costs: the manifest on disk has another version.
@@ -132,10 +131,9 @@ extension Reconciler {
         let outdated = book.publishing.recordDamage(
             of: images, shownBy: lists, in: book.catalog, book.retention.ledger, at: turn.now)
         for list in outdated { book.retryDocument(of: list) }
-        // Only the images found now: earlier damage may have been repaired by new files.
-        let digests = renditions.images.union(found.map { book.catalog.images[$0].key })
-        book.catalog.images.record(digests, areWhole: false)
-        return !digests.isEmpty
+        // Also those that only documents name: an app that returns must not show one again.
+        book.catalog.images.record(damaged, areWhole: false)
+        return !renditions.images.isEmpty || !found.isEmpty
     }
 
     // MARK: Evictions

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
@@ -88,6 +89,31 @@ struct DamageScenarioTests {
         try agent.scan(["1.plist": [Self.a, Self.b]])
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.ignoresRoom == false)
+    }
+
+    @Test("damage found while a long document is being written is published next, before that document is paid for")
+    func whileCostly() throws {
+        var agent = AgentScenario()
+        let name = String(repeating: "x", count: 10_000)
+        var apps = [AppEntry(icon: Self.a)]
+        apps += (0..<800).map { AppEntry(name: name, icon: IconURL("ftp://h.example/\($0)")) }
+        try agent.scan("1.plist", apps: apps)
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        try agent.pass(.seconds(600))
+        try agent.finishJobs()
+        try agent.scan("1.plist", apps: apps + [AppEntry(icon: "ftp://h.example/new")])
+        while agent.publication == nil { try agent.passToNextWake() }
+        agent.lose(["x"])
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finishAll(.failed(.status(503)))
+        agent.allowLoss(of: ["x"])
+        let generation = try #require(agent.publication).generation
+        agent.disk.damaged[generation] = [Sample.image("x").sha256]
+        try agent.finishPublication()
+        if agent.publication == nil { try agent.scan(["2.plist": ["ftp://h.example/2"]]) }
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.documents.contains { $0.list == "1.plist" } == true)
     }
 
     @Test("the new file of a damaged image stays, however often damage is told while other lists are changed")
