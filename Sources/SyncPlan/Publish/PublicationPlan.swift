@@ -174,8 +174,13 @@ struct PublicationPlan: Sendable {
     /// Readers refuse manifests older than the one they have, and those too far ahead.
     private func publicationTime(at now: Timestamp) -> Timestamp {
         let time = now + clockOffset
-        guard let last = manifest?.published, last <= time + SourceMemo.tolerance else { return time }
+        guard let last = manifest?.published, !isAhead(last, at: now) else { return time }
         return max(time, last)
+    }
+
+    /// Whether readers refuse a manifest with this time, because it is too far ahead of the wall clock.
+    private func isAhead(_ published: Timestamp, at now: Timestamp) -> Bool {
+        published > now + clockOffset + SourceMemo.tolerance
     }
 
     /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
@@ -185,7 +190,7 @@ struct PublicationPlan: Sendable {
         let jump = offset - clockOffset
         clockOffset = offset
         guard let last = manifest?.published else { return }
-        if jump >= SourceMemo.tolerance || last > now + offset + SourceMemo.tolerance { window.markChanged(at: now) }
+        if jump >= SourceMemo.tolerance || isAhead(last, at: now) { window.markChanged(at: now) }
     }
 
     /// Ends the delays after failures, because their cause may be gone.
@@ -256,6 +261,8 @@ struct PublicationPlan: Sendable {
         // What was found damaged meanwhile is published next, whatever this publication has cost its list.
         for list in damaged { window.prioritize(list) }
         self.manifest = manifest
+        // The clock was set back meanwhile.
+        if isAhead(manifest.published, at: now) { window.markChanged(at: now) }
     }
 
     /// Handles a failed publication, which left nothing on disk.

@@ -155,6 +155,19 @@ struct ClockScenarioTests {
         #expect(again.response?.received == "\(received)" && again.next == report.next)
     }
 
+    @Test("a manifest that was under way when the clock was set back is followed by one that readers accept")
+    func published() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": ["ftp://h.example/a"]])
+        if agent.publication == nil { try agent.passToNextWake() }
+        try agent.handle(.clockSet(offset: .zero - Self.day))
+        try agent.finishPublication()
+        let ahead = try #require(agent.disk.current?.published)
+        if agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishJobs()
+        #expect(try #require(agent.disk.current?.published) <= ahead + (.seconds(60) - Self.day))
+    }
+
     @Test("a clock that is set leaves other failures waiting")
     func others() throws {
         var agent = AgentScenario()
