@@ -131,6 +131,26 @@ struct KeyScenarioTests {
         #expect(agent.requests.count == 2 && agent.plan.status.icons.ready == 2)
     }
 
+    @Test("the last of several spellings in a list is requested, also after a restart")
+    func order() throws {
+        var agent = try Self.scenario()
+        let last = (1...10).map { Self.url($0, 0) }
+        let (first, second) = ((1...10).map { Self.url($0, 1) }, (1...10).map { Self.url($0, 2) })
+        try agent.scan(["1.plist": first + last, "2.plist": second + last])
+        try Self.settle(&agent)
+        #expect(Set(agent.requests.map(\.url)).isDisjoint(with: first + second))
+        try agent.scan(["2.plist": nil])
+        try Self.settle(&agent)
+        try agent.restart()
+        try agent.scan()
+        let known = agent.requests.count
+        while agent.requests.count < known + last.count {
+            try agent.passToNextWake()
+            try Self.settle(&agent)
+        }
+        #expect(Set(agent.requests.dropFirst(known).map(\.url)) == Set(last))
+    }
+
     @Test("a pinned URL has the image of its key, and gives it to the next one")
     func pins() throws {
         var agent = try Self.scenario()

@@ -485,4 +485,21 @@ struct PreviousImageScenarioTests {
         try Self.fail(&agent)
         #expect(agent.disk.current?.lists["2.plist"] != nil && agent.plan.status.publication.error == nil)
     }
+
+    @Test("a URL that had its image back, and left before a document named it, leaves nothing behind")
+    func unpublishedReturn() throws {
+        var agent = try Self.agent([Self.app("1", "old")])
+        try agent.scan("1.plist", apps: [Self.app("1", "new")])
+        try Self.fail(&agent)
+        // The app still shows the image, and the name of its URL is gone.
+        try Self.passGrace(&agent)
+        try agent.scan(["2.plist": ["https://h.example/other.png"]])
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.scan(["3.plist": ["https://h.example/old.png"]])
+        try agent.scan(["3.plist": nil])
+        try Self.fail(&agent)
+        try Self.passGrace(&agent)
+        #expect(agent.plan.count(ofIconsIn: nil, .retired) == 0)
+        #expect(Self.previous(agent) == ["https://h.example/old.png"])
+    }
 }
