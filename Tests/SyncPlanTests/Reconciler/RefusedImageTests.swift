@@ -168,23 +168,6 @@ struct RefusedImageTests {
         #expect(try agent.published("1.plist") == [Self.ready("x")])
     }
 
-    @Test("another cache folder gets a refused image by another download")
-    func adoption() throws {
-        var agent = try Self.refusing()
-        agent.answersInspections = false
-        try agent.scan()
-        var found = CacheInspection()
-        found.isSuspicious = true
-        try agent.finishInspection(found)
-        agent.answersInspections = true
-        try agent.finishInspection(adopting: SimulatedDisk())
-        #expect(agent.disk.staging.isEmpty)
-        while let url = agent.downloads.keys.min() { try agent.finish(url, with: url == Self.a ? "x" : "y") }
-        try settle(&agent)
-        #expect(try agent.published("1.plist") == [Self.ready("x")] && agent.published("2.plist") == [Self.ready("y")])
-        #expect(agent.plan.status.publication.error == nil && agent.disk.staging.isEmpty)
-    }
-
     @Test("a full disk drops what was refused before, and downloads it once there is room")
     func fullDisk() throws {
         var agent = try Self.refusing()
