@@ -34,6 +34,8 @@ final class Connections {
         fileprivate var users: Int?
         /// Whether any response arrived over it.
         var hasAnswered = false
+        /// Whether it is known to take one request at a time: none else was offered, or the last answer was so.
+        var isHTTP1: Bool
         /// The bytes of bodies received.
         var bodyBytes = 0
         /// The limit on bytes received outside bodies.
@@ -43,8 +45,9 @@ final class Connections {
         /// Whether it was shut down; libcurl notices that later.
         fileprivate var isBroken = false
 
-        fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int, for route: Route) {
+        fileprivate init(_ socket: Int32, to peer: IPAddress?, _ peerPort: Int, for route: Route, isHTTP1: Bool) {
             self.socket = socket
+            self.isHTTP1 = isHTTP1
             self.peer = peer
             peerText = peer.map { "\($0)" }
             self.peerPort = peerPort
@@ -60,6 +63,9 @@ final class Connections {
 
         /// Whether no transfer uses it any more.
         var isIdle: Bool { users == 0 }
+
+        /// Whether no other request can be sent over it now.
+        var isOccupied: Bool { isHTTP1 && users ?? 0 > 0 }
 
         /// Why a request by this route may not use it.
         func refusal(of route: Route) -> AddressPolicy.Refusal? {
@@ -81,9 +87,10 @@ final class Connections {
     /// The idle connections; `nil` if they must be computed again.
     private var known: [Connection]?
 
-    /// Registers a socket for a route whose policy permits the address.
-    func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>, for route: Route) {
-        connections[socket] = Connection(socket, to: IPAddress(address), Self.port(address), for: route)
+    /// Registers a socket for a route whose policy permits the address; HTTP/2 is offered unless it is for HTTP/1.
+    func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>, for route: Route, isHTTP1: Bool) {
+        connections[socket] = Connection(
+            socket, to: IPAddress(address), Self.port(address), for: route, isHTTP1: isHTTP1)
         known = nil
     }
 
@@ -129,8 +136,10 @@ final class Connections {
         known = nil
     }
 
-    /// Counts a transfer that was paused for the first time: what libcurl reads beside the others, it holds.
-    func paused(on connection: Connection) { connection.allowance += Self.window }
+    /// Counts a transfer that was paused for the first time: over HTTP/2, libcurl holds what it reads beside others.
+    func paused(on connection: Connection) {
+        if !connection.isHTTP1 { connection.allowance += Self.window }
+    }
 
     /// Unregisters a transfer from its connection.
     ///

@@ -172,6 +172,11 @@ final class CurlTransfer: Transfer {
             if let connection, connection.isIdle { connections.breakOff(connection) }
             return false
         }
+        if mayMultiplex, let connection, connection.isOccupied {
+            // libcurl (7.88) takes each connection to a host for HTTP/2 once one is.
+            (failure, isMisplaced) = (CurlFailure.lost, true)
+            return false
+        }
         hasBegun = true
         lastActivity = connections.now
         // Failed addresses of the host no longer matter.
@@ -219,6 +224,7 @@ final class CurlTransfer: Transfer {
             guard let head = try reader.read(line) else { return true }
             guard mayMultiplex || !head.isMultiplexed else { throw FetchFailure.protocolViolation("HTTP/2 as text") }
             hasHead = true
+            connection?.isHTTP1 = !head.isMultiplexed
             if receiver.receive(head) { return true }
             failure = Unwanted()
         } catch {
@@ -264,7 +270,7 @@ final class CurlTransfer: Transfer {
         if var size = multi?.receiveBuffer.map(Int32.init) {
             setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout.size(ofValue: size)))
         }
-        connections.opened(socket, to: address, for: route)
+        connections.opened(socket, to: address, for: route, isHTTP1: !mayMultiplex)
         return socket
     }
 
