@@ -147,7 +147,7 @@ package struct Download: Sendable {
             isMultiplexed = isShared
             let response = StoredResponse(
                 status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now,
-                redirectLifetime: redirectsEnd.map { $0 - now })
+                redirectLifetime: redirectsEnd.map { max($0 - now, Self.leastLifetime(of: target)) })
             return try nextStep(after: head, response)
         } catch {
             if hasAskedForRest, !error.leavesPart, error.code != .fetch(.tooLarge), let step = try? askForWhole() {
@@ -157,6 +157,13 @@ package struct Download: Sendable {
             if failure.code == .fetch(.contentEncoding) { failure.origin = otherOrigin }
             return .end(.failed(failure))
         }
+    }
+
+    /// The shortest lifetime that redirects to a URL may set.
+    ///
+    /// One with a query may have a signature, and be another one each time: then the whole image is downloaded again.
+    private static func leastLifetime(of target: FetchTarget) -> Duration {
+        target.url.utf8.contains(UInt8(ascii: "?")) ? RefreshPolicy().longestGuess : .zero
     }
 
     private mutating func follow(_ head: ResponseHead, now: Timestamp) throws(FetchFailure) -> Step {
@@ -266,7 +273,8 @@ extension Freshness {
     ///
     /// A temporary one that says nothing holds as long as a guess may: the image behind it is often fresh for a year.
     fileprivate func endOfRedirect(_ status: Int) -> Timestamp? {
-        guard basis == .unsaid else { return end }
+        // Not by the age that `Date` tells, which is right only if the agent's clock is.
+        guard basis == .unsaid else { return receivedAt + max(lifetime - receivedAge.field - receivedAge.delay, .zero) }
         return status == 301 || status == 308 ? nil : receivedAt + RefreshPolicy().longestGuess
     }
 }

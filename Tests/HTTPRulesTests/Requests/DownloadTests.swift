@@ -148,6 +148,22 @@ struct DownloadTests {
         #expect(Freshness(of: body.response).end == Sample.start + .seconds(seconds ?? 31_536_000))
     }
 
+    @Test(
+        "a redirect to a URL with a query, which may be another one each time, holds for a day at least",
+        arguments: [("/1?signature=2", 86_400), ("/1", 60)])
+    func signedRedirects(location: String, seconds: Int) throws {
+        var download = try Self.download()
+        _ = Self.exchange(&download, 302, [("Location", location), ("Cache-Control", "max-age=60")])
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        let head = ResponseHead(status: 200, fields: HTTPFields([("Cache-Control", "max-age=31536000")]))
+        guard case .take(let body) = download.answered(head, now: Sample.start) else {
+            Issue.record("the image is taken")
+            return
+        }
+        #expect(body.response.redirectLifetime == .seconds(seconds))
+    }
+
     @Test("a download that starts anew forgets the redirects before")
     func redirectsForgotten() throws {
         var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))
