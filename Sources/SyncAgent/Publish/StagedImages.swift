@@ -38,7 +38,9 @@ package final class StagedImages: Sendable {
 
     private struct State {
         /// Where images are, by name, except for the images in `staging/`.
-        var places: [String: Place] = [:]
+        private(set) var places: [String: Place] = [:]
+        /// How many images are at each path: images of the same bytes share one.
+        private var owners: [String: Int] = [:]
         /// The names of the images whose URLs were named ahead and not handed over, by URL.
         var named: [IconURL: String] = [:]
         /// The files written ahead that no publication has named.
@@ -49,6 +51,27 @@ package final class StagedImages: Sendable {
         var undos: [Undo] = []
         var bytes = 0
         var isClosed = false
+
+        /// Changes where an image is, and returns where it was; both are `nil` in `staging/`.
+        @discardableResult
+        mutating func move(_ name: String, to place: Place?) -> Place? {
+            let before = places[name]
+            places[name] = place
+            if case .ahead(let path?, _) = before { owners[path] = owners[path].flatMap { $0 > 1 ? $0 - 1 : nil } }
+            if case .ahead(let path?, _) = place { owners[path, default: 0] += 1 }
+            return before
+        }
+
+        /// Gives up a file that was written ahead, unless another image is at the path; returns the path if so.
+        mutating func giveUp(_ path: String?) -> String? {
+            path.flatMap { owners[$0] == nil ? files.remove($0) : nil }
+        }
+
+        /// Forgets the files of images that were written ahead.
+        mutating func forgetFolder() {
+            for (name, place) in places where place.isAhead { move(name, to: .ahead(nil)) }
+            (files, unnamed, undos, named) = ([], [], [], [:])
+        }
 
         /// The images in ``unnamed`` that were not published or given up since.
         var writtenAhead: [ImageAhead] { unnamed.filter { places[$0.staged.name]?.isAhead ?? false } }
@@ -66,7 +89,7 @@ package final class StagedImages: Sendable {
     func hold(_ bytes: [UInt8], as name: String) -> Bool {
         state.withLock { state in
             guard !state.isClosed, state.bytes + bytes.count <= Self.limit else { return false }
-            state.places[name] = .memory(bytes)
+            state.move(name, to: .memory(bytes))
             state.bytes += bytes.count
             return true
         }
@@ -90,11 +113,11 @@ package final class StagedImages: Sendable {
     /// Removes an image from the store, and returns where it is.
     func remove(_ name: String) -> Place {
         state.withLock { state in
-            let place = state.places.removeValue(forKey: name) ?? .staging
+            let place = state.move(name, to: nil) ?? .staging
             if case .memory(let bytes) = place { state.bytes -= bytes.count }
             guard case .ahead(let path, let url) = place else { return place }
             if let url { state.named[url] = nil }
-            return .ahead(path.flatMap { state.files.remove($0) }, named: url)
+            return .ahead(state.giveUp(path), named: url)
         }
     }
 
@@ -104,7 +127,7 @@ package final class StagedImages: Sendable {
     func wrote(_ image: ImageAhead, to path: String) {
         state.withLock { state in
             state.unnamed.append(image)
-            let before = state.places.updateValue(.ahead(path), forKey: image.staged.name)
+            let before = state.move(image.staged.name, to: .ahead(path))
             guard case .memory(let bytes) = before else { return }
             state.bytes -= bytes.count
             state.files.insert(path)
@@ -123,10 +146,10 @@ package final class StagedImages: Sendable {
     /// Records that the name of a URL was made ahead, for the image that was written to the path.
     func named(_ name: String, at path: String, _ url: IconURL) {
         state.withLock { state in
-            state.places[name] = .ahead(path, named: url)
+            state.move(name, to: .ahead(path, named: url))
             // An earlier image of the URL has lost the name: whoever discards that image must leave the name alone.
             guard let earlier = state.named.updateValue(name, forKey: url) else { return }
-            if case .ahead(let path, _) = state.places[earlier] { state.places[earlier] = .ahead(path) }
+            if case .ahead(let path, _) = state.places[earlier] { state.move(earlier, to: .ahead(path)) }
         }
     }
 
@@ -142,7 +165,7 @@ package final class StagedImages: Sendable {
             for link in publication.links {
                 guard let name = state.named.removeValue(forKey: link.url) else { continue }
                 state.undos.append(.restore(link.url, before: link.before))
-                if case .ahead(let path, _) = state.places[name] { state.places[name] = .ahead(path) }
+                if case .ahead(let path, _) = state.places[name] { state.move(name, to: .ahead(path)) }
             }
             return urls
         }
@@ -152,7 +175,7 @@ package final class StagedImages: Sendable {
     func placed(_ image: StagedImage) {
         state.withLock { state in
             let place = Place.ahead(image.image.path)
-            guard case .memory(let bytes) = state.places.updateValue(place, forKey: image.name) else { return }
+            guard case .memory(let bytes) = state.move(image.name, to: place) else { return }
             state.bytes -= bytes.count
         }
     }
@@ -195,9 +218,6 @@ package final class StagedImages: Sendable {
 
     /// Forgets all files and names, because another cache folder is in use now.
     func forgetFolder() {
-        state.withLock { state in
-            state.places = state.places.mapValues { $0.isAhead ? .ahead(nil) : $0 }
-            (state.files, state.unnamed, state.undos, state.named) = ([], [], [], [:])
-        }
+        state.withLock { $0.forgetFolder() }
     }
 }

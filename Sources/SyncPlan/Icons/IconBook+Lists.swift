@@ -47,6 +47,20 @@ extension IconBook {
         }
     }
 
+    /// Whether the lists accept the image of an icon that waits for its publication.
+    func acceptsStaged(_ id: IconID) -> Bool {
+        catalog.icons[id].icon.staged.map { catalog.icons[id].icon.accepts(catalog.images[$0.image].key) } ?? true
+    }
+
+    /// Gives up images that wait for their publication, and that the lists no longer accept.
+    mutating func giveUpRefused(_ urls: Set<IconURL>, in turn: inout Turn) {
+        for id in urls.compactMap({ catalog.icons.id(of: $0) }).sorted()
+        where !publishing.isInFlight(id) && !acceptsStaged(id) {
+            publishing.unstage(id)
+            unstage(id, in: &turn)
+        }
+    }
+
     /// Retries an icon that failed for this cause or for lack of room, because its lists changed; decides other icons.
     mutating func retry(_ url: IconURL, after cause: FetchFailure.Cause, in turn: inout Turn) {
         guard let id = catalog.icons.id(of: url) else { return }

@@ -73,6 +73,7 @@ extension Reconciler {
         book.retire(lost.lastImages + lost.replaced, in: &turn)
         book.emitReturned(retired, in: &turn)
         book.applyDiff(IconDiff(added: changes.added, removed: changes.removed), in: &turn)
+        book.giveUpRefused(changes.expected, in: &turn)
         for url in changes.expected { book.retry(url, after: .digestMismatch, in: &turn) }
         if changes.images { book.setRepository(in: &turn) }
     }
@@ -84,6 +85,7 @@ extension Reconciler {
         let diff = forgetList(name, isPublished: old?.published != nil)
         turn.memos.mark(list: name, at: turn.now)
         changes.removed.formUnion(diff.removed)
+        changes.expected.formUnion(diff.expected.keys)
         // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
         changes.lost.icons.formUnion(diff.removed)
         changes.lost.lastImages += old?.apps.lastImages ?? []

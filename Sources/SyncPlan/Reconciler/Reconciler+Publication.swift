@@ -78,6 +78,7 @@ extension Reconciler {
             moved: written.replaced + done.publication.moves.map(\.image.sha256), in: &book.catalog, at: turn.now)
         setPublished(manifest)
         finishImages(done, manifest)
+        book.catalog.endWaiting(of: done.lists)
         book.finishRenditions(of: done.publication)
         book.catalog.settlePasts { [publishing = book.publishing] in !publishing.isToBePublished($0) }
         // Names of other URLs may still lead to the replaced files.
@@ -131,7 +132,7 @@ extension Reconciler {
 
     private mutating func stageAgain(_ done: PublicationPlan.InFlight) {
         for id in done.staged where book.catalog.icons[id].icon.hasStaged {
-            if book.catalog.icons[id].icon.isReferenced {
+            if book.catalog.icons[id].icon.isReferenced, book.acceptsStaged(id) {
                 book.publishing.staged.insert(id)
             } else {
                 book.unstage(id, in: &turn)

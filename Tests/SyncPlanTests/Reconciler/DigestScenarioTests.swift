@@ -2,6 +2,7 @@
 import AppLists
 import CacheFormat
 import HTTPRules
+import Reports
 import Testing
 
 @testable import SyncPlan
@@ -73,6 +74,34 @@ struct DigestScenarioTests {
         #expect(try agent.published("1.plist") == [Self.ready("y")])
         try agent.pass(.seconds(2 * 86_400))
         #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "y"))
+    }
+
+    @Test(
+        "an image that waits for its publication is given up once its list gives another digest",
+        arguments: [true, false])
+    func waiting(isInFlight: Bool) throws {
+        func apps(_ word: String) -> [AppEntry] {
+            [
+                AppEntry(name: "b", icon: "https://h.example/b.png"),
+                AppEntry(name: "a", icon: Self.url, expected: .of(word)),
+            ]
+        }
+        var agent = AgentScenario()
+        try agent.scan("1.plist", apps: apps("x"))
+        try agent.finish("https://h.example/b.png", with: "b")
+        if isInFlight { try agent.finish(Self.url, with: "x") }
+        while agent.publication == nil { try agent.passToNextWake() }
+        if !isInFlight { try agent.finish(Self.url, with: "x") }
+        try agent.scan("1.plist", apps: apps("y"))
+        #expect((agent.downloads[Self.url] == nil) == isInFlight)
+        if isInFlight { try agent.refusePublication() }
+        while agent.downloads[Self.url] == nil { try agent.passToNextWake() }
+        try agent.finish(Self.url, with: "y")
+        while !agent.plan.status.inSync {
+            if agent.publication == nil { try agent.passToNextWake() } else { try agent.finishPublication() }
+        }
+        #expect(try agent.published("1.plist").last == Self.ready("y"))
+        #expect(agent.disk.staging.isEmpty)
     }
 
     @Test("a corrected digest in a list makes its failed icon requested at once")
