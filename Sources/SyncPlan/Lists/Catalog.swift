@@ -76,8 +76,15 @@ struct Catalog: Sendable {
         let (icons, details) = (list.icons, list.apps.details)
         change(&list)
         assert(list.icons == icons && list.apps.details == details, "entries change through setList")
-        if list.apps.urls != nil, !isWaiting(name) { list.apps.urls = nil }
         lists[name] = list
+    }
+
+    /// Leaves the URLs of lists to the table of icons once no icon of theirs waits for an image: then their documents are
+    /// no longer written again and again.
+    mutating func endWaiting(of lists: some Sequence<ListName>) {
+        for name in lists where self.lists[name]?.apps.urls != nil && !isWaiting(name) {
+            self.lists[name]?.apps.urls = nil
+        }
     }
 
     /// Whether an icon of a list has no image yet, and has not failed.

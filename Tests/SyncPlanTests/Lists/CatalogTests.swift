@@ -102,7 +102,7 @@ struct CatalogTests {
         for (url, word) in [("a", "x"), ("b", "y")] as [(IconURL, String)] {
             #expect(catalog.lists["1.plist"]?.apps.urls == ["a", "b", "a"])
             catalog.apply(.found(word), to: url)
-            catalog.updateList("1.plist") { $0.strays += 1 }
+            catalog.endWaiting(of: ["1.plist"])
         }
         #expect(catalog.lists["1.plist"]?.apps.urls == nil && catalog.urls(in: "1.plist") == ["a", "b", "a"])
         #expect(catalog.document(of: "1.plist")?.apps.map(\.icon) == ["a", "b", "a"])
