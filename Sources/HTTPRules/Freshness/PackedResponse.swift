@@ -83,7 +83,9 @@ package struct PackedResponse: Equatable, Sendable {
         let delay = rest.popNumber()
         var text: [UInt8] = []
         text.reserveCapacity(4 * bytes.count)
+        var hasNotes = false
         while let mark = rest.popFirst() {
+            hasNotes = hasNotes || Int(mark & ~Self.dateMark) >= StoredResponse.firstNote
             StoredResponse.beginnings[Int(mark & ~Self.dateMark)].withUTF8Buffer { text += $0 }
             if mark & Self.dateMark != 0 {
                 text += PackedDate(bits: rest.pop(bytes: Self.dateBytes)).text
@@ -97,7 +99,7 @@ package struct PackedResponse: Equatable, Sendable {
         return StoredResponse(
             status: status, url: url, kept: HTTPFields(checked: String(decoding: text, as: UTF8.self)),
             requestTime: Timestamp(microseconds: time &- (Int64(bitPattern: delay >> 1) ^ -Int64(delay & 1))),
-            responseTime: Timestamp(microseconds: time))
+            responseTime: Timestamp(microseconds: time), hasNotes: hasNotes)
     }
 
     private static let (timeBytes, dateBytes) = (8, 6)

@@ -14,6 +14,8 @@ package struct StoredResponse: Equatable, Sendable {
     package let fields: HTTPFields
     package let requestTime: Timestamp
     package let responseTime: Timestamp
+    /// Whether ``fields`` has lines of ours: they are looked for only then.
+    private let hasNotes: Bool
 
     /// Selects the fields to keep; `redirectLifetime` is kept in whole seconds.
     package init(
@@ -24,17 +26,17 @@ package struct StoredResponse: Equatable, Sendable {
         if let redirectLifetime { kept += "\(Self.redirect): \(max(redirectLifetime.components.seconds, 0))\n" }
         self.init(
             status: status, url: url, kept: HTTPFields(checked: kept), requestTime: requestTime,
-            responseTime: responseTime)
+            responseTime: responseTime, hasNotes: redirectLifetime != nil)
     }
 
     /// This response, which was just received by a clock that the wall clock is ahead of: its server's dates are
     /// compared with the wall clock's time.
     package func received(withWallClockAheadBy offset: Duration) -> StoredResponse {
         let seconds = offset.components.seconds
-        guard seconds != 0, fields.first(Self.clock) == nil else { return self }
+        guard seconds != 0, note(Self.clock) == nil else { return self }
         return StoredResponse(
             status: status, url: url, kept: HTTPFields(checked: fields.text + "\(Self.clock): \(seconds)\n"),
-            requestTime: requestTime, responseTime: responseTime)
+            requestTime: requestTime, responseTime: responseTime, hasNotes: true)
     }
 
     /// Restores a stored response from the text of its fields.
@@ -42,16 +44,23 @@ package struct StoredResponse: Equatable, Sendable {
         status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp
     ) {
         let fields = Self.areKept(text) ? HTTPFields(checked: text) : Self.kept(of: HTTPFields(text: text))
-        self.init(status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime)
+        let notes = Self.fields(in: fields.text) >> Self.firstNote
+        self.init(
+            status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime,
+            hasNotes: notes != 0)
     }
 
     /// Restores a response from fields that were selected before.
-    init(status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp) {
+    init(
+        status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
+        hasNotes: Bool
+    ) {
         self.status = status
         self.url = url
         self.fields = fields
         self.requestTime = requestTime
         self.responseTime = responseTime
+        self.hasNotes = hasNotes
     }
 
     /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
@@ -62,7 +71,7 @@ package struct StoredResponse: Equatable, Sendable {
         let replaced = Self.fields(in: update.fields.text) | Self.times
         return StoredResponse(
             status: status, url: url, kept: Self.kept(of: fields, without: replaced, then: update.fields.text),
-            requestTime: update.requestTime, responseTime: update.responseTime)
+            requestTime: update.requestTime, responseTime: update.responseTime, hasNotes: update.hasNotes)
     }
 
     // MARK: - Field values
@@ -75,8 +84,10 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// The time of receipt by the wall clock, as far as it was known then.
     var wallTime: Timestamp {
-        responseTime + .seconds(fields.first(Self.clock).flatMap { Int64($0) } ?? 0)
+        note(Self.clock).flatMap { Int64($0) }.map { responseTime + .seconds($0) } ?? responseTime
     }
+
+    private func note(_ name: String) -> String? { hasNotes ? fields.first(name) : nil }
 
     /// The `Age` field: the time spent in other caches; zero if missing or malformed.
     ///
@@ -89,7 +100,7 @@ package struct StoredResponse: Equatable, Sendable {
     /// How long the redirects that led to the response hold, from its receipt on; `nil` if none says so.
     ///
     /// After that, another response may be the image of the URL at which they began (RFC 9111, section 4).
-    package var redirectLifetime: Duration? { fields.first(Self.redirect).flatMap { DeltaSeconds.parse($0) } }
+    package var redirectLifetime: Duration? { note(Self.redirect).flatMap { DeltaSeconds.parse($0) } }
 
     package var lastModified: Timestamp? { time("last-modified") }
 
@@ -127,6 +138,8 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// No server can send a field of this name, and earlier versions leave the line out.
     private static let redirect = ":redirect"
+    /// The index of the first line of ours in ``beginnings``.
+    static let firstNote = 7
     /// Stands for the seconds by which the wall clock was ahead, in the same way.
     private static let clock = ":clock"
 
