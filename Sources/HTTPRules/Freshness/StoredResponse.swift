@@ -32,8 +32,8 @@ package struct StoredResponse: Equatable, Sendable {
     /// This response, which was just received by a clock that the wall clock is ahead of: its server's dates are
     /// compared with the wall clock's time.
     package func received(withWallClockAheadBy offset: Duration) -> StoredResponse {
+        guard offset != .zero, note(Self.clock) == nil else { return self }
         let seconds = offset.components.seconds
-        guard seconds != 0, note(Self.clock) == nil else { return self }
         return StoredResponse(
             status: status, url: url, kept: HTTPFields(checked: fields.text + "\(Self.clock): \(seconds)\n"),
             requestTime: requestTime, responseTime: responseTime, hasNotes: true)
