@@ -83,9 +83,9 @@ package struct PackedResponse: Equatable, Sendable {
         let delay = rest.popNumber()
         var text: [UInt8] = []
         text.reserveCapacity(4 * bytes.count)
-        var hasNotes = false
+        var hasOwnLines = false
         while let mark = rest.popFirst() {
-            hasNotes = hasNotes || Int(mark & ~Self.dateMark) >= StoredResponse.firstNote
+            hasOwnLines = hasOwnLines || Int(mark & ~Self.dateMark) >= StoredResponse.firstOwnLine
             StoredResponse.beginnings[Int(mark & ~Self.dateMark)].withUTF8Buffer { text += $0 }
             if mark & Self.dateMark != 0 {
                 text += PackedDate(bits: rest.pop(bytes: Self.dateBytes)).text
@@ -99,7 +99,7 @@ package struct PackedResponse: Equatable, Sendable {
         return StoredResponse(
             status: status, url: url, kept: HTTPFields(checked: String(decoding: text, as: UTF8.self)),
             requestTime: Timestamp(microseconds: time &- (Int64(bitPattern: delay >> 1) ^ -Int64(delay & 1))),
-            responseTime: Timestamp(microseconds: time), hasNotes: hasNotes)
+            responseTime: Timestamp(microseconds: time), hasOwnLines: hasOwnLines)
     }
 
     private static let (timeBytes, dateBytes) = (8, 6)

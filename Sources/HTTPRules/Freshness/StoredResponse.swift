@@ -10,12 +10,12 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// For a copy, the URL of the source's folder.
     package let url: String?
-    /// The fields that matter for freshness and conditional requests, as the server wrote them.
+    /// The fields that matter for freshness and conditional requests, as the server wrote them, then lines of ours.
     package let fields: HTTPFields
     package let requestTime: Timestamp
     package let responseTime: Timestamp
     /// Whether ``fields`` has lines of ours: they are looked for only then.
-    private let hasNotes: Bool
+    private let hasOwnLines: Bool
 
     /// Selects the fields to keep; `redirectLifetime` is kept in whole seconds.
     package init(
@@ -26,17 +26,17 @@ package struct StoredResponse: Equatable, Sendable {
         if let redirectLifetime { kept += "\(Self.redirect): \(max(redirectLifetime.components.seconds, 0))\n" }
         self.init(
             status: status, url: url, kept: HTTPFields(checked: kept), requestTime: requestTime,
-            responseTime: responseTime, hasNotes: redirectLifetime != nil)
+            responseTime: responseTime, hasOwnLines: redirectLifetime != nil)
     }
 
     /// This response, which was just received by a clock that the wall clock is ahead of: its server's dates are
     /// compared with the wall clock's time.
     package func received(withWallClockAheadBy offset: Duration) -> StoredResponse {
-        guard offset != .zero, note(Self.clock) == nil else { return self }
+        guard offset != .zero, ownLine(Self.clock) == nil else { return self }
         let seconds = offset.components.seconds
         return StoredResponse(
             status: status, url: url, kept: HTTPFields(checked: fields.text + "\(Self.clock): \(seconds)\n"),
-            requestTime: requestTime, responseTime: responseTime, hasNotes: true)
+            requestTime: requestTime, responseTime: responseTime, hasOwnLines: true)
     }
 
     /// Restores a stored response from the text of its fields.
@@ -44,23 +44,22 @@ package struct StoredResponse: Equatable, Sendable {
         status: Int, url: String?, storedFields text: String, requestTime: Timestamp, responseTime: Timestamp
     ) {
         let fields = Self.areKept(text) ? HTTPFields(checked: text) : Self.kept(of: HTTPFields(text: text))
-        let notes = Self.fields(in: fields.text) >> Self.firstNote
         self.init(
             status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime,
-            hasNotes: notes != 0)
+            hasOwnLines: Self.fields(in: fields.text) >> Self.firstOwnLine != 0)
     }
 
     /// Restores a response from fields that were selected before.
     init(
         status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
-        hasNotes: Bool
+        hasOwnLines: Bool
     ) {
         self.status = status
         self.url = url
         self.fields = fields
         self.requestTime = requestTime
         self.responseTime = responseTime
-        self.hasNotes = hasNotes
+        self.hasOwnLines = hasOwnLines
     }
 
     /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
@@ -71,7 +70,7 @@ package struct StoredResponse: Equatable, Sendable {
         let replaced = Self.fields(in: update.fields.text) | Self.times
         return StoredResponse(
             status: status, url: url, kept: Self.kept(of: fields, without: replaced, then: update.fields.text),
-            requestTime: update.requestTime, responseTime: update.responseTime, hasNotes: update.hasNotes)
+            requestTime: update.requestTime, responseTime: update.responseTime, hasOwnLines: update.hasOwnLines)
     }
 
     // MARK: - Field values
@@ -84,10 +83,10 @@ package struct StoredResponse: Equatable, Sendable {
 
     /// The time of receipt by the wall clock, as far as it was known then.
     var wallTime: Timestamp {
-        note(Self.clock).flatMap { Int64($0) }.map { responseTime + .seconds($0) } ?? responseTime
+        ownLine(Self.clock).flatMap { Int64($0) }.map { responseTime + .seconds($0) } ?? responseTime
     }
 
-    private func note(_ name: String) -> String? { hasNotes ? fields.first(name) : nil }
+    private func ownLine(_ name: String) -> String? { hasOwnLines ? fields.first(name) : nil }
 
     /// The `Age` field: the time spent in other caches; zero if missing or malformed.
     ///
@@ -100,7 +99,7 @@ package struct StoredResponse: Equatable, Sendable {
     /// How long the redirects that led to the response hold, from its receipt on; `nil` if none says so.
     ///
     /// After that, another response may be the image of the URL at which they began (RFC 9111, section 4).
-    package var redirectLifetime: Duration? { note(Self.redirect).flatMap { DeltaSeconds.parse($0) } }
+    package var redirectLifetime: Duration? { ownLine(Self.redirect).flatMap { DeltaSeconds.parse($0) } }
 
     package var lastModified: Timestamp? { time("last-modified") }
 
@@ -134,13 +133,12 @@ package struct StoredResponse: Equatable, Sendable {
             ":clock: ",
         ]
     private static let lists = [5: "cache-control", 6: "vary"]
-    /// The name that stands for the lifetime of redirects among the fields.
-    ///
-    /// No server can send a field of this name, and earlier versions leave the line out.
+    /// The index of the first line of ours in ``beginnings``: no server can send a field of such a name, and earlier
+    /// versions leave the lines out.
+    static let firstOwnLine = 7
+    /// The line with the lifetime of the redirects, in seconds.
     private static let redirect = ":redirect"
-    /// The index of the first line of ours in ``beginnings``.
-    static let firstNote = 7
-    /// Stands for the seconds by which the wall clock was ahead, in the same way.
+    /// The line with the seconds by which the wall clock was ahead.
     private static let clock = ":clock"
 
     /// A set of kept fields: a bit for each index in ``beginnings``.

@@ -269,9 +269,10 @@ package struct Download: Sendable {
 }
 
 extension Freshness {
-    /// Until when a redirect holds; `nil` for a permanent one that says nothing.
+    /// When a redirect becomes stale; `nil` for a permanent redirect without a lifetime.
     ///
-    /// A temporary one that says nothing holds as long as a guess may: the image behind it is often fresh for a year.
+    /// A temporary redirect without a lifetime is fresh for as long as a guess may be: the image behind it is often fresh for
+    /// a year.
     fileprivate func endOfRedirect(_ status: Int) -> Timestamp? {
         // Not by the age that `Date` tells, which is right only if the agent's clock is.
         guard basis == .unsaid else { return receivedAt + max(lifetime - receivedAge.field - receivedAge.delay, .zero) }

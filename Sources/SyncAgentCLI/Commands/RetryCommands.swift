@@ -131,7 +131,7 @@ extension Configuration {
         }
         let isKnown = report.unknown.isEmpty && report.missing.isEmpty
         if output.json || report.icons > 0 || isKnown {
-            let isPaused = try await askAgent { try await $0.status() }.state == .paused
+            let isPaused = output.json ? false : try await askAgent { try await $0.status() }.state == .paused
             let sentence =
                 "\(counted(report.icons, "icon")) \(report.icons == 1 ? "is" : "are") \(participle) "
                 + (isPaused ? "once downloads are resumed: run syncagent resume." : "now.")

@@ -75,7 +75,7 @@ enum Message {
     static func endWithReader() {
         _ = startThread("reader") {
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
-            // Only a pipe or socket without a reader is told of; files and terminals are waited for in vain.
+            // The kernel reports pipes and sockets that have lost their reader; for files and terminals, this waits for good.
             while poll(&output, 1, -1) < 0, errno == EINTR {}
             if output.revents & Int16(POLLERR) != 0 { endAsReaderHasGone() }
         }

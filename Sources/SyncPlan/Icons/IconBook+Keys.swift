@@ -76,7 +76,7 @@ extension IconBook {
             || keyGroups.group(of: url).last { catalog.icons[$0]?.isReferenced == true }.map { $0 == url } ?? true
     }
 
-    /// Decides icons that may be the newest of their group now; one that waited for another one is requested.
+    /// Decides the icons of groups whose newest URL may have changed; an icon that waited for another one is requested.
     mutating func requestNewest(of urls: Set<IconURL>, in turn: inout Turn) {
         for url in urls.sorted() {
             guard let id = catalog.icons.id(of: url), catalog.icons[id].icon.isReferenced, isRequested(url) else {

@@ -118,8 +118,7 @@ extension Reconciler {
         let entries = AppEntries(list.entries)
         let record = ListRecord(
             state: .ok, source: reading.source, problems: list.problems, strays: list.unusable.count { $0.isNameless },
-            kept: StatusReport.List.Kept(of: list), isRead: true,
-            published: old?.published)
+            kept: StatusReport.List.Kept(of: list), isRead: true, published: old?.published)
         if old?.images != nil { changes.images = true }
         let diff = book.catalog.setList(name, record, entries, replacing: last)
         book.changeKeys(diff, of: name, in: &turn)

@@ -51,6 +51,17 @@ struct DownloadTests {
         return (word, Dictionary(uniqueKeysWithValues: sent.map { ($0.name, $0.value) }))
     }
 
+    /// Sends the next request, and takes the body of its answer.
+    private static func body(
+        of download: inout Download, _ fields: [(name: String, value: String)] = []
+    ) throws -> Download.Body {
+        download.begin(through: nil)
+        _ = download.fields(allowedBy: nil, now: Sample.start)
+        let step = download.answered(ResponseHead(status: 200, fields: HTTPFields(fields)), now: Sample.start)
+        let body: Download.Body? = if case .take(let body) = step { body } else { nil }
+        return try #require(body)
+    }
+
     @Test(
         "the head of an answer decides the next step of a download",
         arguments: [
@@ -97,13 +108,7 @@ struct DownloadTests {
     @Test("a whole body has as many bytes as were announced", arguments: [(4, false), (5, true), (6, false)])
     func lengths(bytes: Int, isRight: Bool) throws {
         var download = try Self.download()
-        download.begin(through: nil)
-        _ = download.fields(allowedBy: nil, now: Sample.start)
-        let head = ResponseHead(status: 200, fields: HTTPFields([("Content-Length", "5")]))
-        guard case .take(let body) = download.answered(head, now: Sample.start) else {
-            Issue.record("the image is taken")
-            return
-        }
+        let body = try Self.body(of: &download, [("Content-Length", "5")])
         let failure: FetchFailure.Code?
         do throws(FetchFailure) {
             try body.checkLength(bytes)
@@ -137,13 +142,7 @@ struct DownloadTests {
             let fields = hop.control.map { [(name: "Cache-Control", value: $0)] } ?? []
             _ = Self.exchange(&download, hop.status, [("Location", "/\(index)")] + fields)
         }
-        let head = ResponseHead(status: 200, fields: HTTPFields([Self.tag, ("Cache-Control", "max-age=31536000")]))
-        download.begin(through: nil)
-        _ = download.fields(allowedBy: nil, now: Sample.start)
-        guard case .take(let body) = download.answered(head, now: Sample.start) else {
-            Issue.record("the image is taken")
-            return
-        }
+        let body = try Self.body(of: &download, [Self.tag, ("Cache-Control", "max-age=31536000")])
         #expect(body.response.redirectLifetime == seconds.map { .seconds($0) })
         #expect(Freshness(of: body.response).end == Sample.start + .seconds(seconds ?? 31_536_000))
     }
@@ -154,13 +153,7 @@ struct DownloadTests {
     func signedRedirects(location: String, seconds: Int) throws {
         var download = try Self.download()
         _ = Self.exchange(&download, 302, [("Location", location), ("Cache-Control", "max-age=60")])
-        download.begin(through: nil)
-        _ = download.fields(allowedBy: nil, now: Sample.start)
-        let head = ResponseHead(status: 200, fields: HTTPFields([("Cache-Control", "max-age=31536000")]))
-        guard case .take(let body) = download.answered(head, now: Sample.start) else {
-            Issue.record("the image is taken")
-            return
-        }
+        let body = try Self.body(of: &download, [("Cache-Control", "max-age=31536000")])
         #expect(body.response.redirectLifetime == .seconds(seconds))
     }
 
@@ -169,15 +162,7 @@ struct DownloadTests {
         var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))
         _ = Self.exchange(&download, 302, [("Location", Self.cdn), ("Cache-Control", "no-store")])
         #expect(Self.exchange(&download, 304).step == "ask https://a.example/1.png")
-        download.begin(through: nil)
-        _ = download.fields(allowedBy: nil, now: Sample.start)
-        guard
-            case .take(let body) = download.answered(
-                ResponseHead(status: 200, fields: HTTPFields()), now: Sample.start)
-        else {
-            Issue.record("the image is taken")
-            return
-        }
+        let body = try Self.body(of: &download)
         #expect(body.response.redirectLifetime == nil)
     }
 

@@ -109,7 +109,7 @@ struct StagedImagesTests {
             let staged = [try await cache.stage("one"), try await cache.stage("two")]
             let folder = FilePath(staged[0].image.path).removingLastComponent().string
             cache.folder.remove(folder)
-            // Nobody renames a file into what is no folder, not even root.
+            // Not even root can rename a file into a path that is no folder.
             try cache.folder.write([1], to: folder, mode: .ownerReadWrite)
             guard case .refused(let reason, [], let unplaced) = await publish(staged[0], staged[1], in: cache) else {
                 Issue.record("it was published")
