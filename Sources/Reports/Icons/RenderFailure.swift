@@ -8,7 +8,8 @@ package struct RenderFailure: Codable, Hashable, Sendable {
         case unsupported = "render-unsupported"
         /// The renderer found the image damaged or too large, or crashed while reading it.
         case failed = "render-failed"
-        /// The renderer was killed (SIGKILL) during this image, or took too long; the image is retried.
+        /// The renderer was killed (SIGKILL) during this image, or took too long, or the cache folder had no place for
+        /// the result; the image is retried.
         case interrupted = "render-interrupted"
     }
 

@@ -179,6 +179,7 @@ package final class AgentLoop: Sendable {
         if !plan.isStopping { journal?.append([.agentStopping], at: AgentClock.wallTime) }
         background.yield(.task(.remember(plan.drainMemoChanges())))
         await effects.shutDownDownloads()
+        await effects.discard(plan.stagedFiles)
         mailbox.finish()
         let report = plan.status
         feed.end()

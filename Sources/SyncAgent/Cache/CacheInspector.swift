@@ -67,6 +67,9 @@ package actor CacheInspector {
             let found = try restore(expected, images)
             shape = folder.shape
             adopted = nil
+            if let refusal = found.refusal {
+                logger.error("cannot correct names in the cache folder", metadata: ["reason": "\(refusal)"])
+            }
             if let summary = found.summary {
                 logger.error("cache files missing or replaced: restoring them", metadata: ["lost": "\(summary)"])
             }
@@ -138,6 +141,7 @@ package actor CacheInspector {
             throw error
         }
         found.lostImages = search.lost
+        found.refusal = search.refusal.map { "\($0)" }
         found.restoredNames = restored.count
         if !restored.isEmpty { try barrier.pass(files: restored) }
         if found.lacksManifest, found.lostDocuments.isEmpty, found.lostImages.isEmpty, try putInForce(expected) {

@@ -14,6 +14,8 @@ struct FolderSearch {
     private let doubtful: Set<Digest>
     /// The images that are missing under all of their names.
     private(set) var lost: Set<Digest> = []
+    /// Why a name could not be corrected.
+    private(set) var refusal: FileError?
     /// The inode of the image of each naming; 0 where it was not found.
     ///
     /// By digest, an image would take 100 bytes.
@@ -141,12 +143,11 @@ struct FolderSearch {
 
     /// Checks that each URL's name leads to its image, after the search for them, and corrects it.
     ///
-    /// - Throws: ``FileError`` if something could not be inspected or corrected.
+    /// - Throws: ``FileError`` if something could not be inspected.
     mutating func findNames(
         of images: CacheExpectation.Namings, temporary: String, _ restored: inout [String]
     ) throws(FileError) {
         let digests = images.indices.map { index in images.url(at: index).map { Digest.of($0.text) } }
-        var failure: FileError?
         for (fan, expected) in Self.fans(digests) {
             let fan = "\(CacheLayout.byURL)/\(fan)"
             var others = try listing(of: fan)
@@ -161,12 +162,11 @@ struct FolderSearch {
                     restored.append(name)
                 } catch {
                     // Go on, so that the others are corrected.
-                    failure = error
+                    refusal = refusal ?? error
                 }
             }
             remove(others.keys, from: fan)
         }
-        if let failure { throw failure }
     }
 
     private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {

@@ -38,8 +38,8 @@ struct EventRing: Sendable {
 
     /// The highest valid number in a file: a line with a higher one was not written by an agent.
     ///
-    /// A reservation can have higher ones, so that numbers go on even after this one.
-    static let highest = 999_999_999_999_999
+    /// A reservation can have higher ones, so that numbers go on even after this one, and can be read.
+    static let highest = 999_999_999_999
     static let mostDigits = 15
 
     mutating func begin(slot: Int, first: Int, bytes: Int) {

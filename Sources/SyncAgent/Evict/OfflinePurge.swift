@@ -128,7 +128,8 @@ package enum OfflinePurge {
             switch await Publisher(folder, staged: StagedImages(), thread: thread).publish(publication) {
             case .published(_, _, let doubt): doubt
             case .noRoom(let shortage, _, _): shortage.reason
-            case .failed(let reason, _), .refused(let reason, _, _): reason
+            case .failed(let reason, _): reason
+            case .refused(let refusal): refusal.reason
             }
         if let doubt { throw PurgeError(cache: folder.path, reason: doubt) }
     }

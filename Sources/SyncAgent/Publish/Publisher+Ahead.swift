@@ -50,6 +50,7 @@ extension Publisher {
 
     /// Gives up a staged image, and returns the path of its file; `nil` if it has no file of its own.
     func drop(_ name: String) -> String? {
+        kept.remove(name)
         switch staged.remove(name) {
         case .memory: return nil
         case .staging: return StagingPath.of(name)

@@ -31,8 +31,12 @@ package actor Publisher {
     nonisolated func probe(_ answer: Milestone) { thread.run(answer.reach) }
 
     private var names: [ListName] = []
-    /// The images that the publication under way could not place, and those that replaced damaged files.
-    private var (unplaced, replaced) = (Set<String>(), Set<String>())
+    /// What the folder has refused of the publication under way.
+    private var refusal = PublicationResult.Refusal()
+    /// The images of the publication under way that replaced damaged files.
+    private var replaced: Set<String> = []
+    /// The images that waited while the folder refused something: their files are read again.
+    var kept: Set<String> = []
 
     /// Publishes a generation.
     ///
@@ -43,13 +47,13 @@ package actor Publisher {
     package func publish(_ publication: Publication) -> PublicationResult {
         let texts = publication.documents.map(\.text)
         if let shortage = shortage(for: publication, texts) { return shortage }
-        (unplaced, replaced) = ([], [])
+        (refusal, replaced) = (PublicationResult.Refusal(), [])
         let failedFlush = folder.clearFailedFlush()
         do throws(FileError) {
             if let failedFlush { throw failedFlush }
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 try undoFailed()
-                if let flaw = try flaw(of: publication) { return .refused(reason: flaw) }
+                if let flaw = try flaw(of: publication) { return .refused(PublicationResult.Refusal(reason: flaw)) }
                 return try publish(publication, texts)
             }
         } catch {
@@ -63,8 +67,12 @@ package actor Publisher {
             staged.keepPlaced(publication.moves)
             let lost = publication.staged.filter { replaced.contains($0.name) || isLost($0) }.map(\.name)
             undoAll(removing: lost.compactMap(drop))
-            if restoreTree(after: error) { unplaced = [] }
-            return .refused(reason: "\(error)", lost: Set(lost), unplaced: unplaced.subtracting(lost))
+            if restoreTree(after: error) { refusal = PublicationResult.Refusal() }
+            refusal.reason = "\(error)"
+            refusal.lost = Set(lost)
+            refusal.unplaced.subtract(lost)
+            kept.formUnion(publication.staged.lazy.map(\.name).filter { [lost = refusal.lost] in !lost.contains($0) })
+            return .refused(refusal)
         }
     }
 
@@ -135,10 +143,10 @@ package actor Publisher {
     private func publish(_ publication: Publication, _ texts: [[UInt8]]) throws(FileError) -> PublicationResult {
         // The file of a discarded image may differ from the file at its final name.
         let named = staged.handOver(to: publication)
-        try each(publication.moves, place) { unplaced.insert($0.name) }
+        try each(publication.moves, place) { refusal.unplaced.insert($0.name) }
         let moved = Set(publication.moves.map(\.image.sha256))
         let others = publication.discards.filter { !moved.contains($0.image.sha256) }
-        try each(others, replaceDamaged) { unplaced.insert($0.name) }
+        try each(others, replaceDamaged) { refusal.unplaced.insert($0.name) }
         var manifest = Manifest(
             generation: publication.generation, published: publication.published, lists: publication.kept)
         var written = WrittenBytes()
@@ -164,19 +172,13 @@ package actor Publisher {
 
         try barrier.pass(files: staged.placed)
 
-        var unnamed: Set<String> = []
-        defer {
-            if !unnamed.isEmpty {
-                unplaced.formUnion(publication.staged.lazy.filter { unnamed.contains($0.image.path) }.map(\.name))
-            }
-        }
         try each(CacheLayout.inOrder(publication.links, \.url)) { (name, link) throws(FileError) in
             let isThere = named.contains(link.url)
             try set(link, at: name, isThere: isThere)
             // The hand-over has recorded the change.
             if !isThere { staged.record(.restore(link.url, before: link.before)) }
         } failed: { _, link in
-            unnamed.insert(link.path)
+            refusal.unnamed.insert(link.url)
         }
         if isFirst {
             try folder.rename(Self.first, to: CacheLayout.manifest)
@@ -185,8 +187,9 @@ package actor Publisher {
         }
         // Readers see the new manifest now: nothing that it names may be rolled back.
         staged.replaceUndos(by: [])
-        for image in publication.staged where staged.remove(image.name) == .staging {
-            folder.remove(StagingPath.of(image.name))
+        for image in publication.staged {
+            kept.remove(image.name)
+            if staged.remove(image.name) == .staging { folder.remove(StagingPath.of(image.name)) }
         }
         staged.forgetMoved()
         do throws(FileError) {
@@ -225,7 +228,8 @@ package actor Publisher {
         switch staged.place(of: image.name) {
         case .staging:
             let file = StagingPath.of(image.name)
-            if try folder.entry(file) != nil, try !folder.isPlausible(image.image, at: file) {
+            if try folder.entry(file) != nil, try !isIntact(image, at: file) {
+                folder.remove(file)
                 throw folder.failure("use the damaged file", file, .ioError)
             }
             try folder.rename(file, to: name)
@@ -234,7 +238,7 @@ package actor Publisher {
             folder.remove(file)
         case .memory(let bytes): try replace(name, by: bytes)
         case .ahead(let path, _):
-            guard try folder.isPlausible(image.image, at: name) else {
+            guard try isIntact(image, at: name) else {
                 folder.remove(name)
                 throw folder.failure("find", name, .noSuchFileOrDirectory)
             }
@@ -243,6 +247,16 @@ package actor Publisher {
             staged.record(.remove(name))
         }
         staged.placed(image)
+    }
+
+    /// Whether the file of a staged image is as it was written; it is read only if it has waited for long.
+    private func isIntact(_ image: StagedImage, at name: String) throws(FileError) -> Bool {
+        guard kept.contains(image.name) else { return try folder.isPlausible(image.image, at: name) }
+        switch Verification.flaw(of: image.image, at: name, in: folder) {
+        case nil: return true
+        case .missing, .wrong: return false
+        case .unreadable(let error): throw error
+        }
     }
 
     /// Replaces the image's file with the download, if the file is missing or damaged.

@@ -29,6 +29,8 @@ struct CacheChecks: Sendable {
     /// Whether the next inspection must be complete, whatever triggers it.
     private var isCompleteDue = false
     private(set) var isSearched = false
+    /// Why names cannot be corrected, as far as known; until they are, each inspection is complete.
+    private(set) var refusal: String?
     private var doubtful: Set<Digest> = []
     /// The time and summary of the last repair.
     private(set) var lastRepair: String?
@@ -81,7 +83,7 @@ struct CacheChecks: Sendable {
     }
 
     mutating func begin() -> Order {
-        let isComplete = look == .due(isComplete: true) || isCompleteDue
+        let isComplete = look == .due(isComplete: true) || isCompleteDue || refusal != nil
         let order = Order(
             isComplete: isComplete,
             // A publication checks the images that it needs itself, so an inspection before it takes no sample.
@@ -105,7 +107,7 @@ struct CacheChecks: Sendable {
             return false
         }
         look = .current
-        if isComplete { (isSearched, doubtful) = (true, []) }
+        if isComplete { (isSearched, doubtful, refusal) = (true, [], found.refusal) }
         if let summary = found.summary { lastRepair = "\(now): \(summary)" }
         return true
     }

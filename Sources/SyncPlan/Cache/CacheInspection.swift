@@ -75,6 +75,8 @@ package struct CacheInspection: Equatable, Sendable {
     package var lacksRenditionNames = false
     /// The content of another folder that is now at the path; `nil` if the folder is the same, or has no generations.
     package var adopted: AdoptedCache?
+    /// The reason why some names could not be corrected, as a sentence.
+    package var refusal: String?
     /// The reason why the folder could not be repaired, as a sentence; nothing can be published then.
     package var trouble: String?
 

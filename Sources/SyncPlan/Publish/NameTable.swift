@@ -71,7 +71,7 @@ struct NameTable: Sendable {
     mutating func begin(with contents: PublicationContents, in catalog: inout Catalog) -> [Publication.Link] {
         var links: [Publication.Link] = []
         hasDamage = names.values.contains(where: \.isDamaged)
-        for (icon, name) in names where name.isOpen {
+        for (icon, name) in names where name.isOpen && contents.unnamed[icon] == nil {
             if let id = catalog.icons.id(of: icon), contents.stagedIcons.contains(id) { continue }
             let (record, shown) = (catalog.icons[icon], catalog.shownImage(for: icon))
             if !name.isDamaged, shown == nil || shown == name.image {
@@ -81,8 +81,7 @@ struct NameTable: Sendable {
             }
             guard let record, record.isReferenced, let shown else { continue }
             let isPublished = catalog.icons.id(named: icon) != nil
-            let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
-            guard isPublished || lists.contains(where: contents.lists.contains) else { continue }
+            guard isPublished || catalog.lists(showing: icon).contains(where: contents.lists.contains) else { continue }
             // If the publication fails, a name that a document refers to must not be removed.
             let before = name.image ?? (isPublished ? record.image : nil)
             let path = catalog.images.image(shown).path

@@ -48,9 +48,24 @@ package enum PublicationResult: Sendable {
     /// Nothing of the generation is left on disk; the previous one stays in force, and all images that are not published
     /// are lost.
     case failed(reason: String, isOutOfSpace: Bool = false)
-    /// As ``failed(reason:isOutOfSpace:)``, but the images stay staged, except those with these names in `staging/` that are
-    /// `lost`. The cache folder has no place for the `unplaced` ones.
-    case refused(reason: String, lost: Set<String> = [], unplaced: Set<String> = [])
+    /// As ``failed(reason:isOutOfSpace:)``, but the images stay staged, except the lost ones.
+    case refused(Refusal)
+
+    package struct Refusal: Sendable {
+        package var reason: String
+        /// The images, by their names in `staging/`, whose files are missing or damaged.
+        package var lost: Set<String> = []
+        /// The images for which the cache folder has no place.
+        package var unplaced: Set<String> = []
+        /// The URLs for whose `by-url/` names it has no place.
+        package var unnamed: Set<IconURL> = []
+
+        package init(
+            reason: String = "", lost: Set<String> = [], unplaced: Set<String> = [], unnamed: Set<IconURL> = []
+        ) {
+            (self.reason, self.lost, self.unplaced, self.unnamed) = (reason, lost, unplaced, unnamed)
+        }
+    }
 }
 
 package struct WrittenBytes: Equatable, Sendable {

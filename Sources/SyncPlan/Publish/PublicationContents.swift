@@ -19,6 +19,10 @@ struct PublicationContents {
     private var held: Set<IconID> = []
     /// The icons whose images the cache folder refused a moment ago.
     private let leftOut: Set<IconID>
+    /// The names that it refused a moment ago, with the lists that wait for them.
+    let unnamed: [IconURL: Set<ListName>]
+    /// The due lists that wait for them.
+    let postponed: Set<ListName>
     private let now: Timestamp
 
     init(
@@ -26,8 +30,11 @@ struct PublicationContents {
         during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) {
         self.now = now
-        leftOut = plan.nextPlacing <= now ? [] : plan.unplaced
-        lists = plan.window.lists(dueAt: now, during: traffic)
+        (leftOut, unnamed) = plan.nextPlacing <= now ? ([], [:]) : (plan.unplaced, plan.unnamed)
+        let due = plan.window.lists(dueAt: now, during: traffic)
+        let waiting = Set(unnamed.values.joined())
+        postponed = waiting.intersection(due)
+        lists = due.subtracting(postponed)
         guard !plan.staged.isEmpty else { return }
         var found = Self.staged(of: lists, plan, catalog)
         var rest = found
@@ -36,7 +43,9 @@ struct PublicationContents {
             let rewritten = plan.rewritten.subtracting(lists)
             for id in rest {
                 for other in Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
-                where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic) {
+                where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic)
+                    && !waiting.contains(other)
+                {
                     lists.insert(other)
                     added.insert(other)
                 }

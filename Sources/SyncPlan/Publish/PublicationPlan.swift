@@ -37,13 +37,18 @@ struct PublicationPlan: Sendable {
     var staged: Set<IconID> = []
     /// The waiting icons whose images the cache folder refused; they do not hold up the others.
     private(set) var unplaced: Set<IconID> = []
-    /// When the refused images are tried again.
+    /// The URLs without a staged image whose `by-url/` names it refused, each with the lists that wait for the name.
+    private(set) var unnamed: [IconURL: Set<ListName>] = [:]
+    /// When the refused images and names are tried again.
     private(set) var nextPlacing = Timestamp.distantPast
+    /// Why the cache folder refused them.
     private var refusal: String?
     private var refusals = 0
+    /// Why present `by-url/` names cannot be corrected; they hold up no publication.
+    var nameRefusal: String?
     private(set) var inFlight: InFlight?
     /// The reason why the last publication failed or may not be durable; `nil` if it is durable.
-    private(set) var failure: String?
+    private(set) var trouble: String?
     /// Whether a power failure may lose the newest manifest; until it is durable, nothing that older ones name is
     /// evicted.
     private(set) var isInDoubt = false
@@ -83,6 +88,16 @@ struct PublicationPlan: Sendable {
         damaged.remove(list)
         return wasDeferred
     }
+
+    // MARK: Failures
+
+    /// Why not all that waits is published durably: the ``trouble``, or what the cache folder refuses.
+    var failure: String? { trouble ?? refusal ?? nameRefusal }
+    /// Whether the cache folder refuses images or names; the others are published without them.
+    var isRefused: Bool { !unplaced.isEmpty || !unnamed.isEmpty || nameRefusal != nil }
+
+    /// Why an icon's staged image is not published; `nil` if nothing is wrong.
+    func failure(of id: IconID?) -> String? { trouble ?? (id.map(unplaced.contains) == true ? refusal : nil) }
 
     mutating func unstage(_ id: IconID) {
         staged.remove(id)
@@ -213,6 +228,8 @@ struct PublicationPlan: Sendable {
     ) -> Publication? {
         let contents = PublicationContents(self, catalog, ledger, during: traffic, at: now)
         let lists = contents.lists
+        if contents.unnamed.isEmpty { unnamed = [:] }
+        for list in contents.postponed { window.postpone(list, to: traffic == .ending ? nil : nextPlacing) }
         let changesManifest = window.isManifestChanged
         window.begin(lists)
         guard changesManifest || !lists.isEmpty else { return nil }
@@ -251,8 +268,8 @@ struct PublicationPlan: Sendable {
         _ done: InFlight, _ manifest: Manifest, written: WrittenBytes, doubt: String?, at now: Timestamp
     ) {
         lastBeat = now
-        if unplaced.isEmpty { (refusal, refusals) = (nil, 0) }
-        failure = doubt ?? refusal
+        if unplaced.isEmpty, unnamed.isEmpty { (refusal, refusals) = (nil, 0) }
+        trouble = doubt
         isInDoubt = doubt != nil
         window.finish(
             at: now, cost: now - done.begun, documents: written.documents, manifestBytes: written.manifest,
@@ -267,23 +284,27 @@ struct PublicationPlan: Sendable {
 
     /// Handles a failed publication, which left nothing on disk.
     mutating func fail(_ done: InFlight, because reason: String, in catalog: Catalog, at now: Timestamp) {
-        failure = reason
+        trouble = reason
         rewritten.formUnion(done.lists)
         damaged.formUnion(done.mended.filter { catalog.lists[$0] != nil })
         window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
     }
 
-    /// Leaves icons out of publications for 5 s, or up to a minute if their images are refused again.
-    mutating func leaveOut(_ icons: Set<IconID>, because reason: String, at now: Timestamp) {
-        guard !icons.isEmpty else { return }
+    /// Leaves icons, and lists that need refused names, out of publications for 5 s, or up to a minute if these are
+    /// refused again.
+    mutating func leaveOut(
+        _ icons: Set<IconID>, _ names: [IconURL: Set<ListName>], because reason: String, at now: Timestamp
+    ) {
+        guard !icons.isEmpty || !names.isEmpty else { return }
         refusal = reason
         nextPlacing = now + min(.seconds(5) * (1 << min(refusals, 4)), .seconds(60))
         refusals += 1
         unplaced.formUnion(icons)
+        unnamed.merge(names) { $1 }
     }
 
     mutating func fail(because reason: String, at now: Timestamp) {
-        failure = reason
+        trouble = reason
         window.fail([], at: now)
     }
 

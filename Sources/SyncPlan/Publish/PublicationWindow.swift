@@ -60,6 +60,12 @@ struct PublicationWindow: Sendable {
         for traffic in Traffic.allCases { trackDue(of: list, since: now, during: traffic) }
     }
 
+    /// Has a changed list wait until this time; `nil` drops the change.
+    mutating func postpone(_ list: ListName, to time: Timestamp?) {
+        changes[list] = time
+        findFirstDue()
+    }
+
     mutating func markChanged(at now: Timestamp) {
         if manifestChange == nil { manifestChange = now }
     }

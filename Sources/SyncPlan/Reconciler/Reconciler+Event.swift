@@ -97,8 +97,12 @@ extension Reconciler {
             for url in urls { book.downloads.queue.raise(url) }
             if book.sources.hasWaiting { book.sources.pollNow(at: turn.now) }
             // The cause of a failed publication may be gone, and a user waits for the result.
-            if !book.publishing.unplaced.isEmpty { book.markStagedLists() }
-            book.publishing.retry(at: turn.now)
+            if urls.isEmpty || urls.contains(where: isRefused) {
+                if !book.publishing.unplaced.isEmpty { book.markStagedLists() }
+                book.publishing.retry(at: turn.now)
+            } else {
+                book.publishing.window.retry(at: turn.now)
+            }
         case .configured(let settings, let needRestart):
             configurationError = nil
             folder.configure(settings.lists)

@@ -30,31 +30,60 @@ extension Reconciler {
             }
             turn.discard(book.renditions.failPublication())
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
-        case .refused(let reason, let lost, let unplaced):
+        case .refused(let refusal):
             endWithoutManifest()
-            book.publishing.fail(done, because: reason, in: book.catalog, at: turn.now)
             // A file that it relied on may be missing.
             cache.suspect(isComplete: true)
-            var leftOut: Set<IconID> = []
-            for id in done.staged {
-                guard let staged = book.catalog.icons[id].icon.staged else { continue }
-                if lost.contains(staged.name) {
-                    book.drop(staged, of: id, because: reason, isOutOfSpace: false, in: &turn)
-                } else if unplaced.contains(staged.name) {
-                    leftOut.insert(id)
-                }
+            keepImages(of: done, after: refusal)
+            if !leaveOut(refusal, of: done) {
+                book.publishing.fail(done, because: refusal.reason, in: book.catalog, at: turn.now)
             }
-            stageAgain(done)
-            leftOut.formIntersection(book.publishing.staged)
-            book.publishing.leaveOut(leftOut, because: reason, at: turn.now)
-            let unstaged = book.renditions.failPublication(losing: lost.union(unplaced))
-            turn.discard(unstaged.filter { !lost.contains($0.name) })
+            turn.discard(book.renditions.abortPublication())
         }
     }
 
     private mutating func endWithoutManifest() {
         book.keepPublished(among: [], in: &turn)
         book.catalog.names.end(published: nil, in: &book.catalog.images)
+    }
+
+    /// Stages the images of a refused publication again, except the lost ones.
+    private mutating func keepImages(of done: PublicationPlan.InFlight, after refusal: PublicationResult.Refusal) {
+        if case let lost = refusal.lost, !lost.isEmpty {
+            for id in done.staged {
+                guard let staged = book.catalog.icons[id].icon.staged, lost.contains(staged.name) else { continue }
+                book.drop(staged, of: id, because: refusal.reason, isOutOfSpace: false, in: &turn)
+            }
+            let unstaged = book.renditions.failPublication(losing: lost).staged
+            turn.discard(unstaged.filter { !lost.contains($0.name) })
+        }
+        stageAgain(done)
+    }
+
+    /// Has the next publication go without what the cache folder refuses; returns whether that is known.
+    private mutating func leaveOut(
+        _ refusal: PublicationResult.Refusal, of done: PublicationPlan.InFlight
+    ) -> Bool {
+        guard !refusal.unplaced.isEmpty || !refusal.unnamed.isEmpty else { return false }
+        let unnamed = Set(refusal.unnamed.compactMap(book.catalog.icons.id(of:)))
+        let icons = done.stagedIcons.filter { id in
+            guard book.publishing.staged.contains(id), let staged = book.catalog.icons[id].icon.staged else {
+                return false
+            }
+            return unnamed.contains(id) || refusal.unplaced.contains(staged.name)
+        }
+        // A name without a new image comes together with the documents that need it.
+        var names: [IconURL: Set<ListName>] = [:]
+        for url in refusal.unnamed where book.catalog.icons.id(of: url).map(done.stagedIcons.contains) != true {
+            names[url] = Set(book.catalog.lists(showing: url))
+        }
+        let renditions = book.renditions.refusePublication(of: refusal.unplaced, because: refusal.reason, at: turn.now)
+        turn.discard(renditions)
+        book.markChangedFailures(in: &turn)
+        guard !icons.isEmpty || !names.isEmpty || !renditions.isEmpty else { return false }
+        book.publishing.restore(done, in: book.catalog, at: turn.now)
+        book.publishing.leaveOut(icons, names, because: refusal.reason, at: turn.now)
+        return true
     }
 
     private mutating func finish(
@@ -64,7 +93,7 @@ extension Reconciler {
         turn.emit(
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
-                endsFailure: book.publishing.failure != nil && book.publishing.unplaced.isEmpty))
+                endsFailure: book.publishing.failure != nil && !book.publishing.isRefused))
         let urls = book.catalog.names.names.isEmpty ? [] : done.staged.map { book.catalog.icons.url(of: $0) }
         book.catalog.names.end(published: urls, in: &book.catalog.images)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)

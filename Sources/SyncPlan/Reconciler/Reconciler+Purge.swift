@@ -71,7 +71,7 @@ extension Reconciler {
             useStore()
             advancePurge()
         case .removing:
-            if book.publishing.failure != nil { return endPurge(publicationFailure) }
+            if book.publishing.trouble != nil { return endPurge(publicationFailure) }
             if isStopping { return endPurge(PurgeReport(.failed, reason: "the agent is stopping")) }
             if let lastingDoubt { return endPurge(PurgeReport(.failed, reason: Self.suspension(lastingDoubt))) }
             guard mayEvict, book.retention.isSettled(in: book.catalog, at: turn.now) else { return }

@@ -186,8 +186,14 @@ package struct Reconciler: Sendable {
     ///
     /// A run with `--once` tries three times: images downloaded after the last failure would be lost.
     private var hasGivenUpPublishing: Bool {
-        book.publishing.failure != nil
+        book.publishing.trouble != nil
             && (isStopping || !book.downloads.triesOnce || book.publishing.window.failures >= 3)
+    }
+
+    /// The names of the images that no generation has, which a later run downloads or renders again.
+    package var stagedFiles: [String] {
+        book.publishing.staged.compactMap { book.catalog.icons[$0].icon.staged?.name }
+            + book.renditions.staged.waitingImages.map(\.name)
     }
 
     package var isDownloading: Bool { book.downloads.queue.activeCount > 0 }
@@ -207,7 +213,7 @@ package struct Reconciler: Sendable {
     /// The reason why eviction is suspended, unless it ends when new lists have been read.
     var lastingDoubt: String? {
         if let unavailable = folder.unavailable { return unavailable }
-        if let failure = book.publishing.failure, book.publishing.isInDoubt {
+        if let failure = book.publishing.trouble, book.publishing.isInDoubt {
             return "the newest manifest may not be durable (\(failure))"
         }
         return folder.doubt.flatMap { $0.isPassing ? nil : $0.reason }

@@ -133,7 +133,7 @@ extension IconBook {
         if renditions.isOn || renditionNames.mayBeThere { renditionNames.reviewAll() }
     }
 
-    private mutating func markChangedFailures(in turn: inout Turn) {
+    mutating func markChangedFailures(in turn: inout Turn) {
         let changed = renditions.records.drainChangedFailures()
         if !changed.isEmpty { turn.memos.mark(renditionsOf: changed, at: turn.now) }
     }

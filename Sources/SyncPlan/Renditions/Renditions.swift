@@ -11,7 +11,8 @@ import Reports
 /// A rendition follows from its original, its size, and the rules. It is published and evicted like an image; missing
 /// renditions are made again.
 struct Renditions: Sendable {
-    /// The longest time until an image is rendered again after its renderer was killed or took too long.
+    /// The longest time until an image is rendered again after its renderer was killed or took too long, or the cache
+    /// folder had no place for a rendition.
     private static let interruptionDelay: Duration = .seconds(3600)
     /// How long renditions wait for others before documents name them.
     private static let gathering: Duration = .seconds(10)
@@ -158,11 +159,27 @@ struct Renditions: Sendable {
     /// Forgets the renditions of a failed publication; returns what else was staged, and is no longer wanted.
     mutating func failPublication() -> [StagedImage] { forget(staged.failPublication()).staged }
 
-    /// Stages the renditions of a failed publication again except for these files, which are made again; returns what is
-    /// not staged any more.
-    mutating func failPublication(losing files: Set<String>) -> [StagedImage] {
+    /// Forgets the renditions of a failed publication that are in these files; returns their originals, and what was
+    /// staged.
+    mutating func failPublication(losing files: Set<String>) -> (originals: Set<Digest>, staged: [StagedImage]) {
         let lost = staged.failPublication(losing: files)
-        return lost + forget(Set(lost.map(\.image.sha256))).staged + abortPublication()
+        let forgotten = forget(Set(lost.map(\.image.sha256)))
+        return (forgotten.originals, lost + forgotten.staged)
+    }
+
+    /// Records that the cache folder has no place for renditions of a publication, which are tried again later; returns
+    /// what was staged.
+    mutating func refusePublication(
+        of files: Set<String>, because reason: String, at now: Timestamp
+    ) -> [StagedImage] {
+        let refused = failPublication(losing: files)
+        for original in refused.originals { fail(original, with: RenderFailure(.interrupted, reason), at: now) }
+        return refused.staged
+    }
+
+    private mutating func fail(_ original: Digest, with failure: RenderFailure, at now: Timestamp) {
+        records.fail(original, with: failure)
+        if failure.code.known == .interrupted, interruptionEnd == nil { interruptionEnd = now + Self.interruptionDelay }
     }
 
     /// Stages the renditions of an aborted publication again; returns those that are no longer wanted.
@@ -300,10 +317,7 @@ struct Renditions: Sendable {
                     lagging.formUnion(original.lists)
                     replaces = true
                 }
-                records.fail(digest, with: failure)
-                if failure.code.known == .interrupted, interruptionEnd == nil {
-                    interruptionEnd = now + Self.interruptionDelay
-                }
+                fail(digest, with: failure, at: now)
                 outcome.failures.append((original.url, failure))
             case .damaged: outcome.damaged.insert(digest)
             }

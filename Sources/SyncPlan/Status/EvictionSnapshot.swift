@@ -111,7 +111,7 @@ extension Reconciler {
 
     /// Why the newest lists cannot be published, as a clause; `nil` if they can be.
     private var publicationObstacle: String? {
-        book.publishing.failure ?? (book.publishing.window.deferred.isEmpty ? nil : book.space.reason)
+        book.publishing.trouble ?? (book.publishing.window.deferred.isEmpty ? nil : book.space.reason)
     }
 
     /// Whether everything that can be evicted now has been removed.

@@ -84,7 +84,8 @@ extension Reconciler {
         switch icon.phase {
         case .fetching: return []
         case .staged:
-            return book.publishing.failure.map { [IconReport.Hold(code: "publication-failed", reason: $0)] } ?? []
+            let failure = book.publishing.failure(of: book.catalog.icons.id(of: url))
+            return failure.map { [IconReport.Hold(code: "publication-failed", reason: $0)] } ?? []
         case .queued, .blocked: isWanted = true
         case .idle: isWanted = icon.image == nil || icon.failure != nil
         }

@@ -27,12 +27,12 @@ extension Reconciler {
         // A publication of other lists that failed leaves these published, unless it is unknown which files are on
         // disk.
         let isCertain = isPublished && cache.isKnown && !book.publishing.isInDoubt
-        let failure = names.isEmpty || !isCertain ? book.publishing.failure : nil
+        let failure = names.isEmpty ? book.publishing.failure : isCertain ? nil : failure(of: names)
         report.error = folder.unavailable ?? failure ?? deferred
         report.lists = lists.count
         report.publishedLists = lists.count(where: isUpToDate)
         report.downloadedBytes = book.downloads.receivedBytes
-        if icons.pending > 0 { report.hold = syncHold(icons) }
+        if icons.pending > 0 { report.hold = syncHold(icons, names) }
         report.isDone =
             folder.isScanned && !isPurging
             && (folder.unavailable != nil || failure != nil && isStoreIdle
@@ -40,13 +40,26 @@ extension Reconciler {
         return report
     }
 
-    private func syncHold(_ icons: IconCounts) -> String? {
+    private func syncHold(_ icons: IconCounts, _ names: [ListName]) -> String? {
         if book.downloads.isPaused { return "downloads are paused" }
-        if let reason = book.space.reason ?? book.publishing.failure { return reason }
+        if let reason = book.space.reason ?? failure(of: names) { return reason }
         guard book.downloads.queue.activeCount + book.downloads.queue.readyCount == 0 else { return nil }
         if book.sources.hasWaiting { return book.sources.reasonToWait(images: icons.pending) }
         guard book.downloads.queue.heldCount > 0 else { return nil }
         return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait"
+    }
+
+    /// Why changes of these lists, or of any, are not published; `nil` if only other lists have something that is refused.
+    private func failure(of names: [ListName]) -> String? {
+        let isConcerned =
+            names.isEmpty
+            || book.publishing.unplaced.contains { book.catalog.icons[$0].icon.lists.contains(where: names.contains) }
+        return isConcerned ? book.publishing.failure : book.publishing.trouble
+    }
+
+    /// Whether the cache folder refuses the image of an icon.
+    func isRefused(_ url: IconURL) -> Bool {
+        book.catalog.icons.id(of: url).map(book.publishing.unplaced.contains) ?? false
     }
 
     private func isUpToDate(_ list: ListName) -> Bool { book.publishing.isUpToDate(list, in: book.catalog) }
@@ -70,7 +83,7 @@ extension Reconciler {
         case .blocked: false
         case .queued(_, let origin): book.mayDownload && !book.downloads.queue.isHeld(origin: origin)
         case .fetching: true
-        case .staged: book.publishing.failure == nil
+        case .staged: book.publishing.failure(of: book.catalog.icons.id(of: url)) == nil
         }
     }
 
@@ -83,6 +96,6 @@ extension Reconciler {
 
     package var pinReport: PinReport {
         PinReport(
-            pins: pins, isPublished: arePinsPublished && !book.publishing.isInDoubt, error: book.publishing.failure)
+            pins: pins, isPublished: arePinsPublished && !book.publishing.isInDoubt, error: book.publishing.trouble)
     }
 }

@@ -29,9 +29,9 @@ extension PublicationCycle {
             // It made no difference, or it was said what is left to be done.
             if !fault.isNamed(in: faulty.messages) { problems += try differences(from: end, in: after) }
         case (.error, 1), (.error, 73), (.error, 78):
-            // A publication that failed has left nothing but images for the next one, which the next start removes.
+            // A publication that failed has left nothing.
             if faulty.code == 1, after.generation == start.generation {
-                problems += Set(try after.strays()).subtracting(older).filter { !$0.starts(with: "icons/") }
+                problems += Set(try after.strays()).subtracting(older)
             }
             if !fault.isNamed(in: faulty.messages) { problems.append("it is not said: \(faulty.messages)") }
         default:

@@ -107,3 +107,8 @@ struct CacheFixture {
         Set(try folder.names(in: name).map(\.name))
     }
 }
+
+extension PublicationResult {
+    /// What was refused; `nil` for another result.
+    var refusal: Refusal? { if case .refused(let refusal) = self { refusal } else { nil } }
+}

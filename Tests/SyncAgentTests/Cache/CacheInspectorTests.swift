@@ -135,6 +135,21 @@ struct CacheInspectorTests {
         }
     }
 
+    @Test("a name that cannot be corrected is told, and neither holds up the others nor a publication")
+    func refusedName() async throws {
+        try await withCache { cache, inspector, expected in
+            let names = [Self.a, Self.b].map(CacheLayout.byURL)
+            for name in names { cache.folder.remove(name) }
+            try cache.folder.makeFolder(names[0], mode: .ownerReadWriteExecute)
+            try cache.folder.write("text".utf8, to: names[0] + "/file", mode: .ownerReadWrite)
+            let found = await inspector.inspect(expected)
+            #expect(found.refusal?.contains(names[0]) == true && found.trouble == nil && found.lostImages.isEmpty)
+            #expect(found.restoredNames == 1 && cache.exists(names[1]))
+            cache.folder.remove(names[0] + "/file")
+            #expect(await inspector.inspect(expected).refusal == nil)
+        }
+    }
+
     @Test("files that cannot be inspected are not lost: the inspection is repeated later")
     func unreadable() async throws {
         try await withCache { cache, inspector, expected in

@@ -50,11 +50,8 @@ struct PublisherTests {
             publication.moves = [
                 try await cache.stage("two"), StagedImage(name: "none", image: try await cache.stage("three").image),
             ]
-            guard case .refused(let reason, let lost, _) = await cache.publisher.publish(publication) else {
-                Issue.record("it was published")
-                return
-            }
-            #expect(reason.contains("staging/none") && lost == ["none"])
+            let refusal = try #require(await cache.publisher.publish(publication).refusal)
+            #expect(refusal.reason.contains("staging/none") && refusal.lost == ["none"])
             // It waits there for the next publication.
             #expect(cache.exists(CacheLayout.image(.of("two"), suffix: "png")))
             #expect(!cache.exists("generations/2.json"))
@@ -76,11 +73,8 @@ struct PublisherTests {
                 ("http://a/1", publication.moves[0].image.path, before: CacheLayout.image(.of("one"), suffix: "png")),
                 ("http://a/2", publication.moves[1].image.path, before: nil),
             ]
-            guard case .refused(let reason, let lost, _) = await cache.publisher.publish(publication) else {
-                Issue.record("it was published")
-                return
-            }
-            #expect(reason.contains("Directory not empty") && lost.isEmpty)
+            let refusal = try #require(await cache.publisher.publish(publication).refusal)
+            #expect(refusal.reason.contains("Directory not empty") && refusal.lost.isEmpty)
             #expect(try FileBytes.read(path.appending(CacheLayout.byURL("http://a/1"))) == Array("one".utf8))
             #expect(!cache.exists(CacheLayout.byURL("http://a/2")))
             for word in ["two", "three"] { #expect(cache.exists(CacheLayout.image(.of(word), suffix: "png"))) }
@@ -98,11 +92,8 @@ struct PublisherTests {
             try cache.folder.makeFolder("staging/full", mode: .ownerReadWriteExecute)
             try cache.folder.write("text".utf8, to: "staging/full/file", mode: .ownerReadWrite)
             for reason in ["staging/none", "staging/full"] {
-                guard case .refused(let found, _, _) = await cache.publisher.publish(publication) else {
-                    Issue.record("it was published")
-                    return
-                }
-                #expect(found.contains(reason))
+                let refusal = try #require(await cache.publisher.publish(publication).refusal)
+                #expect(refusal.reason.contains(reason))
                 publication.moves = []
             }
             cache.folder.remove("staging/full/file")
@@ -127,11 +118,9 @@ struct PublisherTests {
                 publication.checks = Set(["one", "two"].map(CacheFixture.image))
                 publication.moves = [try await cache.stage("three")]
                 publication.discards = [try await cache.stage("one")]
-                guard case .refused(let reason, [], []) = await cache.publisher.publish(publication) else {
-                    Issue.record("it was published")
-                    return
-                }
-                #expect(reason.contains(two) && reason.contains(word), "\(reason)")
+                let refusal = try #require(await cache.publisher.publish(publication).refusal)
+                #expect(refusal.lost.isEmpty && refusal.unplaced.isEmpty)
+                #expect(refusal.reason.contains(two) && refusal.reason.contains(word), "\(refusal.reason)")
                 #expect(cache.exists(StagingPath.of(publication.moves[0].name)))
                 #expect(try cache.names(in: "generations") == ["1.json"])
                 #expect(!cache.exists(CacheLayout.image(.of("three"), suffix: "png")))
@@ -153,11 +142,8 @@ struct PublisherTests {
             publication.moves = [try await cache.stage("two")]
             publication.discards = [try await cache.stage("one")]
             publication.links = [("http://a/2", publication.moves[0].image.path, before: nil)]
-            guard case .refused(_, let lost, let unplaced) = await cache.publisher.publish(publication) else {
-                Issue.record("it was published")
-                return
-            }
-            #expect(lost == [publication.discards[0].name] && unplaced == [publication.moves[0].name])
+            let refusal = try #require(await cache.publisher.publish(publication).refusal)
+            #expect(refusal.lost == [publication.discards[0].name] && refusal.unnamed == ["http://a/2"])
             #expect(!cache.exists(one.path) && cache.exists(publication.moves[0].image.path))
             #expect(try cache.names(in: "staging").isEmpty)
         }

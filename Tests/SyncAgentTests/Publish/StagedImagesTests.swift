@@ -64,10 +64,8 @@ struct StagedImagesTests {
             let cache = try CacheFixture(path, holdsImages: true)
             let staged = [try await cache.stage("one"), try await cache.stage("two")]
             let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
-            guard case .refused(_, ["none"], []) = await publish(staged[0], missing, staged[1], in: cache) else {
-                Issue.record("it was published")
-                return
-            }
+            let refusal = try #require(await publish(staged[0], missing, staged[1], in: cache).refusal)
+            #expect(refusal.lost == ["none"] && refusal.unplaced.isEmpty)
             #expect(!cache.exists(missing.image.path))
             guard case .published = await publish(staged[0], staged[1], in: cache) else {
                 Issue.record("it was not published")
@@ -111,17 +109,43 @@ struct StagedImagesTests {
             cache.folder.remove(folder)
             // Not even root can rename a file into a path that is no folder.
             try cache.folder.write([1], to: folder, mode: .ownerReadWrite)
-            guard case .refused(let reason, [], let unplaced) = await publish(staged[0], staged[1], in: cache) else {
-                Issue.record("it was published")
-                return
-            }
-            #expect(reason.contains(folder) && unplaced == [staged[0].name])
+            let refusal = try #require(await publish(staged[0], staged[1], in: cache).refusal)
+            #expect(refusal.reason.contains(folder) && refusal.lost.isEmpty && refusal.unplaced == [staged[0].name])
             cache.folder.remove(folder)
             try cache.folder.makeTree()
             guard case .published = await publish(staged[0], staged[1], in: cache) else {
                 Issue.record("it was not published")
                 return
             }
+        }
+    }
+
+    @Test("an image that changed while it waited is lost")
+    func changed() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path, holdsImages: true)
+            let staged = try await cache.stage("one")
+            let missing = StagedImage(name: "none", image: CacheFixture.image("three"))
+            #expect(await publish(staged, missing, in: cache).refusal?.lost == ["none"])
+            cache.folder.remove(staged.image.path)
+            try cache.folder.write("two".utf8, to: staged.image.path, mode: CacheFolder.imageMode)
+            #expect(await publish(staged, in: cache).refusal?.lost == [staged.name])
+            #expect(!cache.exists(staged.image.path))
+        }
+    }
+
+    @Test("a URL whose name is refused does not hold up another one with the same image")
+    func refusedName() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let urls: [IconURL] = ["http://a/1", "http://a/2"]
+            try cache.folder.makeFolder(CacheLayout.byURL(urls[0]), mode: .ownerReadWriteExecute)
+            try cache.folder.write("text".utf8, to: CacheLayout.byURL(urls[0]) + "/file", mode: .ownerReadWrite)
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            publication.moves = [try await cache.stage("one")]
+            publication.links = urls.map { ($0, publication.moves[0].image.path, before: nil) }
+            let refusal = try #require(await cache.publisher.publish(publication).refusal)
+            #expect(refusal.unnamed == [urls[0]] && refusal.unplaced.isEmpty && refusal.lost.isEmpty)
         }
     }
 
@@ -187,11 +211,8 @@ struct StagedImagesTests {
             let staged = try await cache.stage("one")
             await cache.publisher.writeAhead([ImageAhead(staged: staged)])
             cache.folder.remove(staged.image.path)
-            guard case .refused(let reason, [staged.name], _) = await publish(staged, in: cache) else {
-                Issue.record("it was published")
-                return
-            }
-            #expect(reason.contains(staged.image.path))
+            let refusal = try #require(await publish(staged, in: cache).refusal)
+            #expect(refusal.reason.contains(staged.image.path) && refusal.lost == [staged.name])
         }
     }
 
@@ -208,11 +229,8 @@ struct StagedImagesTests {
             try #require(rename(folder.string, path.appending("gone").string) == 0)
             try #require(mkdir(folder.string, 0o755) == 0)
             await cache.publisher.writeAhead([ImageAhead(staged: staged[1])])
-            guard case .refused(let reason, _, _) = await publish(staged[1], in: cache) else {
-                Issue.record("it was published")
-                return
-            }
-            #expect(reason.contains(staged[1].image.path))
+            let refusal = try #require(await publish(staged[1], in: cache).refusal)
+            #expect(refusal.reason.contains(staged[1].image.path))
             let again = try await cache.stage("\(other)")
             await cache.publisher.writeAhead([ImageAhead(staged: again)])
             guard case .published = await publish(again, in: cache) else {

@@ -5,8 +5,12 @@ import SyncPlan
 
 extension AgentScenario {
     /// Has the cache folder refuse the publication, or some of its images; `lost` ones are missing in `staging/`.
-    mutating func refusePublication(losing lost: Set<String> = [], unplaced: Set<String> = []) throws {
-        try endPublication { disk, publication in disk.refuse(publication, lost: lost, unplaced: unplaced) }
+    mutating func refusePublication(
+        losing lost: Set<String> = [], unplaced: Set<String> = [], unnamed: Set<IconURL> = []
+    ) throws {
+        try endPublication { disk, publication in
+            disk.refuse(publication, lost: lost, unplaced: unplaced, unnamed: unnamed)
+        }
     }
 
     /// Finds no more room than this for the documents of the publication.

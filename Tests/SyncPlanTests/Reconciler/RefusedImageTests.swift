@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
@@ -135,6 +136,74 @@ struct RefusedImageTests {
         #expect(ends.count == 1 && agent.plan.status.publication.error == nil)
     }
 
+    @Test("the next publication begins at once, and has all icons but the one that was refused")
+    func refusedName() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a], "2.plist": [Self.b]])
+        for url in [Self.a, Self.b] { try agent.finish(url, with: "x") }
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.refusePublication(unnamed: [Self.a])
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [.pending] && agent.published("2.plist") == [Self.ready("x")])
+        try settle(&agent)
+        #expect(try agent.published("1.plist") == [Self.ready("x")] && agent.requests.count == 2)
+    }
+
+    @Test("a list waits for the refused name of its app's last image, and no other list does")
+    func nameOfLastImage() throws {
+        var agent = AgentScenario()
+        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
+        while agent.publication == nil { try agent.passToNextWake() }
+        try #require(agent.publication?.links.map(\.url) == [Self.b])
+        try agent.refusePublication(unnamed: [Self.b])
+        let c: IconURL = "https://h.example/c.png"
+        try agent.scan(["2.plist": [c]])
+        try agent.finish(c, with: "z")
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.documents.map(\.list) == ["2.plist"])
+        try agent.finishPublication()
+        #expect(agent.plan.status.publication.error == "permission denied")
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.links.map(\.url) == [Self.b])
+        try agent.finishPublication()
+        #expect(agent.plan.status.publication.error == nil)
+    }
+
+    @Test("names that an inspection cannot correct are told until one can, and hold up nothing")
+    func refusedByInspection() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        agent.answersInspections = false
+        try agent.handle(.suspected)
+        var found = CacheInspection()
+        found.refusal = "permission denied"
+        try agent.finishInspection(found)
+        #expect(agent.plan.status.publication.error == "permission denied")
+        try agent.scan(["1.plist": []])
+        #expect(agent.expectation?.images != nil)
+        try agent.finishInspection(CacheInspection())
+        #expect(agent.plan.status.publication.error == nil && agent.publication != nil)
+    }
+
+    @Test("a sync of other lists, or a pin, does not hear of a refused image, and does not have it tried")
+    func otherWaits() throws {
+        var agent = try Self.refusing()
+        try agent.handle(.awaited([Self.b]))
+        #expect(agent.publication == nil)
+        let reports = ["1.plist", "2.plist"].map { agent.plan.syncReport(of: [$0]) }
+        #expect(reports.map(\.error) == ["permission denied", nil] && reports.allSatisfy(\.isDone))
+        #expect(agent.plan.pinReport.error == nil && agent.plan.syncReport(of: []).error != nil)
+        let c: IconURL = "https://h.example/c.png"
+        try agent.scan(["2.plist": [Self.b, c]])
+        try agent.finish(c, with: "z")
+        while agent.publication == nil { try agent.passToNextWake() }
+        let report = agent.plan.syncReport(of: ["2.plist"])
+        #expect(!report.isDone && report.error == nil && !agent.plan.isComing(Self.a) && agent.plan.isComing(c))
+    }
+
     @Test("a sync tries a refused image at once")
     func sync() throws {
         var agent = try Self.refusing()
@@ -149,7 +218,7 @@ struct RefusedImageTests {
         var agent = try Self.refusing()
         try agent.handle(.stopping)
         while agent.publication != nil { try agent.refusePublication() }
-        #expect(agent.plan.isSettled)
+        #expect(agent.plan.isSettled && agent.plan.stagedFiles.count == 1)
     }
 
     @Test("a purge drops a refused image, and ends well")

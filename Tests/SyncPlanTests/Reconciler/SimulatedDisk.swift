@@ -40,7 +40,7 @@ struct SimulatedDisk {
     mutating func publish(_ publication: Publication) throws(Violation) -> PublicationResult {
         // What is lost is noticed before anything is done.
         if let lost = publication.checks.first(where: { !images.contains($0.sha256) }) {
-            return .refused(reason: "\(lost.path) is missing")
+            return .refused(PublicationResult.Refusal(reason: "\(lost.path) is missing"))
         }
         var written = WrittenBytes()
         for staged in publication.moves {
@@ -89,10 +89,12 @@ struct SimulatedDisk {
 
     /// Does what the publisher does if the folder refuses something, or the files of some images are missing.
     mutating func refuse(
-        _ publication: Publication, lost: Set<String> = [], unplaced: Set<String> = []
+        _ publication: Publication, lost: Set<String> = [], unplaced: Set<String> = [], unnamed: Set<IconURL> = []
     ) -> PublicationResult {
         staging.subtract(lost)
-        return .refused(reason: "permission denied", lost: lost, unplaced: unplaced)
+        return .refused(
+            PublicationResult.Refusal(
+                reason: "permission denied", lost: lost, unplaced: unplaced, unnamed: unnamed))
     }
 
     /// Does what the publisher does if a flush fails, or the disk is full.

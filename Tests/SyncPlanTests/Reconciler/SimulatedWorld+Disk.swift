@@ -21,7 +21,9 @@ extension SimulatedWorld {
             let names = Set((publication.moves + publication.discards).map(\.name))
             let lost = names.filter { _ in chance(20) }
             let unplaced = names.filter { _ in chance(30) }.subtracting(lost)
-            return try handle(.published(disk.refuse(publication, lost: lost, unplaced: unplaced)))
+            let unnamed = Set(publication.links.lazy.map(\.url)).filter { _ in chance(10) }
+            return try handle(
+                .published(disk.refuse(publication, lost: lost, unplaced: unplaced, unnamed: unnamed)))
         }
         if fails {
             let isFull = isFull || chance(20)

@@ -55,6 +55,30 @@ struct RenditionScenarioTests {
         #expect(agent.renderings.isEmpty)
     }
 
+    @Test("renditions that the cache folder refuses hold up nothing, and are rendered again after an hour")
+    func refused() throws {
+        var agent = try Self.agent()
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishNaming()
+        try agent.finishRendering()
+        let refused = try #require(agent.publication?.renditions.first { $0.image.width == 48 })
+        try agent.refusePublication(unplaced: [refused.name])
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["64@2"]])
+        #expect(agent.renderings.isEmpty && agent.plan.status.renditions?.failed == 1)
+        let report = try #require(agent.plan.report(on: Self.mail, now: agent.now))
+        #expect(report.renderFailure?.message == "permission denied")
+        while agent.renderings.isEmpty {
+            try agent.passToNextWake()
+            try agent.finishJobs()
+        }
+        #expect(agent.now == Sample.start + .seconds(3600))
+        #expect(agent.renderings.first?.items.map(\.pixels) == [[48]])
+        try agent.finishRenditions()
+        #expect(try Self.sizes(agent) == [["48", "64@2"]])
+        #expect(agent.plan.status.renditions?.ready == 1)
+    }
+
     @Test("a document that is being published while its image is rendered for another list gets the renditions next")
     func renderedForAnotherList() throws {
         var agent = try Self.agent()
