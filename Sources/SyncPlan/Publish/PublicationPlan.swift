@@ -212,6 +212,7 @@ struct PublicationPlan: Sendable {
     mutating func retry(at now: Timestamp) {
         window.retry(at: now)
         nextPlacing = min(nextPlacing, now)
+        for list in unnamed.values.joined() where window.isChanged(list) { window.markChanged(list, at: now) }
     }
 
     /// Records a sleep of the system, which does not count as time spent publishing.

@@ -51,15 +51,17 @@ extension Reconciler {
 
     /// Why changes of these lists, or of any, are not published; `nil` if only other lists have something that is refused.
     private func failure(of names: [ListName]) -> String? {
+        let plan = book.publishing
         let isConcerned =
-            names.isEmpty
-            || book.publishing.unplaced.contains { book.catalog.icons[$0].icon.lists.contains(where: names.contains) }
+            names.isEmpty || plan.unnamed.values.contains { !$0.isDisjoint(with: names) }
+            || plan.unplaced.contains { book.catalog.icons[$0].icon.lists.contains(where: names.contains) }
         return isConcerned ? book.publishing.failure : book.publishing.trouble
     }
 
-    /// Whether the cache folder refuses the image of an icon.
+    /// Whether the cache folder refuses the image of an icon, or its name.
     func isRefused(_ url: IconURL) -> Bool {
-        book.catalog.icons.id(of: url).map(book.publishing.unplaced.contains) ?? false
+        book.publishing.unnamed[url] != nil
+            || book.catalog.icons.id(of: url).map(book.publishing.unplaced.contains) == true
     }
 
     private func isUpToDate(_ list: ListName) -> Bool { book.publishing.isUpToDate(list, in: book.catalog) }

@@ -165,7 +165,15 @@ struct RefusedImageTests {
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.documents.map(\.list) == ["2.plist"])
         try agent.finishPublication()
-        #expect(agent.plan.status.publication.error == "permission denied")
+        let reports = ["1.plist", "2.plist"].map { agent.plan.syncReport(of: [$0]) }
+        #expect(reports.map(\.error) == ["permission denied", nil])
+        try agent.handle(.awaited([c]))
+        #expect(agent.publication == nil)
+        try agent.handle(.awaited([Self.b]))
+        let asked = agent.now
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.now < asked + .seconds(1) && agent.publication?.links.map(\.url) == [Self.b])
+        try agent.refusePublication(unnamed: [Self.b])
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.links.map(\.url) == [Self.b])
         try agent.finishPublication()
