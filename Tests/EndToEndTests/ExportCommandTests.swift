@@ -106,10 +106,10 @@ struct ExportCommandTests {
         let program = BuiltProducts.path("syncagent").string
         let copy = world.folder.appending("copy")
         _ = try await Program.run(["cp", "-a", target.string, copy.string])
-        func verify(_ options: String...) async throws -> Program {
+        let socket = world.folder.appending("control.sock").string
+        func verify(_ options: [String] = []) async throws -> Program {
             try await Program.run(
-                [program, "verify", "--cache", copy.string, "--state", "/nonexistent", "--socket", "/nonexistent/s"]
-                    + options)
+                [program, "verify", "--cache", copy.string, "--state", "/nonexistent", "--socket", socket] + options)
         }
         let intact = try await verify()
         #expect(intact.code == 0, "\(intact)")
@@ -118,8 +118,10 @@ struct ExportCommandTests {
             return
         }
         try #require(unlink(copy.appending(image.path).string) == 0)
-        let damaged = try await verify("--repair")
-        #expect(damaged.code == 73 && damaged.messages.contains("\(copy) is a copy of a cache"), "\(damaged)")
+        for (options, code) in [([], 1), (["--repair"], 73)] as [([String], Int)] {
+            let damaged = try await verify(options)
+            #expect(damaged.code == code && damaged.messages.contains("\(copy) is a copy of a cache"), "\(damaged)")
+        }
         #expect(access(copy.appending(CacheLayout.lock).string, F_OK) != 0)
     }
 

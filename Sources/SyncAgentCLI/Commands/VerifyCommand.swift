@@ -40,6 +40,12 @@ struct VerifyCommand: AsyncParsableCommand {
         }
         if output.json { try Message.output(Self.json(of: result)) } else { try Message.output(Self.lines(of: result)) }
         guard !result.damage.isEmpty else { return }
+        // Whatever agent is running, it has another cache.
+        if try CacheFolder(folders.cache).isCopy {
+            throw Exit.because(
+                "\(folders.cache) is a copy of a cache, such as an export, which no agent repairs: export or copy it again.",
+                code: repair ? .folder : .attention)
+        }
         if repair {
             try await repair(result, folders)
         } else {
@@ -93,11 +99,6 @@ struct VerifyCommand: AsyncParsableCommand {
     /// Repairs the damage that needs no download, and reports the other damage.
     private func repairAlone(_ result: Verification, _ folders: AgentFolders) async throws {
         let trouble: OfflineRepair.Trouble?
-        if try CacheFolder(folders.cache).isCopy {
-            throw Exit.because(
-                "\(folders.cache) is a copy of a cache, such as an export, which no agent repairs: export or copy it again.",
-                code: .folder)
-        }
         do {
             trouble = try await OfflineRepair.run(folders.cache)
         } catch let error as FolderError where error.isHeld {

@@ -34,13 +34,15 @@ extension IconBook {
         guard settings.cache.maxBytes != nil || settings.lists.maxBytesPerList != nil,
             let lists = catalog.icons[url]?.lists
         else { return nil }
-        if let bytes { admission.needs[url] = bytes }
         let limits: [Admission.Limit] = (isOnDisk ? [] : [.cache]) + lists.map { .list($0) }
         if let bytes, let limit = limits.compactMap(self.bytes(of:)).min(), bytes > limit {
+            // No room would be enough: a later attempt is to see whether the image is still as large.
+            admission.needs[url] = nil
             return FetchFailure(
                 .tooLarge,
                 "the image (\(ByteCount(bytes).rounded)) is larger than cache.maxBytes or lists.maxBytesPerList")
         }
+        if let bytes { admission.needs[url] = bytes }
         let known = bytes ?? admission.needs[url]
         if !isOnDisk, isFull(.cache, for: known) { return overLimit(.cache, "the cache", "cache.maxBytes", known) }
         for list in lists where !isFull(.list(list), for: known) {
@@ -49,6 +51,9 @@ extension IconBook {
         }
         return lists.first.map { overLimit(.list($0), "\($0)", "lists.maxBytesPerList", known) }
     }
+
+    /// Forgets the sizes of images that did not fit: the servers may have smaller ones now.
+    mutating func forgetSizes(of urls: [IconURL]) { for url in urls { admission.needs[url] = nil } }
 
     private func overLimit(_ limit: Admission.Limit, _ what: String, _ key: String, _ bytes: Int?) -> FetchFailure {
         let total = self.bytes(of: limit) ?? 0

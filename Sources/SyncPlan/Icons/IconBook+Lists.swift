@@ -116,6 +116,7 @@ extension IconBook {
         let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh, isFull: isFull) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
+        forgetSizes(of: urls)
         if isFull {
             discardParts(of: urls, in: &turn)
             sharedDownloads.recordFullRequests(of: urls, at: turn.now)

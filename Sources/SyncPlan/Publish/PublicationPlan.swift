@@ -89,16 +89,6 @@ struct PublicationPlan: Sendable {
         return wasDeferred
     }
 
-    // MARK: Failures
-
-    /// Why not all that waits is published durably: the ``trouble``, or what the cache folder refuses.
-    var failure: String? { trouble ?? refusal ?? nameRefusal }
-    /// Whether the cache folder refuses images or names; the others are published without them.
-    var isRefused: Bool { !unplaced.isEmpty || !unnamed.isEmpty || nameRefusal != nil }
-
-    /// Why an icon's staged image is not published; `nil` if nothing is wrong.
-    func failure(of id: IconID?) -> String? { trouble ?? (id.map(unplaced.contains) == true ? refusal : nil) }
-
     mutating func unstage(_ id: IconID) {
         staged.remove(id)
         unplaced.remove(id)
@@ -130,6 +120,16 @@ struct PublicationPlan: Sendable {
         guard catalog.lists[list]?.source != nil else { return manifest?.lists[list] == nil }
         return !isToBePublished(list)
     }
+
+    // MARK: Failures
+
+    /// Why not all that waits is published durably: the ``trouble``, or what the cache folder refuses.
+    var failure: String? { trouble ?? refusal ?? nameRefusal }
+    /// Whether the cache folder refuses images or names; the others are published without them.
+    var isRefused: Bool { !unplaced.isEmpty || !unnamed.isEmpty || nameRefusal != nil }
+
+    /// Why an icon's staged image is not published; `nil` if nothing is wrong.
+    func failure(of id: IconID?) -> String? { trouble ?? (id.map(unplaced.contains) == true ? refusal : nil) }
 
     // MARK: Damage
 

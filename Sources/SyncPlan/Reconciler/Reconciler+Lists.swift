@@ -106,6 +106,8 @@ extension Reconciler {
             _ = book.catalog.setList(name, ListRecord(state: .rejected(rejection)))
         } else {
             book.catalog.updateList(name) { $0.state = .lastGood(rejection) }
+            // The settings may have changed, and not the file.
+            turn.memos.mark(list: name, at: turn.now)
         }
     }
 

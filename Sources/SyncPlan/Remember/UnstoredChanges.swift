@@ -119,7 +119,8 @@ struct UnstoredChanges: Sendable {
         let unpublished = lists.filter(plan.book.publishing.isToBePublished)
         lists.subtract(unpublished)
         (changes.lists, changes.forgottenLists) = Self.drain(&lists) { name in
-            let known = plan.book.catalog.lists[name]?.known
+            let list = plan.book.catalog.lists[name]
+            let known = list?.rejection == nil ? list?.known : nil
             return known.map { ListMemo(list: name, sha256: $0, rules: plan.folder.rules) }
         }
         lists = unpublished

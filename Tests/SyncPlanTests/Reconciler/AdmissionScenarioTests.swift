@@ -108,6 +108,25 @@ struct AdmissionScenarioTests {
         try agent.finish(Self.urls[1], with: "\(Self.urls[1])")
         try agent.finishJobs()
         #expect(try Self.codes(agent) == ["too-large", "ready"])
+        // Its server may have a smaller one now.
+        try agent.handle(.request([Self.urls[0]], isRefresh: false))
+        try agent.finish(Self.urls[0], with: Self.urls[0])
+        try agent.finishJobs()
+        #expect(try Self.codes(agent) == ["ready", "ready"])
+    }
+
+    @Test("a user's retry asks whether an image that was over the limit is still as large")
+    func retry() throws {
+        var agent = AgentScenario { $0.cache.maxBytes = ByteCount(3 * Self.size) }
+        try agent.scan(["1.plist": Array(Self.urls.prefix(2))])
+        try agent.finish(Self.urls[1], with: Self.urls[1])
+        try agent.finish(Self.urls[0], with: String(repeating: "x", count: 5 * Self.size / 2))
+        try agent.finishJobs()
+        #expect(try Self.codes(agent) == ["over-limit", "ready"])
+        try agent.handle(.request([Self.urls[0]], isRefresh: false))
+        try agent.finish(Self.urls[0], with: Self.urls[0])
+        try agent.finishJobs()
+        #expect(try Self.codes(agent) == ["ready", "ready"])
     }
 
     @Test("thousands over the limit cost no requests, and come in batches once there is room")

@@ -285,6 +285,20 @@ struct RestartScenarioTests {
         #expect(agent.plan.knownLists.isEmpty)
     }
 
+    @Test("a list is not known after a restart if other settings reject it before its memo is stored")
+    func rejectedByReload() throws {
+        var agent = try Self.restarted()
+        try agent.scan(["1.plist": [Self.a]])
+        agent.settings.lists.maxEntries -= 1
+        try agent.handle(.configured(agent.settings, needRestart: []))
+        try agent.pass(.milliseconds(100))
+        try agent.spoil("1.plist")
+        try agent.pass(.seconds(2))
+        try agent.finishJobs()
+        try agent.pass(.seconds(2))
+        #expect(agent.plan.status.lists.first?.state == .lastGood && agent.memory.lists.isEmpty)
+    }
+
     @Test("all lists are read again under other rules, also after a start that did not read them")
     func otherRules() throws {
         var agent = try Self.restarted()
