@@ -13,6 +13,8 @@ final class Connections {
     private static let overhead = 512 << 10
     /// The limit on bytes outside bodies, per byte of a body: chunks of one byte have 5.
     private static let overheadPerByte = 8
+    /// The number of places beyond which those without transfers are forgotten.
+    private static let useLimit = 256
     /// The receive window of libcurl (HTTP/2).
     private static let window = 32 << 20
 
@@ -25,7 +27,7 @@ final class Connections {
         private let peerText: String?
         private let peerPort: Int
         /// The route that it was opened for.
-        private let opener: Route
+        fileprivate let opener: Route
         /// The last route whose policy permitted its address.
         private var permitted: Route
         /// `nil` until it is known.
@@ -86,6 +88,8 @@ final class Connections {
     private var hasChanged = false
     /// The idle connections; `nil` if they must be computed again.
     private var known: [Connection]?
+    /// The numbers of transfers by the places that they are connected to, and when the last one ended.
+    private var uses: [String: (count: Int, end: ContinuousClock.Instant)] = [:]
 
     /// Registers a socket for a route whose policy permits the address; HTTP/2 is offered unless it is for HTTP/1.
     func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>, for route: Route, isHTTP1: Bool) {
@@ -129,6 +133,8 @@ final class Connections {
     // MARK: Transfers
 
     func began(on connection: Connection) {
+        if uses.count > Self.useLimit { uses = uses.filter { $0.value.count > 0 } }
+        uses[connection.opener.place, default: (0, now)].count += 1
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
         connection.isFresh = connection.users == 1
@@ -146,9 +152,17 @@ final class Connections {
     /// The rest of an incomplete response can still arrive, within the receive window.
     func ended(on connection: Connection, isWhole: Bool) {
         connection.users? -= 1
+        if let count = uses[connection.opener.place]?.count { uses[connection.opener.place] = (count - 1, .now) }
         if !isWhole { connection.allowance += Self.window }
         hasChanged = true
         known = nil
+    }
+
+    func count(to place: String) -> Int { connections.values.count { $0.opener.place == place } }
+
+    /// When transfers last used connections to a place: now, if some do; `nil` if unknown.
+    func lastUse(of place: String, at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
+        uses[place].map { $0.count > 0 ? now : $0.end }
     }
 
     /// Whether a connection was acquired, released or closed since the last call.

@@ -25,6 +25,8 @@ package final class CurlMulti: Transport {
     /// Idle handles, for later transfers.
     private var spare: [UnsafeMutableRawPointer] = []
     private var transfers: [UnsafeMutableRawPointer: CurlTransfer] = [:]
+    /// The urgent transfers that may still wait for a connection.
+    private var urgent: [CurlTransfer] = []
     /// The handles in use that have outdated options.
     private var outdated: Set<UnsafeMutableRawPointer> = []
     /// The fields of the last request, which the next one mostly shares.
@@ -87,6 +89,7 @@ package final class CurlMulti: Transport {
         let handle = spare.popLast() ?? makeHandle()
         let transfer = CurlTransfer(handle, request, list(of: request.fields), receiver, connections, self)
         transfers[handle] = transfer
+        if request.isUrgent { urgent.append(transfer) }
         curl_multi_add_handle(multi, handle)
         hasConnections = true
         return transfer
@@ -106,7 +109,11 @@ package final class CurlMulti: Transport {
     package func perform() {
         var running: Int32 = 0
         connections.now = .now
+        urgent.removeAll { $0.hasBegun || !isUnderWay($0) }
+        // libcurl wakes another transfer then, which must find the limit in place.
+        for transfer in urgent { curl_multi_remove_handle(multi, transfer.handle) }
         curl_multi_perform(multi, &running)
+        connectUrgent(&running)
         measure()
         defer { wakeWaiting() }
         guard Int(running) < transfers.count else { return }
@@ -136,6 +143,21 @@ package final class CurlMulti: Transport {
         for (transfer, failure) in ended { transfer.receiver.receiveEnd(failure) }
     }
 
+    /// Opens connections beyond the limit of their hosts for urgent transfers that wait for one, and are not added yet.
+    private func connectUrgent(_ running: inout Int32) {
+        guard !urgent.isEmpty else { return }
+        curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 0)
+        for transfer in urgent {
+            // Others must not get a connection that is one too many.
+            let isOver = transfer.countConnections() >= options.connectionsPerHost
+            curl_set_long(transfer.handle, CURLOPT_FORBID_REUSE, isOver ? 1 : 0)
+            transfer.setAddresses()
+            curl_multi_add_handle(multi, transfer.handle)
+        }
+        curl_multi_perform(multi, &running)
+        Self.set(options, of: multi)
+    }
+
     /// Makes libcurl look for connections again for waiting transfers.
     ///
     /// libcurl has one queue of waiting transfers for all hosts, and wakes only the first when a transfer ends or a
@@ -147,6 +169,8 @@ package final class CurlMulti: Transport {
 
     private func restart(_ handle: UnsafeMutableRawPointer) {
         curl_multi_remove_handle(multi, handle)
+        // The addresses may have expired during a long wait.
+        transfers[handle]?.setAddresses()
         curl_multi_add_handle(multi, handle)
     }
 
@@ -194,6 +218,7 @@ package final class CurlMulti: Transport {
         curl_set_list(handle, CURLOPT_HTTPHEADER, nil)
         curl_set_list(handle, CURLOPT_RESOLVE, nil)
         curl_set_long(handle, CURLOPT_FRESH_CONNECT, 0)
+        curl_set_long(handle, CURLOPT_FORBID_REUSE, 0)
         // libcurl (7.88) leaves what a paused transfer has not delivered in its handle, and gives it to the next one.
         if outdated.remove(handle) == nil, isWhole, !transfer.isPaused {
             spare.append(handle)

@@ -19,8 +19,12 @@ final class CurlTransfer: Transfer {
     /// Why a callback ended the transfer; libcurl only knows that one did.
     private(set) var failure: (any Error)?
     private(set) var connection: Connections.Connection?
+    let isUrgent: Bool
+    private let created = ContinuousClock.now
     /// Whether it ever had or opened a connection; if not, it waits for one.
     private(set) var hasBegun = false
+    /// For how long it waited for a connection in the end.
+    private var waited = Duration.zero
     private(set) var isPaused = false
     /// Whether it was paused on its present connection.
     private var hasPaused = false
@@ -46,6 +50,7 @@ final class CurlTransfer: Transfer {
         route = request.route
         mayMultiplex = request.mayMultiplex
         limits = request.limits
+        isUrgent = request.isUrgent
         entry = request.route.entry.map { CurlList([$0]) }
         set(request)
     }
@@ -59,6 +64,19 @@ final class CurlTransfer: Transfer {
     }
 
     func cancel() { running?.finish(self, isWhole: false) }
+
+    func waitTime(at now: ContinuousClock.Instant) -> Duration {
+        guard !hasBegun, let lastUse = connections.lastUse(of: route.place, at: now) else { return waited }
+        return max(waited, created.duration(to: lastUse))
+    }
+
+    /// The number of connections to its host.
+    func countConnections() -> Int { connections.count(to: route.place) }
+
+    private func endWait() {
+        waited = waitTime(at: connections.now)
+        hasBegun = true
+    }
 
     func resume() {
         guard isPaused, running != nil else { return }
@@ -95,8 +113,10 @@ final class CurlTransfer: Transfer {
         curl_set_text(handle, CURLOPT_SSLCERT, file)
         curl_set_text(handle, CURLOPT_SSLKEY, request.certificate?.key)
         curl_set_list(handle, CURLOPT_HTTPHEADER, fields.first)
-        curl_set_list(handle, CURLOPT_RESOLVE, entry?.first)
+        setAddresses()
     }
+
+    func setAddresses() { curl_set_list(handle, CURLOPT_RESOLVE, entry?.first) }
 
     private func set(_ proxy: Proxy?) {
         guard let proxy else {
@@ -177,7 +197,7 @@ final class CurlTransfer: Transfer {
             (failure, isMisplaced) = (CurlFailure.lost, true)
             return false
         }
-        hasBegun = true
+        endWait()
         lastActivity = connections.now
         // Failed addresses of the host no longer matter.
         failure = nil
@@ -250,7 +270,7 @@ final class CurlTransfer: Transfer {
     }
 
     private func openSocket(to target: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
-        hasBegun = true
+        endWait()
         // The address extends beyond the field in which it begins.
         guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return -1 }
         let address = UnsafeRawPointer(target).advanced(by: offset).assumingMemoryBound(to: sockaddr.self)

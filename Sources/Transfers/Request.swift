@@ -14,6 +14,8 @@ package final class Route: Sendable {
     package let setting: String?
     /// Why an address of the host is left out; `nil` if none is.
     package let refusal: AddressPolicy.Refusal?
+    /// The host and port to connect to.
+    let place: String
     /// The entry for libcurl's address cache (`CURLOPT_RESOLVE`); `nil` if the host is an address.
     let entry: String?
 
@@ -28,9 +30,10 @@ package final class Route: Sendable {
         self.policy = policy
         self.setting = setting
         self.refusal = refusal
+        place = "\(host):\(port)"
         let texts = addresses.map { $0.bytes.count == 16 ? "[\($0)]" : "\($0)" }
         // The “+” lets the entry expire, like one that libcurl resolved itself.
-        entry = FetchTarget.isNoName(host) ? nil : "+\(host):\(port):\(texts.joined(separator: ","))"
+        entry = FetchTarget.isNoName(host) ? nil : "+\(place):\(texts.joined(separator: ","))"
     }
 }
 
@@ -60,10 +63,12 @@ package struct TransferRequest {
     package var limits: RequestLimits
     /// The certificate for servers that ask for one.
     package var certificate: ClientCertificate?
+    /// Whether it may open a connection beyond the limit of its host, rather than wait for one.
+    package var isUrgent: Bool
 
     package init(
         url: String, fields: [(name: String, value: String)], proxy: Proxy?, route: Route, mayMultiplex: Bool,
-        limits: RequestLimits, certificate: ClientCertificate? = nil
+        limits: RequestLimits, certificate: ClientCertificate? = nil, isUrgent: Bool = false
     ) {
         self.url = url
         self.fields = fields
@@ -72,5 +77,6 @@ package struct TransferRequest {
         self.mayMultiplex = mayMultiplex
         self.limits = limits
         self.certificate = certificate
+        self.isUrgent = isUrgent
     }
 }

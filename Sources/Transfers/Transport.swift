@@ -34,6 +34,9 @@ package protocol Transfer: AnyObject {
     /// Whether any response was ever received over its connection.
     var isAnswered: Bool { get }
 
+    /// For how long it has waited while others used the connections of its host, of which there is a limited number.
+    func waitTime(at now: ContinuousClock.Instant) -> Duration
+
     /// Cancels the transfer; its receiver is not called again.
     func cancel()
 
@@ -69,7 +72,7 @@ package struct TransferOptions {
     package var totalTimeout: Duration = .seconds(120)
     /// The number of idle connections kept; 64 by default.
     package var connections = 64
-    /// The limit on connections per host, beyond which requests wait; 4 by default.
+    /// The limit on connections per host, beyond which requests wait that are not urgent; 4 by default.
     package var connectionsPerHost = 4
     /// The size of each connection's receive buffer (`SO_RCVBUF` in socket(7)); `nil` lets the system choose.
     package var receiveBuffer: Int?

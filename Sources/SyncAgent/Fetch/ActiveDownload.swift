@@ -19,9 +19,7 @@ final class ActiveDownload: TransferReceiver {
     private static let pieceLimit = 256 << 10
 
     let request: FetchRequest
-    private var deadline: ContinuousClock.Instant
-    /// Since when it waits for its turn under ``Settings/Fetch/maxRate``; `nil` if it does not.
-    private var waitsSince: ContinuousClock.Instant?
+    var deadline: Deadline
     let begun = ContinuousClock.now
     let limits: RequestLimits
     private let limit: ByteCount
@@ -30,7 +28,9 @@ final class ActiveDownload: TransferReceiver {
 
     /// The state of its requests and redirects; `nil` for a `data:` URL.
     var steps: Download?
-    var transfer: (any Transfer)?
+    var transfer: (any Transfer)? {
+        willSet { deadline.recordEnd(of: transfer) }
+    }
     /// Why the route of the current request leaves an address out; `nil` if it leaves none out.
     var refusal: AddressPolicy.Refusal?
     /// Whether a part of the image is on disk.
@@ -66,7 +66,7 @@ final class ActiveDownload: TransferReceiver {
     init(_ request: FetchRequest, _ settings: Settings, clock: AgentClock, turn: TurnRequests) {
         self.request = request
         limits = request.copy == nil ? settings.fetch.limits : settings.upstream.limits
-        deadline = begun + limits.totalTimeout
+        deadline = Deadline(limits, from: begun)
         limit =
             request.copy.map { min(settings.fetch.maxBytes, ByteCount($0.bytes)) } ?? settings.fetch.maxBytes
         self.clock = clock
@@ -185,10 +185,10 @@ final class ActiveDownload: TransferReceiver {
             return .later
         }
         if let transfer, !turn.mayReceive(transfer) {
-            waitsSince = waitsSince ?? .now
+            deadline.beginTurnWait()
             return .later
         }
-        if waitsSince != nil { (deadline, waitsSince) = (deadline(at: .now), nil) }
+        deadline.endTurnWait()
         turn.spend(bytes.count)
         received += bytes.count
         count += bytes.count
@@ -208,11 +208,6 @@ final class ActiveDownload: TransferReceiver {
 
     func receiveEnd(_ failure: (any Error)?) {
         turn.ended.append((self, failure))
-    }
-
-    /// When it must end, as of now: the time for which it waits for its turn does not count.
-    func deadline(at now: ContinuousClock.Instant) -> ContinuousClock.Instant {
-        waitsSince.map { deadline + $0.duration(to: now) } ?? deadline
     }
 
     /// Records how the body ended; later calls have no effect.

@@ -9,12 +9,14 @@ import Transfers
 /// It is confined to the thread of the downloads.
 final class DocumentTransfer: TransferReceiver {
     let limits: RequestLimits
-    let deadline: ContinuousClock.Instant
+    var deadline: Deadline
     private let clock: AgentClock
     private let turn: TurnRequests
     private let sent: Timestamp
     private let maxBytes: Int
-    var transfer: (any Transfer)?
+    var transfer: (any Transfer)? {
+        willSet { deadline.recordEnd(of: transfer) }
+    }
     private var head: ResponseHead?
     private var body: [UInt8] = []
     private var refusal: FetchFailure?
@@ -29,7 +31,7 @@ final class DocumentTransfer: TransferReceiver {
         self.clock = clock
         sent = clock.now
         self.maxBytes = maxBytes
-        deadline = .now + limits.totalTimeout
+        deadline = Deadline(limits)
     }
 
     func receive(_ head: ResponseHead) -> Bool {

@@ -49,7 +49,7 @@ extension Downloads {
         let id = ObjectIdentifier(document)
         documents[id] = document
         defer { documents[id] = nil }
-        check(by: document.deadline)
+        check(by: document.deadline.time(at: .now, of: nil))
         // Not awaited: a name lookup may outlast the request's deadline.
         start { await self.begin(document, target, fields) }
         do {
@@ -72,7 +72,9 @@ extension Downloads {
             let proxy = proxies.proxy(for: target)
             let route = try await resolver.route(to: target, through: proxy, isConfigured: true)
             guard !document.hasEnded else { return }
-            document.transfer = send(fields, to: target, through: proxy, by: route, document.limits, document)
+            document.transfer = send(
+                fields, to: target, through: proxy, by: route, document.limits, document,
+                isUrgent: true)
         } catch {
             document.finish(.failure(error))
         }

@@ -116,7 +116,8 @@ extension Downloads {
     /// Sends a request, and schedules the check of its first timeout.
     func send(
         _ fields: [(name: String, value: String)], to target: FetchTarget, through proxy: Proxy?, by route: Route,
-        _ limits: RequestLimits, _ receiver: any TransferReceiver, certificate: ClientCertificate? = nil
+        _ limits: RequestLimits, _ receiver: any TransferReceiver, certificate: ClientCertificate? = nil,
+        isUrgent: Bool = false
     ) -> any Transfer {
         if let path = target.filePath { return read(path, for: receiver, limits) }
         // While one stream of a connection waits for its turn under the limit, libcurl reads it for the others.
@@ -124,7 +125,7 @@ extension Downloads {
             target.isSecure && settings.fetch.maxRate == nil && http1Origins.value(of: target.origin, at: .now) == nil
         let request = TransferRequest(
             url: target.url, fields: fields, proxy: proxy, route: route, mayMultiplex: mayMultiplex, limits: limits,
-            certificate: certificate)
+            certificate: certificate, isUrgent: isUrgent)
         check(by: .now + min(limits.idleTimeout, limits.connectTimeout))
         return transport.begin(request, receiver)
     }

@@ -15,7 +15,10 @@ extension Downloads {
         }
         for document in documents.values {
             do throws(FetchFailure) {
-                check(by: try checkTimes(of: document.transfer, document.limits, until: document.deadline, now))
+                check(
+                    by: try checkTimes(
+                        of: document.transfer, document.limits,
+                        until: document.deadline.time(at: now, of: document.transfer), now))
             } catch {
                 giveUp(document, because: error)
             }
@@ -24,7 +27,7 @@ extension Downloads {
 
     /// - Returns: When the next limit applies; `nil` if none does.
     private func checkTimes(of download: ActiveDownload, _ now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        let deadline = download.deadline(at: now)
+        let deadline = download.deadline.time(at: now, of: download.transfer)
         let isInTime = deadline > now
         if isInTime, let end = download.drainEnd, download.transfer != nil {
             if end > now { return min(deadline, end) }

@@ -118,7 +118,7 @@ package actor Downloads {
         precondition(active[request.url] == nil, "one download at a time for a URL")
         let download = ActiveDownload(request, settings, clock: clock, turn: nextTurn)
         active[request.url] = download
-        check(by: download.deadline(at: .now))
+        check(by: download.deadline.time(at: .now, of: nil))
         if !beginAtOnce(download) { start { await self.begin(download) } }
     }
 

@@ -33,6 +33,8 @@ final class FileTransfer: Transfer {
 
     func cancel() { hasEnded = true }
 
+    func waitTime(at now: ContinuousClock.Instant) -> Duration { .zero }
+
     func breakOff(afterSilenceOf time: Duration) { cancel() }
 
     func resume() {

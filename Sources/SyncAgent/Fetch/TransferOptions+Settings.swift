@@ -7,9 +7,6 @@ import Transfers
 extension TransferOptions {
     /// The transfer options from the settings.
     ///
-    /// A host has one connection more for documents, which do not wait for images, if upstreams have any: with a limited
-    /// rate, images hold theirs for long.
-    ///
     /// With a proxy, libcurl may count the proxy as the host of all servers; the limit per host is then the total
     /// limit.
     init(_ settings: Settings, isProxied: Bool = false) {
@@ -21,6 +18,6 @@ extension TransferOptions {
         connections = 2 * fetch.concurrency
         // What waits in the buffers of the system was received by the machine, if not by the agent.
         receiveBuffer = fetch.maxRate.map { min(max($0.bytes / 64, 8 << 10), 256 << 10) }
-        connectionsPerHost = (isProxied ? fetch.concurrency : fetch.perHost) + (settings.upstream.urls.isEmpty ? 0 : 1)
+        connectionsPerHost = isProxied ? fetch.concurrency : fetch.perHost
     }
 }

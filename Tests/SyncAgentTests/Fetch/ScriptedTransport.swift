@@ -45,6 +45,8 @@ final class ScriptedTransport: Transport, Sendable {
 
         func cancel() { hasEnded = true }
 
+        func waitTime(at now: ContinuousClock.Instant) -> Duration { .zero }
+
         func resume() { isPaused = false }
 
         func breakOff(afterSilenceOf time: Duration) { cancel() }
