@@ -35,4 +35,7 @@ struct Deadline {
         time += turnWait.duration(to: .now)
         self.turnWait = nil
     }
+
+    /// Moves it by the time that the system slept.
+    mutating func extend(by sleep: Duration) { time += sleep }
 }

@@ -44,6 +44,7 @@ extension Downloads {
     ) async -> Result<Document, UpstreamFailure> {
         // After the shutdown, nothing cancels new requests.
         if isShutDown { return .failure(UpstreamFailure(agent: "the agent is stopping")) }
+        noticeSleep()
         let document = DocumentTransfer(
             limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock, turn: nextTurn)
         let id = ObjectIdentifier(document)

@@ -8,6 +8,16 @@ extension Downloads {
         nextCheck = nextCheck.map { min($0, time) } ?? time
     }
 
+    /// Also before each download begins: an earlier sleep is not its own.
+    func noticeSleep() { if let time = sleep.read() { recordSleep(time) } }
+
+    /// Gives transfers the time that the system slept: nothing could arrive meanwhile.
+    func recordSleep(_ time: Duration) {
+        woke = .now
+        for download in active.values { download.deadline.extend(by: time) }
+        for document in documents.values { document.deadline.extend(by: time) }
+    }
+
     func checkTimes(_ now: ContinuousClock.Instant) {
         nextCheck = nil
         for download in active.values where download.givenUp == nil {
@@ -54,7 +64,8 @@ extension Downloads {
     ) throws(FetchFailure) -> ContinuousClock.Instant {
         guard deadline > now else { throw .timeout("\(limits.table).totalTimeout") }
         guard let transfer else { return deadline }
-        let idleEnd = (transfer.isPaused ? now : transfer.lastActivity ?? now) + limits.idleTimeout
+        let lastActivity = transfer.isPaused ? now : max(transfer.lastActivity ?? now, woke)
+        let idleEnd = lastActivity + limits.idleTimeout
         guard idleEnd <= now else { return min(deadline, idleEnd) }
         transfer.breakOff(afterSilenceOf: limits.idleTimeout)
         throw .timeout("\(limits.table).idleTimeout to send more data")

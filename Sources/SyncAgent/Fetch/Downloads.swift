@@ -41,6 +41,9 @@ package actor Downloads {
     private var ended: [EndedDownload] = []
     /// When timeouts are checked next; `nil` if none applies.
     var nextCheck: ContinuousClock.Instant?
+    var sleep = SleepMeter()
+    /// When the system last woke from sleep, or the start.
+    var woke = ContinuousClock.now
     /// When idle connections are closed.
     private var closing: ContinuousClock.Instant?
     /// The work that waits for files or name lookups.
@@ -116,6 +119,7 @@ package actor Downloads {
 
     private func add(_ request: FetchRequest) {
         precondition(active[request.url] == nil, "one download at a time for a URL")
+        noticeSleep()
         let download = ActiveDownload(request, settings, clock: clock, turn: nextTurn)
         active[request.url] = download
         check(by: download.deadline.time(at: .now, of: nil))
@@ -185,6 +189,7 @@ package actor Downloads {
     private func turn() {
         nextTurn.resumeWaiting(at: .now)
         transport.perform()
+        noticeSleep()
         for (download, failure) in nextTurn.ended {
             guard let transfer = download.transfer else { continue }
             download.transfer = nil

@@ -103,4 +103,24 @@ struct ConnectionWaitTests {
             }
         }
     }
+
+    @Test("the time for which the system sleeps does not count against the timeouts of a download")
+    func sleep() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        try await RawOrigin.run(Self.script(gate)) { origin in
+            try await withDownloads {
+                $0.fetch.totalTimeout = .seconds(3)
+                $0.fetch.idleTimeout = .seconds(3)
+            } _: { downloads, ends in
+                try begin([origin.baseURL + "/held"], in: downloads)
+                try await origin.requests.reach(1)
+                try await Task.sleep(for: .seconds(2))
+                await downloads.recordSleep(.seconds(60))
+                try await Task.sleep(for: .seconds(2))
+                gate.open()
+                #expect(Self.code(await ends.next()) == "image")
+            }
+        }
+    }
 }
