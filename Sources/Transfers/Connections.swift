@@ -42,6 +42,8 @@ final class Connections {
         var bodyBytes = 0
         /// The limit on bytes received outside bodies.
         fileprivate var allowance = 0
+        /// The number of its transfers that were paused, and how many of them had others beside them since.
+        fileprivate var paused = (count: 0, shared: 0)
         /// Whether its only transfer began after the last measurement.
         fileprivate var isFresh = false
         /// Whether it was shut down; libcurl notices that later.
@@ -138,20 +140,28 @@ final class Connections {
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
         connection.isFresh = connection.users == 1
+        connection.paused.shared = connection.paused.count
         hasChanged = true
         known = nil
     }
 
-    /// Counts a transfer that was paused for the first time: over HTTP/2, libcurl holds what it reads beside others.
+    /// Counts a transfer that was paused for the first time.
+    ///
+    /// Until it ends, libcurl may hold what it reads for it beside others; a connection without others is not read.
     func paused(on connection: Connection) {
-        if !connection.isHTTP1 { connection.allowance += Self.window }
+        connection.paused.count += 1
+        if connection.users ?? 0 > 1 { connection.paused.shared = connection.paused.count }
     }
 
     /// Unregisters a transfer from its connection.
     ///
     /// The rest of an incomplete response can still arrive, within the receive window.
-    func ended(on connection: Connection, isWhole: Bool) {
+    func ended(on connection: Connection, isWhole: Bool, wasPaused: Bool) {
         connection.users? -= 1
+        if wasPaused {
+            connection.paused.count -= 1
+            connection.paused.shared = min(connection.paused.shared, connection.paused.count)
+        }
         if let count = uses[connection.opener.place]?.count { uses[connection.opener.place] = (count - 1, .now) }
         if !isWhole { connection.allowance += Self.window }
         hasChanged = true
@@ -199,7 +209,9 @@ final class Connections {
                 return false
             }
             guard let bytes = Self.info(of: connection.socket)?.received else { return false }
-            return bytes - connection.bodyBytes > connection.allowance + Self.overheadPerByte * connection.bodyBytes
+            let held = connection.paused.shared * Self.window
+            return bytes - connection.bodyBytes
+                > connection.allowance + held + Self.overheadPerByte * connection.bodyBytes
         }
     }
 

@@ -204,7 +204,6 @@ final class CurlTransfer: Transfer {
         leaveConnection(isWhole: true)
         guard let connection else { return true }
         self.connection = connection
-        hasPaused = false
         connections.began(on: connection)
         mayBeStale = connection.hasAnswered
         isAnswered = mayBeStale
@@ -225,8 +224,8 @@ final class CurlTransfer: Transfer {
     }
 
     func leaveConnection(isWhole: Bool) {
-        if let connection { connections.ended(on: connection, isWhole: isWhole) }
-        connection = nil
+        if let connection { connections.ended(on: connection, isWhole: isWhole, wasPaused: hasPaused) }
+        (connection, hasPaused) = (nil, false)
     }
 
     /// Records that part of a response was received.

@@ -115,6 +115,29 @@ struct HTTP2Tests {
         }
     }
 
+    @Test("a transfer that was paused alone on its connection lets its server send no more besides bodies")
+    func pausedAlone() async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let junk = Array(repeating: Frame.bytes(type: 99, Array(repeating: 0, count: 16_000)), count: 1900).flatMap(
+            \.self)
+        try await RawOrigin.runSecure { request in
+            guard request.target != "*" else { return [.send(Frame.settings())] }
+            let start = MisbehavingStream.head(request.stream) + Frame.data(request.stream, [1, 2, 3], end: false)
+            return [.send(start), .wait(gate), .send(junk), .send(Frame.data(request.stream, [4]))]
+        } _: { origin, trust in
+            try await withTransport(trust) { transport in
+                let pause = Wire.Pause()
+                let answer = Task { try await transport.answer(from: origin.baseURL + "/paused", pause).body }
+                try await pause.begun.wait()
+                await transport.resume(pause)
+                gate.open()
+                let failure = await #expect(throws: FetchFailure.self) { try await answer.value }
+                #expect(failure?.code == .fetch(.protocolViolation))
+            }
+        }
+    }
+
     @Test("with a limited rate, a server that speaks HTTP/2 gets HTTP/1 requests, which wait one by one")
     func limitedRate() async throws {
         try await RawOrigin.runSecure(protocols: ["h2", "http/1.1"]) { request in
