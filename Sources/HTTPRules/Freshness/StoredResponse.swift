@@ -73,6 +73,20 @@ package struct StoredResponse: Equatable, Sendable {
             requestTime: update.requestTime, responseTime: update.responseTime, hasOwnLines: update.hasOwnLines)
     }
 
+    /// This response, which brought the same image as the last one did: the redirects to it hold for twice the time.
+    ///
+    /// They may lead to another URL each time, for which no request is conditional, so that images are downloaded again
+    /// and again; the time is at most the longest one of a redirect that says nothing.
+    package func bringingNothing(after last: StoredResponse, under policy: RefreshPolicy) -> StoredResponse {
+        guard let own = redirectLifetime, let before = last.redirectLifetime else { return self }
+        let lifetime = min(max(before, policy.minimum) * 2, policy.longestGuess)
+        guard lifetime > own else { return self }
+        let line = "\(Self.redirect): \(lifetime.components.seconds)\n"
+        return StoredResponse(
+            status: status, url: url, kept: Self.kept(of: fields, without: Self.fields(in: line), then: line),
+            requestTime: requestTime, responseTime: responseTime, hasOwnLines: true)
+    }
+
     // MARK: - Field values
 
     package var cacheControl: CacheControl { fields.first("cache-control") { CacheControl($0) } ?? CacheControl("") }

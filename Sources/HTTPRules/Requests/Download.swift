@@ -79,8 +79,7 @@ package struct Download: Sendable {
     package private(set) var hasAskedForRest = false
     private var hops: [FetchTrail.Hop] = []
     private var sent = Timestamp.distantPast
-    /// Until when the redirects so far hold; `nil` if none says so.
-    private var redirectsEnd: Timestamp?
+    private var redirects = RedirectLifetime()
     /// Whether every response so far came over HTTP/2.
     private var isShared = true
     /// Whether every response came over HTTP/2; `nil` until one that is no redirect.
@@ -145,9 +144,8 @@ package struct Download: Sendable {
         do {
             if RedirectChain.statuses.contains(head.status) { return try follow(head, now: now) }
             isMultiplexed = isShared
-            let response = StoredResponse(
-                status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now,
-                redirectLifetime: redirectsEnd.map { max($0 - now, Self.leastLifetime(of: target)) })
+            var response = response(head, now: now)
+            if let rest = redirects.rest(after: response) { response = self.response(head, now: now, behind: rest) }
             return try nextStep(after: head, response)
         } catch {
             if hasAskedForRest, !error.leavesPart, error.code != .fetch(.tooLarge), let step = try? askForWhole() {
@@ -159,11 +157,11 @@ package struct Download: Sendable {
         }
     }
 
-    /// The shortest lifetime that redirects to a URL may set.
-    ///
-    /// One with a query may have a signature, and be another one each time: then the whole image is downloaded again.
-    private static func leastLifetime(of target: FetchTarget) -> Duration {
-        target.url.utf8.contains(UInt8(ascii: "?")) ? RefreshPolicy().longestGuess : .zero
+    /// The response with a head, to which the redirects hold for so long.
+    private func response(_ head: ResponseHead, now: Timestamp, behind redirects: Duration? = nil) -> StoredResponse {
+        StoredResponse(
+            status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now,
+            redirectLifetime: redirects)
     }
 
     private mutating func follow(_ head: ResponseHead, now: Timestamp) throws(FetchFailure) -> Step {
@@ -172,9 +170,7 @@ package struct Download: Sendable {
             throw FetchFailure(.badRedirect, "the server redirects to several URLs at once")
         }
         try chain.follow(locations.first)
-        let redirect = StoredResponse(
-            status: head.status, fields: head.fields, requestTime: sent, responseTime: now)
-        if let end = Freshness(of: redirect).endOfRedirect(head.status) { redirectsEnd = min(redirectsEnd ?? end, end) }
+        redirects.record(response(head, now: now))
         do throws(FetchFailure) {
             credential = try rules.credential(for: target, of: request)
         } catch {
@@ -259,24 +255,12 @@ package struct Download: Sendable {
     private mutating func restart() throws(FetchFailure) {
         chain = try rules.chain(from: start)
         credential = try rules.credential(for: start, of: request)
-        redirectsEnd = nil
+        redirects = RedirectLifetime()
     }
 
     private mutating func updateHop(_ change: (inout FetchTrail.Hop) -> Void) {
         guard let last = hops.indices.last else { return }
         change(&hops[last])
-    }
-}
-
-extension Freshness {
-    /// When a redirect becomes stale; `nil` for a permanent redirect without a lifetime.
-    ///
-    /// A temporary redirect without a lifetime is fresh for as long as a guess may be: the image behind it is often fresh for
-    /// a year.
-    fileprivate func endOfRedirect(_ status: Int) -> Timestamp? {
-        // Not by the age that `Date` tells, which is right only if the agent's clock is.
-        guard basis == .unsaid else { return receivedAt + max(lifetime - receivedAge.field - receivedAge.delay, .zero) }
-        return status == 301 || status == 308 ? nil : receivedAt + RefreshPolicy().longestGuess
     }
 }
 

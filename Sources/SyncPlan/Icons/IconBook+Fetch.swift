@@ -229,7 +229,9 @@ extension IconBook {
             return .confirmed(evaluate(response, of: url, in: &turn))
         case .image(let staged, let response):
             if staged.image.sha256 == catalog.images.digest(icon.image) {
-                return .confirmed(answer ?? evaluate(response, of: url, in: &turn))
+                let last = icon.isFullRequested ? nil : catalog.icons.response(of: url)?.unpacked
+                let new = last.map { response.bringingNothing(after: $0, under: refreshPolicy) } ?? response
+                return .confirmed(answer ?? evaluate(new, of: url, in: &turn))
             }
             guard icon.isReferenced else { return .discarded }
             let image = catalog.images.id(ofStaged: staged.image)
