@@ -64,11 +64,23 @@ extension IconBook {
     /// Retries an icon that failed for this cause or for lack of room, because its lists changed; decides other icons.
     mutating func retry(_ url: IconURL, after cause: FetchFailure.Cause, in turn: inout Turn) {
         guard let id = catalog.icons.id(of: url) else { return }
-        if let code = catalog.icons[id].icon.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
+        if cause == .digestMismatch, let answer = answerAcceptedAgain(of: id) {
+            apply(.confirmed(answer), to: id, in: &turn)
+        } else if let code = catalog.icons[id].icon.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
             apply(.retried(turn.now), to: id, in: &turn)
         } else {
             decide(id, in: &turn)
         }
+    }
+
+    /// What is known of the image on disk of an icon that failed because its lists gave another digest, and that they
+    /// accept again.
+    private func answerAcceptedAgain(of id: IconID) -> IconRecord.Answer? {
+        let icon = catalog.icons[id].icon
+        guard icon.phase == .idle, icon.failure?.code == .fetch(.digestMismatch), !icon.isFullRequested,
+            let image = catalog.images.digest(icon.image), icon.accepts(image)
+        else { return nil }
+        return catalog.icons.response(of: id).map { IconRecord.Answer(response: $0, freshUntil: icon.freshUntil) }
     }
 
     /// Emits an event for each icon that was retired and is named again.

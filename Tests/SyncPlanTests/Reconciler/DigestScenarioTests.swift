@@ -76,6 +76,23 @@ struct DigestScenarioTests {
         #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "y"))
     }
 
+    @Test("an image that its list accepts again is not asked for, and stays as fresh as it was")
+    func acceptedAgain() throws {
+        var agent = AgentScenario()
+        try agent.scan("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "x")
+        try agent.finishPublication()
+        try agent.scan("1.plist", Self.url, expecting: "y")
+        try agent.finish(Self.url, with: "x")
+        #expect(agent.plan.icon(Self.url)?.failure?.code == .fetch(.digestMismatch))
+        try agent.scan("1.plist", Self.url, expecting: "x")
+        #expect(agent.downloads.isEmpty && agent.plan.icon(Self.url)?.failure == nil)
+        try agent.pass(.seconds(23 * 3600))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(3 * 3600))
+        #expect(agent.downloads[Self.url]?.condition != nil && agent.downloads[Self.url]?.bypassesCaches == false)
+    }
+
     @Test(
         "an image that waits for its publication is given up once its list gives another digest",
         arguments: [true, false])
