@@ -42,6 +42,8 @@ package struct Freshness: Equatable, Sendable {
     package let hasValidator: Bool
     /// How long the redirects to the response hold after its receipt; `nil` if none says so.
     package let redirectLifetime: Duration?
+    /// What the redirect said that sets this time, in words; `nil` if that is not known.
+    package let redirectCause: String?
 
     /// `longestGuess` limits the heuristic lifetime.
     package init(of response: StoredResponse, longestGuess: Duration = RefreshPolicy().longestGuess) {
@@ -57,6 +59,7 @@ package struct Freshness: Equatable, Sendable {
         receivedAt = response.responseTime
         hasValidator = lastModified != nil || response.entityTag != nil
         redirectLifetime = response.redirectLifetime
+        redirectCause = response.redirectCause
     }
 
     /// When the response or a redirect to it becomes stale; the time of receipt if one was never fresh.

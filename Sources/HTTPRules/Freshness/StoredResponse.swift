@@ -17,13 +17,13 @@ package struct StoredResponse: Equatable, Sendable {
     /// Whether ``fields`` has lines of ours: they are looked for only then.
     private let hasOwnLines: Bool
 
-    /// Selects the fields to keep; `redirectLifetime` is kept in whole seconds.
+    /// Selects the fields to keep; `redirectLifetime` is kept in whole seconds, with `redirectCause` behind it.
     package init(
         status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
-        redirectLifetime: Duration? = nil
+        redirectLifetime: Duration? = nil, redirectCause: String? = nil
     ) {
         var kept = Self.kept(of: fields).text
-        if let redirectLifetime { kept += "\(Self.redirect): \(max(redirectLifetime.components.seconds, 0))\n" }
+        if let redirectLifetime { kept += Self.line(redirectLifetime, redirectCause) }
         self.init(
             status: status, url: url, kept: HTTPFields(checked: kept), requestTime: requestTime,
             responseTime: responseTime, hasOwnLines: redirectLifetime != nil)
@@ -81,7 +81,8 @@ package struct StoredResponse: Equatable, Sendable {
         guard let own = redirectLifetime, let before = last.redirectLifetime else { return self }
         let lifetime = min(max(before, policy.minimum) * 2, policy.longestGuess)
         guard lifetime > own else { return self }
-        let line = "\(Self.redirect): \(lifetime.components.seconds)\n"
+        let line = Self.line(
+            lifetime, [redirectCause, "the same image came again"].compactMap(\.self).joined(separator: "; "))
         return StoredResponse(
             status: status, url: url, kept: Self.kept(of: fields, without: Self.fields(in: line), then: line),
             requestTime: requestTime, responseTime: responseTime, hasOwnLines: true)
@@ -100,6 +101,10 @@ package struct StoredResponse: Equatable, Sendable {
         ownLine(Self.clock).flatMap { Int64($0) }.map { responseTime + .seconds($0) } ?? responseTime
     }
 
+    private static func line(_ lifetime: Duration, _ cause: String?) -> String {
+        "\(redirect): \(max(lifetime.components.seconds, 0))\(cause.map { " \($0)" } ?? "")\n"
+    }
+
     private func ownLine(_ name: String) -> String? { hasOwnLines ? fields.first(name) : nil }
 
     /// The `Age` field: the time spent in other caches; zero if missing or malformed.
@@ -113,7 +118,15 @@ package struct StoredResponse: Equatable, Sendable {
     /// How long the redirects that led to the response hold, from its receipt on; `nil` if none says so.
     ///
     /// After that, another response may be the image of the URL at which they began (RFC 9111, section 4).
-    package var redirectLifetime: Duration? { ownLine(Self.redirect).flatMap { DeltaSeconds.parse($0) } }
+    package var redirectLifetime: Duration? {
+        ownLine(Self.redirect).flatMap { DeltaSeconds.parse($0.prefix { $0 != " " }) }
+    }
+
+    /// What the redirect said that sets this lifetime, in words; `nil` if that is not known.
+    package var redirectCause: String? {
+        guard let line = ownLine(Self.redirect), let space = line.firstIndex(of: " ") else { return nil }
+        return String(line[line.index(after: space)...])
+    }
 
     package var lastModified: Timestamp? { time("last-modified") }
 
@@ -150,7 +163,7 @@ package struct StoredResponse: Equatable, Sendable {
     /// The index of the first line of ours in ``beginnings``: no server can send a field of such a name, and earlier
     /// versions leave the lines out.
     static let firstOwnLine = 7
-    /// The line with the lifetime of the redirects, in seconds.
+    /// The line with the lifetime of the redirects, in seconds, and what the redirect said that sets it.
     private static let redirect = ":redirect"
     /// The line with the seconds by which the wall clock was ahead.
     private static let clock = ":clock"

@@ -145,7 +145,7 @@ package struct Download: Sendable {
             if RedirectChain.statuses.contains(head.status) { return try follow(head, now: now) }
             isMultiplexed = isShared
             var response = response(head, now: now)
-            if let rest = redirects.rest(after: response) { response = self.response(head, now: now, behind: rest) }
+            if let limit = redirects.limit(on: response) { response = self.response(head, now: now, behind: limit) }
             return try nextStep(after: head, response)
         } catch {
             if hasAskedForRest, !error.leavesPart, error.code != .fetch(.tooLarge), let step = try? askForWhole() {
@@ -157,11 +157,12 @@ package struct Download: Sendable {
         }
     }
 
-    /// The response with a head, to which the redirects hold for so long.
-    private func response(_ head: ResponseHead, now: Timestamp, behind redirects: Duration? = nil) -> StoredResponse {
+    private func response(
+        _ head: ResponseHead, now: Timestamp, behind redirects: RedirectLifetime.Limit? = nil
+    ) -> StoredResponse {
         StoredResponse(
             status: head.status, url: target.url, fields: head.fields, requestTime: sent, responseTime: now,
-            redirectLifetime: redirects)
+            redirectLifetime: redirects?.time, redirectCause: redirects?.cause)
     }
 
     private mutating func follow(_ head: ResponseHead, now: Timestamp) throws(FetchFailure) -> Step {

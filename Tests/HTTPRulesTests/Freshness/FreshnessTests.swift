@@ -87,6 +87,23 @@ struct FreshnessTests {
         #expect(freshness.description == "\(own); the redirect to it is fresh for \(redirect) s")
     }
 
+    @Test("the text of a freshness tells what a redirect said, and that the same image came again")
+    func redirectCause() {
+        func response(_ seconds: Int, _ cause: String?) -> StoredResponse {
+            StoredResponse(
+                fields: HTTPFields([("Cache-Control", "no-cache")]), requestTime: Sample.start,
+                responseTime: Sample.start, redirectLifetime: .seconds(seconds), redirectCause: cause)
+        }
+        let first = response(0, "302, no-store")
+        #expect(Freshness(of: first).description.hasSuffix("; the redirect to it (302, no-store) is fresh for 0 s"))
+        let again = first.bringingNothing(after: first, under: RefreshPolicy())
+        let text = "; the redirect to it (302, no-store; the same image came again) is fresh for 7200 s"
+        #expect(Freshness(of: again).description.hasSuffix(text))
+        #expect(again.bringingNothing(after: again, under: RefreshPolicy()).redirectLifetime == .seconds(14_400))
+        #expect(PackedResponse(again).unpacked == again)
+        #expect(response(99_999, nil).bringingNothing(after: again, under: RefreshPolicy()) == response(99_999, nil))
+    }
+
     @Test(
         "a status without heuristics has no heuristic lifetime",
         arguments: [(200, "", true), (404, "", true), (403, "", false), (599, "", false), (599, "public", true)])

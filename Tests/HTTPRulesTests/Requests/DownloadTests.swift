@@ -163,6 +163,21 @@ struct DownloadTests {
         #expect(try Self.body(of: &other, fields).response.redirectLifetime == .seconds(60))
     }
 
+    @Test(
+        "a response tells which redirect to it holds for the shortest time, and what that one says",
+        arguments: [
+            ([(302, "no-store")], "302, no-store"), ([(302, nil)], "302, no freshness lifetime given"),
+            ([(301, "max-age=600"), (307, "max-age=60")], "number 2, 307, max-age 60 s"), ([(301, nil)], nil),
+        ] as [([(Int, String?)], String?)])
+    func redirectCauses(hops: [(status: Int, control: String?)], cause: String?) throws {
+        var download = try Self.download()
+        for (index, hop) in hops.enumerated() {
+            let fields = hop.control.map { [(name: "Cache-Control", value: $0)] } ?? []
+            _ = Self.exchange(&download, hop.status, [("Location", "/\(index)")] + fields)
+        }
+        #expect(try Self.body(of: &download, [Self.tag]).response.redirectCause == cause)
+    }
+
     @Test("a download that starts anew forgets the redirects before")
     func redirectsForgotten() throws {
         var download = try Self.download(condition: Condition(url: Self.url.text, validators: Self.validators))
