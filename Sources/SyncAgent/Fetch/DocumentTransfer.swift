@@ -14,6 +14,8 @@ final class DocumentTransfer: TransferReceiver {
     private let turn: TurnRequests
     private let sent: Timestamp
     private let maxBytes: Int
+    /// Whether it waits for its turns under ``Settings/Fetch/maxRate``.
+    let takesTurns: Bool
     var transfer: (any Transfer)? {
         willSet { deadline.recordEnd(of: transfer) }
     }
@@ -25,12 +27,13 @@ final class DocumentTransfer: TransferReceiver {
 
     var hasEnded: Bool { end != nil }
 
-    init(limits: RequestLimits, maxBytes: Int, clock: AgentClock, turn: TurnRequests) {
+    init(limits: RequestLimits, maxBytes: Int, takesTurns: Bool, clock: AgentClock, turn: TurnRequests) {
         self.turn = turn
         self.limits = limits
         self.clock = clock
         sent = clock.now
         self.maxBytes = maxBytes
+        self.takesTurns = takesTurns
         deadline = Deadline(limits)
     }
 
@@ -48,8 +51,13 @@ final class DocumentTransfer: TransferReceiver {
         return refusal == nil
     }
 
-    /// Documents are few and never wait, but count: the images after them wait longer.
+    /// Those that take no turns count nevertheless: the images after them wait longer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
+        if takesTurns, let transfer, !turn.mayReceive(transfer) {
+            deadline.beginTurnWait()
+            return .later
+        }
+        deadline.endTurnWait()
         turn.spend(bytes.count)
         guard body.count + bytes.count <= maxBytes else {
             refusal = tooLarge

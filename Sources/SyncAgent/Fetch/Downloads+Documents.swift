@@ -22,16 +22,19 @@ extension Downloads {
 
     /// Requests a document of an upstream; `path` is relative to its folder.
     ///
-    /// `maxBytes` is the most bytes of its body, by default ``maxBytes``.
+    /// `maxBytes` is the most bytes of its body, by default ``maxBytes``. With `takesTurns` it waits like images, for a
+    /// connection and under ``Settings/Fetch/maxRate``: there may be many such documents.
     ///
     /// Failures are returned, not thrown: errors must not leave the thread of the downloads.
     func document(
-        _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)], maxBytes: Int? = nil
+        _ path: String, of upstream: UpstreamURL, fields: [(name: String, value: String)], maxBytes: Int? = nil,
+        takesTurns: Bool = false
     ) async -> Result<Document, UpstreamFailure> {
         let isManifest = path == CacheLayout.manifest
         let result = await request(
             upstream.file(path), fields,
-            maxBytes: maxBytes ?? (isManifest ? Self.maxBytes.manifest : Self.maxBytes.document))
+            maxBytes: maxBytes ?? (isManifest ? Self.maxBytes.manifest : Self.maxBytes.document),
+            takesTurns: takesTurns)
         let file: MetricLabel.UpstreamFile = isManifest ? .manifest : .document
         metrics.recordUpstream(
             place(of: upstream.folder), file, MetricLabel.UpstreamResult(result),
@@ -40,13 +43,13 @@ extension Downloads {
     }
 
     private func request(
-        _ target: FetchTarget, _ fields: [(name: String, value: String)], maxBytes: Int
+        _ target: FetchTarget, _ fields: [(name: String, value: String)], maxBytes: Int, takesTurns: Bool
     ) async -> Result<Document, UpstreamFailure> {
         // After the shutdown, nothing cancels new requests.
         if isShutDown { return .failure(UpstreamFailure(agent: "the agent is stopping")) }
         noticeSleep()
         let document = DocumentTransfer(
-            limits: settings.upstream.limits, maxBytes: maxBytes, clock: clock, turn: nextTurn)
+            limits: settings.upstream.limits, maxBytes: maxBytes, takesTurns: takesTurns, clock: clock, turn: nextTurn)
         let id = ObjectIdentifier(document)
         documents[id] = document
         defer { documents[id] = nil }
@@ -75,7 +78,7 @@ extension Downloads {
             guard !document.hasEnded else { return }
             document.transfer = send(
                 fields, to: target, through: proxy, by: route, document.limits, document,
-                isUrgent: true)
+                isUrgent: !document.takesTurns)
         } catch {
             document.finish(.failure(error))
         }

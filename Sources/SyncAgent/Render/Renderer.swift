@@ -75,7 +75,7 @@ struct Renderer: Sendable {
     private func downloadCopy(_ request: UpstreamRequest, atMost pixels: Int) async -> StagedImage? {
         guard request.file.bytes <= RenderAnswer.longest(pixels),
             let document = try? await downloads.document(
-                request.file.path, of: request.url, fields: [], maxBytes: request.file.bytes
+                request.file.path, of: request.url, fields: [], maxBytes: request.file.bytes, takesTurns: true
             ).get(),
             document.head.status == 200, Digest.of(document.body) == request.file.sha256
         else { return nil }

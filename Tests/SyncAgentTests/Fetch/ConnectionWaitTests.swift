@@ -123,4 +123,25 @@ struct ConnectionWaitTests {
             }
         }
     }
+
+    @Test("a document that takes turns arrives at fetch.maxRate, and another one at once", arguments: [true, false])
+    func turns(takesTurns: Bool) async throws {
+        let body = [UInt8](repeating: 1, count: 100_000)
+        try await RawOrigin.run { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: \(body.count)\r\n\r\n"), .send(body)]
+        } _: { origin in
+            let upstream = try #require(UpstreamURL(origin.baseURL + "/"))
+            try await withDownloads {
+                $0.fetch.maxRate = ByteCount(20 << 10)
+                $0.upstream.urls = [upstream]
+                // Less than it takes: the pauses do not count.
+                if takesTurns { $0.upstream.totalTimeout = .seconds(2) }
+            } _: { downloads, _ in
+                let start = ContinuousClock.now
+                let document = try await downloads.document("a", of: upstream, fields: [], takesTurns: takesTurns).get()
+                #expect(document.body == body)
+                #expect((ContinuousClock.now - start > .seconds(3)) == takesTurns)
+            }
+        }
+    }
 }
