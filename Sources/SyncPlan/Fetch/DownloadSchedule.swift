@@ -48,6 +48,7 @@ struct DownloadSchedule: Sendable {
 
     /// Applies changed settings; downloads in flight keep the old ones.
     mutating func configure(_ settings: Settings) {
+        if settings.fetch.maxRate != nil, self.settings.maxRate == nil { queue.forgetMultiplexing() }
         _settings = settings.$fetch
         queue.configure(concurrency: settings.fetch.concurrency, perOrigin: settings.fetch.perHost)
     }
@@ -88,7 +89,10 @@ struct DownloadSchedule: Sendable {
         let (url, outcome) = (ended.url, ended.outcome)
         if isRequest, case .image(let staged, _) = outcome { receivedBytes += staged.image.bytes }
         if let origin = queue.finish(url) {
-            if let isMultiplexed = ended.isMultiplexed { queue.setMultiplexed(origin, isMultiplexed) }
+            // With a limited rate, each request has a connection of its own.
+            if let isMultiplexed = ended.isMultiplexed {
+                queue.setMultiplexed(origin, isMultiplexed && settings.maxRate == nil)
+            }
             if isOrigin, isRequest {
                 record(outcome, of: url, from: origin, in: &turn)
                 loginIcons += networkLogin.record(

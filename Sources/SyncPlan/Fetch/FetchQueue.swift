@@ -239,6 +239,10 @@ struct FetchQueue: Sendable {
         renewTurn(of: origin)
     }
 
+    mutating func forgetMultiplexing() {
+        for origin in origins.places where origins[origin].isMultiplexed { setMultiplexed(origins[origin].key, false) }
+    }
+
     /// The most downloads from an origin at once: in all, and while other origins wait.
     func slots(of origin: Int) -> (all: Int, fair: Int) {
         let limit = origins[origin].isMultiplexed ? max(perOrigin, Self.streams) : perOrigin

@@ -29,10 +29,12 @@ struct DownloadScheduleTests {
             for url in urls { schedule.queue.add(url, origin: origin, list: "1.plist", priority: .new) }
         }
 
-        mutating func finish(_ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0) -> Bool {
+        mutating func finish(
+            _ url: IconURL, _ outcome: FetchOutcome, at seconds: Int = 0, isMultiplexed: Bool? = false
+        ) -> Bool {
             turn.now = Sample.start + .seconds(seconds)
             return schedule.finish(
-                EndedDownload(url: url, outcome, isMultiplexed: false), ofOrigin: true, in: &turn)
+                EndedDownload(url: url, outcome, isMultiplexed: isMultiplexed), ofOrigin: true, in: &turn)
         }
     }
 
@@ -173,6 +175,29 @@ struct DownloadScheduleTests {
             _ = world.finish(url, .failed(failure))
         }
         #expect((world.schedule.origins[cdn]?.isWaiting(at: world.turn.now) ?? false) == waits)
+    }
+
+    @Test("with fetch.maxRate, an origin that speaks HTTP/2 has no more downloads than connections")
+    func limitedRate() {
+        var world = World()
+        world.add((1...100).map { IconURL("\(Self.origin)/\($0)") })
+        func finish(_ urls: [IconURL], isMultiplexed: Bool? = true) {
+            for url in urls { _ = world.finish(url, Self.fresh, isMultiplexed: isMultiplexed) }
+        }
+        finish(world.schedule.start())
+        var settings = Settings()
+        var started = world.schedule.start()
+        #expect(started.count > settings.fetch.perHost)
+        settings.fetch.maxRate = .mebibytes(1)
+        world.schedule.configure(settings)
+        finish(Array(started.dropFirst(settings.fetch.perHost)), isMultiplexed: nil)
+        #expect(world.schedule.start().isEmpty)
+        finish(Array(started.prefix(settings.fetch.perHost)))
+        started = world.schedule.start()
+        #expect(started.count == settings.fetch.perHost)
+        world.schedule.configure(Settings())
+        finish(started)
+        #expect(world.schedule.start().count > settings.fetch.perHost)
     }
 
     @Test("the remembered health of an origin is restored as far as it can be true")
