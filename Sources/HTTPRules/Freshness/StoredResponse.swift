@@ -73,13 +73,14 @@ package struct StoredResponse: Equatable, Sendable {
             requestTime: update.requestTime, responseTime: update.responseTime, hasOwnLines: update.hasOwnLines)
     }
 
-    /// This response, which brought the same image as the last one did: the redirects to it hold for twice the time.
+    /// This response, which brought the same image as the last one did: the redirects to it hold for twice the time since
+    /// then.
     ///
     /// They may lead to another URL each time, for which no request is conditional, so that images are downloaded again
-    /// and again; the time is at most the longest one of a redirect that says nothing.
+    /// and again. The time is at most the longest one of a redirect that says nothing, and no shorter than the last.
     package func bringingNothing(after last: StoredResponse, under policy: RefreshPolicy) -> StoredResponse {
         guard let own = redirectLifetime, let before = last.redirectLifetime else { return self }
-        let lifetime = min(max(before, policy.minimum) * 2, policy.longestGuess)
+        let lifetime = min(max(before, (responseTime - last.responseTime) * 2), policy.longestGuess)
         guard lifetime > own else { return self }
         let line = Self.line(
             lifetime, [redirectCause, "the same image came again"].compactMap(\.self).joined(separator: "; "))

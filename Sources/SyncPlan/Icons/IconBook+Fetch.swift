@@ -229,7 +229,7 @@ extension IconBook {
             return .confirmed(evaluate(response, of: url, in: &turn))
         case .image(let staged, let response):
             if staged.image.sha256 == catalog.images.digest(icon.image) {
-                let last = icon.isFullRequested ? nil : catalog.icons.response(of: url)?.unpacked
+                let last = catalog.icons.response(of: url)?.unpacked
                 let new = last.map { response.bringingNothing(after: $0, under: refreshPolicy) } ?? response
                 return .confirmed(answer ?? evaluate(new, of: url, in: &turn))
             }

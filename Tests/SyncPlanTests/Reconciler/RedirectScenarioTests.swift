@@ -31,16 +31,16 @@ struct RedirectScenarioTests {
         for word in ["x", "x", "x", "x", "x", "x", "x", "x", "y", "y", "y"] {
             hours.append(try Self.refresh(&agent, with: word))
         }
-        #expect(hours == [0, 1, 2, 4, 8, 16, 24, 24, 24, 1, 2])
+        #expect(hours.prefix(3) == [0, 1, 2] && hours.suffix(5) == [24, 24, 24, 1, 2], "\(hours)")
     }
 
-    @Test("a full request for an image does not make it asked for less often")
-    func full() throws {
+    @Test("an image that a user requests again at once is not asked for less often", arguments: [true, false])
+    func requested(isFull: Bool) throws {
         var agent = AgentScenario { $0.publish = Settings.withoutHeartbeat.publish }
         try agent.scan(["1.plist": [Self.url]])
         _ = try Self.refresh(&agent, with: "x")
         while agent.publication != nil { try agent.finishPublication() }
-        try agent.handle(.request([Self.url], isRefresh: true, isFull: true))
+        try agent.handle(.request([Self.url], isRefresh: true, isFull: isFull))
         #expect(try Self.refresh(&agent, with: "x") == 0)
         #expect(try Self.refresh(&agent, with: "x") == 1)
     }
