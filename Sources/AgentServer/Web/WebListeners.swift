@@ -68,6 +68,11 @@ package struct WebListeners: Sendable {
                     // A listener at another address than loopback serves every client, by any host name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
                     else { return .refusal(.wrongHost) }
+                    // Another cache may have come to the path since the listener began.
+                    guard !agent.hasPrivateIcons else {
+                        let reason = "The cache may have icons from behind credentials."
+                        return .refusal(.forbidden, "private-icons", reason)
+                    }
                     if let lists, ListSite.isList(request.uri.path) { return await lists.respond(to: request) }
                     return await images.respond(to: request)
                 }
@@ -114,7 +119,7 @@ package struct WebListeners: Sendable {
         if name == Self.images, await agent.ask({ !$0.privateOrigins.isEmpty }) == true {
             let reason =
                 "the cache may have icons from behind credentials, and everyone could read them: set public = true for the "
-                + "credentials, or unset serve.listen"
+                + "credentials, purge the cache, or unset serve.listen"
             agent.listeners.set(name, at: configured, error: reason)
             logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(reason)"])
             return

@@ -15,6 +15,9 @@ package struct Credentials: Equatable, Sendable {
     /// Whether icons behind some of the credentials must not be in a cache that everyone can read.
     package var hasPrivate: Bool { entries.contains { !$0.isPublic } }
 
+    /// Stands for private origins that are not known; no credential is for it.
+    package static let unknownOrigin = ""
+
     /// The origins whose private icons the cache may have, sorted; `known` are the origins so far.
     ///
     /// Icons stay when their credential is removed: an origin is dropped only once a credential for it is public. While

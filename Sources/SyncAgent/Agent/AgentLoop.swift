@@ -36,6 +36,8 @@ package final class AgentLoop: Sendable {
     let latestStatus = LatestStatus()
     /// Why the state cannot be stored; `nil` if it can.
     let storageTrouble = Mutex<String?>(nil)
+    /// Whether the cache may have icons that not everyone may see, once the loop has answered a question.
+    let hasPrivateIcons = Atomic(false)
 
     /// Creates a loop, which closes the journal at its end.
     ///
@@ -124,6 +126,7 @@ package final class AgentLoop: Sendable {
         background: AsyncStream<BackgroundWork.Piece>.Continuation, _ jobs: inout DiscardingTaskGroup
     ) async -> StatusReport {
         guard var plan = handover.take() else { preconditionFailure("a plan is run once") }
+        hasPrivateIcons.store(!plan.privateOrigins.isEmpty, ordering: .relaxed)
         var sleep = SleepMeter()
         var wall = WallClockMeter(clock: clock)
         var heap = HeapTrimmer()
@@ -161,6 +164,7 @@ package final class AgentLoop: Sendable {
             let now = clock.now
             let actions = plan.handle(events, now: now)
             log.record(events, ended: plan.endedDownloads, now: now)
+            hasPrivateIcons.store(!plan.privateOrigins.isEmpty, ordering: .relaxed)
             latestStatus.recordChange { plan.status }
             perform(actions, background: background, log, &ahead, &jobs)
             // So an agent with nothing to store also notices that its state was removed.

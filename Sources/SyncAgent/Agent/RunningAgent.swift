@@ -71,6 +71,9 @@ package struct RunningAgent: Sendable {
 
     // MARK: Questions
 
+    /// Whether the cache may have icons that not everyone may see.
+    package var hasPrivateIcons: Bool { loop.hasPrivateIcons.load(ordering: .relaxed) }
+
     package var now: Timestamp { loop.now }
 
     /// Puts a question to the plan.

@@ -48,7 +48,7 @@ extension ExportError: CustomStringConvertible {
             "\(CacheLayout.manifest) in \(target) has format \(format): export with a newer version of syncagent."
         case .privateIcons:
             "The cache may have icons from behind credentials, which an export would show to everyone: set public = true "
-                + "in \(Credentials.file) if they may be, or export a cache without them. Nothing was published."
+                + "in \(Credentials.file) if they may be, purge the cache, or export one without them. Nothing was published."
         case .unsigned(let target):
             "The manifest in \(target) is signed: agents with its key would refuse one without. Nothing was published. Export "
                 + "with --sign, or to another target."

@@ -112,7 +112,7 @@ package actor StateStore {
             "state database damaged: starting with a new one",
             metadata: [
                 "renamed": "\(aside)", "reason": "\((reason as? DatabaseError)?.message ?? "\(reason)")",
-                "lost": "validators, retry times, pause, mutes; grace periods start over",
+                "lost": "validators, retry times, pause, mutes, private origins; grace periods start over",
             ])
         guard rename(path.string, aside.string) == 0 else {
             throw FileError("rename", path.string, Errno(rawValue: errno))

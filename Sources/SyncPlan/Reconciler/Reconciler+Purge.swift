@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import CacheFormat
 import Reports
 
 /// The phase of a purge: everything is forgotten at once, but files are removed in the order that readers rely on.
@@ -24,13 +25,18 @@ extension Reconciler {
             purgeReport = refusal
             return turn.emit(.purgeFailed(refusal))
         }
+        book.downloads.pauses = Pauses()
+        emitEnd(of: mutes.end(nil))
+        purgeContent()
+    }
+
+    /// Begins a purge that keeps pauses and mutes; also at a start after one whose generation was not published.
+    mutating func purgeContent() {
         purge = .publishing(failures: book.publishing.window.failures)
+        purging = book.publishing.manifest?.generation
         book.retention.ledger.purge(through: book.publishing.newest)
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
-        book.downloads.pauses = Pauses()
-        emitEnd(of: mutes.end(nil))
-        privateOrigins = book.settings.privateOrigins(after: [])
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
         unpinAll()
         book.dropStaged(in: &turn)
@@ -92,6 +98,11 @@ extension Reconciler {
         purge = nil
         purgeReport = report
         turn.emit(report.state == .done ? .purged : .purgeFailed(report))
+        if report.state == .done {
+            // Until now, files of private icons may have been left.
+            privateOrigins = book.settings.privateOrigins(after: [])
+            publishPrivacy()
+        }
         book.downloads.isHeld = false
         book.startDownloads(in: &turn)
     }

@@ -95,6 +95,10 @@ extension Reconciler {
             if published != nil { book.publishing.prioritize(name) }
             renew(name)
         }
+        // Where its icons come from is not known.
+        if found.manifests.hasPrivate {
+            privateOrigins = book.settings.privateOrigins(after: privateOrigins + [Credentials.unknownOrigin])
+        }
         recordDamage(lost)
         for (url, image) in found.images where !lost.contains(image.sha256) {
             let icon = book.catalog.icons[url]

@@ -22,6 +22,8 @@ package struct Reconciler: Sendable {
     package internal(set) var privateOrigins: [String] = []
     /// The phase of the current purge; `nil` if there is none.
     var purge: PurgePhase?
+    /// The generation in force when the last purge began.
+    var purging: Int?
     /// The result of the last purge; `nil` if there was none since the start.
     package internal(set) var purgeReport: PurgeReport?
     /// The rules by which the renditions on disk were made.
@@ -41,6 +43,7 @@ package struct Reconciler: Sendable {
         now: Timestamp
     ) {
         turn = Turn(at: now, seed: seed)
+        let isPurgeUnpublished = restored.isPurgeUnpublished
         var known = restored.moveCatalog()
         var (catalog, ledger) = known.moveOut()
         ledger.setSupersessions(restored.memory.superseded, default: now)
@@ -65,13 +68,14 @@ package struct Reconciler: Sendable {
         rulesOfRenditions = values.rendering
         if values.isPaused { book.downloads.pauses = Pauses(restoring: values.pauses ?? [Pause()], at: turn.now) }
         mutes = Mutes(restoring: Array((values.mutes ?? []).prefix(Self.mostMutes)), at: turn.now)
-        privateOrigins = settings.privateOrigins(after: values.privateOrigins ?? [])
+        privateOrigins = settings.privateOrigins(after: restored.privateOrigins)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
+        if isPurgeUnpublished { purgeContent() }
         // Times that a wrong clock set are corrected once, and not at each start; a purge that ended before its generation
         // must not count once there is a later one.
         if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all
-            || book.retention.ledger.purged != values.purged
+            || book.retention.ledger.purged != values.purged || privateOrigins != values.privateOrigins ?? []
         {
             turn.memos.renewValues()
         }
@@ -237,6 +241,7 @@ package struct Reconciler: Sendable {
             newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
             upstreams: book.sources.accepted)
         values.rendering = rulesOfRenditions
+        if purging == book.publishing.manifest?.generation { values.purging = purging }
         if !mutes.isEmpty { values.mutes = mutes.moved(by: turn.wallClock.offset) }
         return values
     }

@@ -39,6 +39,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var upstreams: [SourceMemo]
     /// The rules by which renditions were made; `nil` if there are none.
     var rendering: Renditions.Rules?
+    /// The generation that a purge is still to replace; `nil` if there is none.
+    package var purging: Int?
     /// The muted URLs and lists; `nil` if there are none.
     package var mutes: [Mute]?
 

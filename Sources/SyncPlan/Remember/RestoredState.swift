@@ -57,14 +57,32 @@ package struct RestoredState: Sendable {
         return hold
     }
 
-    /// The newest purged generation; `nil` if the cache folder has no later one, because the purge ended before, or the
-    /// folder is that of another agent.
+    /// Whether the current generation is the one that a purge was to replace.
+    var isPurgeUnpublished: Bool {
+        memory.values.purging.map { $0 == manifests.last?.generation } ?? false
+    }
+
+    /// The private origins whose icons the cache may contain.
+    ///
+    /// The manifest says that there are some, also if the database was lost, or the cache is that of another agent.
+    var privateOrigins: [String] {
+        let known = memory.values.privateOrigins ?? []
+        let isPrivate = manifests.filter { $0.generation > knownPurge ?? 0 }.hasPrivate
+        return known.isEmpty && isPrivate ? [Credentials.unknownOrigin] : known
+    }
+
+    /// The newest purged generation; `nil` if the cache folder has no later one.
     private var knownPurge: Int? {
         memory.values.purged.flatMap { $0 < manifests.last?.generation ?? 0 ? $0 : nil }
     }
 
     /// The highest generation number ever given, even if the cache folder is an older copy, or new.
     var newestGeneration: Int { max(nextGeneration - 1, memory.values.newestGeneration) }
+}
+
+extension [Manifest] {
+    /// Whether the newest one with a list says that the cache has private icons.
+    var hasPrivate: Bool { last { !$0.lists.isEmpty }?.isPrivate ?? false }
 }
 
 extension AppEntries {

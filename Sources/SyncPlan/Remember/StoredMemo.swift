@@ -31,7 +31,7 @@ extension RememberedValues: StoredMemo {
     private static let longestHandle = 1024
 
     package var isPossible: Bool {
-        let generations = [hold?.generation, purged].compactMap(\.self) + upstreams.map(\.generation)
+        let generations = [hold?.generation, purged, purging].compactMap(\.self) + upstreams.map(\.generation)
         return (newestGeneration == 0 || CacheLayout.generationNumbers.contains(newestGeneration))
             && generations.allSatisfy(CacheLayout.generationNumbers.contains)
             && counts.contains(hold?.images ?? 0) && counts.contains(hold?.total ?? 0)

@@ -143,6 +143,29 @@ struct PurgeScenarioTests {
         #expect(agent.plan.report(on: Self.a, now: agent.now)?.response == nil)
     }
 
+    @Test("a purge whose generation was not published begins again at the next start, and keeps a later pause")
+    func unpublished() throws {
+        var agent = try Self.full()
+        try agent.handle(.purge)
+        for _ in 0..<2 {
+            while agent.publication == nil { try agent.passToNextWake() }
+            try agent.finishPublication(fails: true)
+        }
+        try agent.handle(.pause(Pause()))
+        try agent.restart()
+        #expect(agent.plan.isPurging && agent.plan.status.icons.ready == 0 && agent.isOnDisk("x"))
+        try agent.scan(["1.plist": [Self.a, Self.b]])
+        while agent.plan.isPurging {
+            try agent.finishJobs()
+            if agent.plan.isPurging { try agent.passToNextWake() }
+        }
+        #expect(try agent.published("1.plist") == [.pending, .pending])
+        #expect(!agent.isOnDisk("x") && agent.plan.purgeReport == PurgeReport(.done))
+        #expect(agent.plan.status.state == .paused && agent.downloads.isEmpty)
+        try agent.restart()
+        #expect(!agent.plan.isPurging)
+    }
+
     @Test("a download during a purge ends well, even with a 304")
     func underWay() throws {
         var agent = try Self.full()

@@ -50,19 +50,30 @@ struct PurgedLeaseScenarioTests {
         #expect(!agent.isOnDisk("x") && agent.memory.values.purged == nil)
     }
 
-    @Test("a purge that ended before its generation leaves everything as it was")
+    @Test("a purge that was killed before its generation begins again, and other folders are left alone")
     func crashBefore() throws {
         var agent = try PurgeScenarioTests.full()
         // Only an older generation has the image of b.
         try agent.scan(["1.plist": [Self.a]])
         try agent.finishJobs()
         try agent.handle(.purge)
+        #expect(agent.memory.values.purging == agent.disk.current?.generation)
+        var other = try PurgeScenarioTests.full()
+        try other.scan(["1.plist": [Self.a]])
+        while try #require(other.disk.current?.generation) <= agent.memory.values.purging ?? 0 {
+            try other.publish(["3.plist": ["https://h.example/\(other.now)": "z"]])
+        }
+        var elsewhere = agent
+        try elsewhere.restart(on: other.disk)
+        #expect(!elsewhere.plan.isPurging && elsewhere.plan.image(of: Self.a) == Sample.image("x"))
         try agent.restart()
         try agent.scan(["1.plist": [Self.a, Self.b]])
-        #expect(agent.plan.image(of: Self.b) == Sample.image("y"))
-        #expect(agent.plan.pins == [Self.pinned] && agent.plan.status.icons.ready == 3)
-        // It is not taken for one that ended once there is a later generation.
-        #expect(agent.memory.values.purged == nil)
+        #expect(agent.plan.isPurging && agent.plan.pins.isEmpty && agent.plan.status.icons.ready == 0)
+        while agent.plan.isPurging {
+            try agent.finishJobs()
+            if agent.plan.isPurging { try agent.passToNextWake() }
+        }
+        #expect(agent.plan.purgeReport?.state == .done && agent.memory.values.purging == nil)
     }
 
     /// Lets a purge find no room for the longest document, and end.

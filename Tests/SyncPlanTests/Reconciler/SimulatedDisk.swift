@@ -60,6 +60,7 @@ struct SimulatedDisk {
             manifest.lists[document.list] = Manifest.List(
                 sha256: digest, apps: document.apps.count, ready: document.readyImages.count, pending: 0, failed: 0)
         }
+        for name in manifest.lists.keys { manifest.lists[name]?.isPrivate = publication.isPrivate }
         for (url, path, _) in publication.links {
             guard let image = self.image(at: path) else {
                 throw Violation("the by-url/ name of \(url) would be a link to a file that is not there")

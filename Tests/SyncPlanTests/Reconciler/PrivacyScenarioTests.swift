@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+import AgentSettings
+import AppLists
+import CacheFormat
+import HTTPRules
+import Reports
+import Testing
+
+@testable import SyncPlan
+
+@Suite("The mark of a cache with private icons")
+struct PrivacyScenarioTests {
+    private static let a: IconURL = "https://h.example/a"
+
+    private static func credential(isPublic: Bool = false) -> Credential {
+        Credential(
+            host: "h.example", lists: ["1.plist"], isPublic: isPublic, proof: .bearer(Secret("t")))
+    }
+
+    /// An agent that published an icon of a credential, which has been removed since.
+    private static func agent() throws -> AgentScenario {
+        var agent = AgentScenario {
+            $0.cache.mode = .group
+            $0.credentials = Credentials([credential()])
+        }
+        try agent.publish(["1.plist": [a: "x"]])
+        #expect(agent.disk.current?.isPrivate == true)
+        agent.settings.credentials = Credentials()
+        return agent
+    }
+
+    private static func publishAll(_ agent: inout AgentScenario) throws {
+        try agent.scan(["1.plist": [a], "2.plist": ["https://h.example/b"]])
+        try agent.finishAll(.failed(.status(404)))
+        try agent.pass(.seconds(10))
+        try agent.finishJobs()
+    }
+
+    @Test("the mark outlives its credential and a lost database, also with an exposed cache", arguments: [false, true])
+    func lost(isExposed: Bool) throws {
+        var agent = try Self.agent()
+        agent.memory = SimulatedMemory()
+        if isExposed {
+            agent.settings.cache.mode = .everybody
+            agent.settings.credentials = Credentials([Self.credential()])
+        }
+        try agent.restart()
+        try Self.publishAll(&agent)
+        #expect(agent.disk.current?.isPrivate == true && !agent.plan.privateOrigins.isEmpty)
+        // What came from where is not known.
+        agent.settings.credentials = Credentials([Self.credential(isPublic: true)])
+        try agent.restart()
+        #expect(agent.plan.privateOrigins == [Credentials.unknownOrigin])
+    }
+
+    @Test("a cache whose origins are all known and public loses the mark")
+    func known() throws {
+        var agent = try Self.agent()
+        agent.settings.credentials = Credentials([Self.credential(isPublic: true)])
+        try agent.restart()
+        try Self.publishAll(&agent)
+        #expect(agent.disk.current?.isPrivate == false && agent.plan.privateOrigins.isEmpty)
+    }
+
+    @Test("an adopted cache keeps its mark")
+    func adopted() throws {
+        let other = try Self.agent()
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "y"]])
+        agent.answersInspections = false
+        try agent.scan()
+        var found = CacheInspection()
+        found.isSuspicious = true
+        try agent.finishInspection(found)
+        agent.answersInspections = true
+        try agent.finishInspection(adopting: other.disk)
+        try agent.finishJobs()
+        #expect(agent.plan.privateOrigins == [Credentials.unknownOrigin])
+        #expect(agent.disk.current?.isPrivate == true)
+    }
+
+    @Test("only a purge that ends well removes the mark")
+    func purge() throws {
+        var agent = try Self.agent()
+        try agent.restart()
+        try Self.publishAll(&agent)
+        try agent.handle(.purge)
+        try agent.finishPublication(fails: true)
+        #expect(agent.plan.purgeReport?.state == .failed && !agent.plan.privateOrigins.isEmpty)
+        try agent.restart()
+        try Self.publishAll(&agent)
+        #expect(agent.disk.current?.isPrivate == true)
+        while agent.plan.isPurging {
+            try agent.finishJobs()
+            if agent.plan.isPurging { try agent.passToNextWake() }
+        }
+        #expect(agent.plan.purgeReport == PurgeReport(.done) && agent.plan.privateOrigins.isEmpty)
+        try agent.finishAll(.failed(.status(404)))
+        try agent.pass(.seconds(10))
+        try agent.finishJobs()
+        #expect(agent.disk.current?.isPrivate == false)
+    }
+}
