@@ -15,6 +15,10 @@ package enum CacheLayout {
     package static let staging = "staging"
     package static let tag = "CACHEDIR.TAG"
     package static let lock = "lock"
+    /// All names in the folder itself.
+    package static let entries = [
+        manifest, generations, lists, icons, byURL, bySize, "share", staging, tag, lock,
+    ]
 
     /// The file of a generation: `generations/42.json`.
     package static func generation(_ number: Int) -> String {
@@ -24,6 +28,11 @@ package enum CacheLayout {
     /// A list document: `lists/<sha256>.json`.
     package static func document(_ digest: Digest) -> String {
         "\(lists)/\(digest.hex).json"
+    }
+
+    /// The digest of a file in `lists/`; `nil` for any other name.
+    package static func documentDigest(fileName: String) -> Digest? {
+        fileName.ends(withBytes: ".json") ? Digest(hex: fileName.droppingLast(bytes: 5)) : nil
     }
 
     /// An image: `icons/ab/<sha256>.<suffix>`.

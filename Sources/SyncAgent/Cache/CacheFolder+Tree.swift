@@ -3,14 +3,25 @@ import CacheFormat
 import SystemPackage
 
 extension CacheFolder {
-    /// Whether the folder is empty, or an agent has used it as a cache.
+    /// Whether the folder is empty, or an agent has used it as a cache: it has the agent's tag; or a lock or a damaged
+    /// tag, as after a first start that was killed, and only names of a cache.
     ///
-    /// The root of a file system contains `lost+found` (`mke2fs(8)`).
+    /// Other programs have files named `lock` and `CACHEDIR.TAG`, too. The root of a file system contains `lost+found`
+    /// (`mke2fs(8)`).
     var isOurs: Bool {
         get throws(FileError) {
             let names = Set(try names(in: ".").map(\.name)).subtracting(["lost+found"])
-            return names.isEmpty || names.contains(CacheLayout.tag) || names.contains(CacheLayout.lock)
+            if names.isEmpty || hasOwnTag { return true }
+            let marks = [CacheLayout.tag, CacheLayout.lock]
+            return !names.isDisjoint(with: marks) && names.isSubset(of: CacheLayout.entries)
         }
+    }
+
+    private var hasOwnTag: Bool {
+        guard let tag = try? entry(CacheLayout.tag), tag.size < 4096, let text = try? read(CacheLayout.tag) else {
+            return false
+        }
+        return String(decoding: text, as: UTF8.self).contains(bytes: "cache of syncagent")
     }
 
     /// Creates the missing folders of a cache.

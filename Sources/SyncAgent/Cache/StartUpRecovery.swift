@@ -82,8 +82,10 @@ struct StartUpRecovery {
                 metadata: ["pins": "\(state.manifests.last?.lists[Reconciler.pinList]?.apps ?? 0)"])
         }
         for entry in try folder.names(in: CacheLayout.lists) {
-            let digest = entry.name.ends(withBytes: ".json") ? Digest(hex: entry.name.droppingLast(bytes: 5)) : nil
-            guard digest.flatMap({ state.documents[$0] }) == nil else { continue }
+            // Other names are not the agent's.
+            guard let digest = CacheLayout.documentDigest(fileName: entry.name), state.documents[digest] == nil else {
+                continue
+            }
             try folder.discard("\(CacheLayout.lists)/\(entry.name)")
         }
     }

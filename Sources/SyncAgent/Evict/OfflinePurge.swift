@@ -164,12 +164,9 @@ package enum OfflinePurge {
             remove(from: "\(CacheLayout.theme)/\(size)/apps") { $0.ends(withBytes: ".png") }
         }
         remove(from: CacheLayout.lists) { name in
-            guard name.ends(withBytes: ".json"), let document = Digest(hex: name.droppingLast(bytes: 5)) else {
-                return false
-            }
-            return !documents.contains(document)
+            CacheLayout.documentDigest(fileName: name).map { !documents.contains($0) } ?? false
         }
-        remove(from: CacheLayout.staging) { _ in true }
+        remove(from: CacheLayout.staging, where: StagingPath.isOwn)
     }
 
     /// The empty generation could not be published, or may not be durable; no image was removed.

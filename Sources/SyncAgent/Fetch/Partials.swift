@@ -67,12 +67,12 @@ struct Partials {
 
     // MARK: Start-up
 
-    /// Removes everything from `staging/` except partial files that a download can resume.
+    /// Removes all files of agents from `staging/` except partial files that a download can resume.
     static func clearStaging(of folder: CacheFolder) throws(FileError) -> [PartialDownload] {
         let names = Set(try folder.names(in: CacheLayout.staging).map(\.name))
         let partials = PartialDownload.kept(of: names.compactMap { read($0, in: folder) }, at: AgentClock.wallTime)
         let files = partials.map(\.file)
-        for name in names.subtracting(files + files.map(PartialDownload.record)) {
+        for name in names.subtracting(files + files.map(PartialDownload.record)) where StagingPath.isOwn(name) {
             if let error = folder.remove(StagingPath.of(name)) { throw error }
         }
         return partials
@@ -91,6 +91,12 @@ struct Partials {
 
 enum StagingPath {
     static func of(_ name: String) -> String { "\(CacheLayout.staging)/\(name)" }
+
+    /// Whether a name has the form of an agent's files: a number, the digest of a URL, or a temporary name.
+    static func isOwn(_ name: String) -> Bool {
+        let temporary = ["inspection", "inspection-2", "manifest", "name", "publication", "recovery", "trial"]
+        return Int(name) != nil || temporary.contains(name) || Digest(hex: name.prefix { $0 != "." }) != nil
+    }
 
     static func record(of name: String) -> String { of(PartialDownload.record(ofFile: name)) }
 }

@@ -23,14 +23,28 @@ struct CacheFolderTests {
     @Test(
         "a folder is taken as a cache if it is empty, has been one, or is a file system of its own",
         arguments: [
-            ([], true), (["lost+found"], true), (["CACHEDIR.TAG", "notes"], true), (["lock", "lost+found"], true),
+            ([], true), (["lost+found"], true), (["CACHEDIR.TAG", "notes"], false), (["lock", "lost+found"], true),
             (["notes"], false), (["lost+found", "notes"], false), (["icons"], false),
+            (["lock", "notes"], false), (["lock", "lists", "staging"], true), (["CACHEDIR.TAG", "icons"], true),
         ])
     func isOurs(names: [String], isOurs: Bool) async throws {
         try await withTemporaryFolder { path in
             let folder = try CacheFolder(path)
             for name in names { try makeFolder(path.appending(name)) }
             #expect(try folder.isOurs == isOurs)
+        }
+    }
+
+    @Test("a folder with the agent's tag is a cache, whatever else is in it; one with another program's tag is not")
+    func tag() async throws {
+        try await withTemporaryFolder { path in
+            let folder = try CacheFolder(path)
+            try makeFolder(path.appending("notes"))
+            try write("Signature: 8a477f597d28d172789f06886806bc55\n", to: path.appending(CacheLayout.tag))
+            #expect(try !folder.isOurs)
+            folder.remove(CacheLayout.tag)
+            try folder.makeFolder(CacheLayout.staging, mode: .ownerReadWriteExecute)
+            #expect(try folder.makeTag(temporary: "staging/x") && folder.isOurs)
         }
     }
 

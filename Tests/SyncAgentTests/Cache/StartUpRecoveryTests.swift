@@ -42,7 +42,7 @@ struct StartUpRecoveryTests {
     func unnamed() async throws {
         let strays = [
             "icons/aa/\(Digest.of("stray").hex).png", "by-url/bb/\(Digest.of("http://a/9").hex)",
-            "lists/\(Digest.of("x").hex).json", "lists/strange", "staging/7", "generations/3.json",
+            "lists/\(Digest.of("x").hex).json", "staging/7", "generations/3.json",
         ]
         try await afterDamage { cache in
             for stray in strays { try cache.folder.write("stray".utf8, to: stray, mode: .ownerReadWrite) }
@@ -230,6 +230,18 @@ struct StartUpRecoveryTests {
                 try CacheFixture(path)
             }
             #expect(cache.exists(CacheLayout.image(.of("one"), suffix: "png")))
+        }
+    }
+
+    @Test("files that have no name of the agent's form stay in lists and staging")
+    func others() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let own = ["lists/\(Digest.of("x").hex).json", "staging/7", "staging/inspection"]
+            let others = ["lists/apps.plist", "staging/mine"]
+            for name in own + others { try cache.folder.write("x".utf8, to: name, mode: .ownerReadWrite) }
+            _ = try CacheFixture(path)
+            #expect(own.allSatisfy { !cache.exists($0) } && others.allSatisfy(cache.exists))
         }
     }
 
