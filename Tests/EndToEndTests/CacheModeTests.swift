@@ -16,7 +16,7 @@ struct CacheModeTests {
     private static let nobody: UInt32 = 65_534
 
     @Test(
-        "with cache.mode 0755 everybody may read the cache; with 0750 only its group may, earlier files included",
+        "with cache.mode 0755 everybody may read the cache; with 0750 only its group may, earlier files included; and back",
         .enabled(if: canBeOthers, "only root can be somebody else, by \(setpriv) of util-linux"))
     func mode() async throws {
         try await World.with { world in
@@ -37,6 +37,10 @@ struct CacheModeTests {
             let document = try #require(manifest.lists["second.plist"]).document
             for path in ["manifest.json", document, Self.image("Mail", world), Self.image("Maps", world)] {
                 #expect(try await readers(of: path, world, group) == ["group"], "\(path)")
+            }
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            for path in ["manifest.json", document, Self.image("Mail", world), Self.image("Maps", world)] {
+                #expect(try await readers(of: path, world, group) == ["nobody", "group"], "\(path)")
             }
         }
     }

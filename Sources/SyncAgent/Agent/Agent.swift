@@ -74,7 +74,7 @@ package struct Agent: Sendable {
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
         let folder = try CacheFolder(folders.cache, keepingOpen: budget.folders)
         guard try folder.isOurs else { throw FolderError.foreign(folders.cache) }
-        try folder.checkTrust()
+        let common = try folder.checkTrust()
         let state = try FileDescriptor.openFolder(folders.state)
         defer { try? state.close() }
         try FolderTrust(root: folders.state).check(
@@ -84,10 +84,7 @@ package struct Agent: Sendable {
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
         logStart()
-        // Files inside keep their modes: a user who cannot enter the folder cannot read them either.
-        guard fchmod(folder.descriptor.rawValue, open.rawValue & ~settings.cache.mode.mask) == 0 else {
-            throw FileError("change the mode of", folders.cache.string, Errno(rawValue: errno))
-        }
+        try folder.setMode(FilePermissions(rawValue: open.rawValue & ~settings.cache.mode.mask), common: common)
         let (plan, known, old, store, partials) = try await begin(in: folder, once: once, listsMode: open, clock: clock)
 
         let staged = StagedImages()

@@ -1,20 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Glibc
+import SystemPackage
 
 extension CacheFolder {
     /// Fails if others can change the folder, or it contains links to other places.
     ///
     /// Images are not checked: at start, those that do not belong to the agent count as missing.
     ///
+    /// - Returns: The permissions that all folders for readers give, apart from those of renditions.
     /// - Throws: ``FolderError``, or ``FileError`` if the folder cannot be read.
-    func checkTrust() throws {
+    @discardableResult
+    func checkTrust() throws -> FilePermissions {
         let trust = FolderTrust(root: path)
         try trust.check(descriptor, onlyNames: [CacheLayout.lock])
         let fans = [CacheLayout.icons, CacheLayout.byURL]
         let folders = [CacheLayout.generations, CacheLayout.lists, CacheLayout.staging] + fans
+        var common = mode
         // Each folder is checked before its contents.
         for name in folders + fans.flatMap({ fan in CacheLayout.fanOut.map { "\(fan)/\($0)" } }) {
-            if let status = try status(name) { try trust.check(status, of: name, as: .folder) }
+            guard let status = try status(name) else { continue }
+            try trust.check(status, of: name, as: .folder)
+            if name != CacheLayout.staging { common.formIntersection(FilePermissions(rawValue: status.st_mode)) }
         }
         var files = [CacheLayout.manifest, CacheLayout.tag]
         for folder in [CacheLayout.generations, CacheLayout.lists] where try status(folder) != nil {
@@ -23,5 +30,6 @@ extension CacheFolder {
         for name in files {
             if let status = try status(name) { try trust.check(status, of: name, as: .file) }
         }
+        return common
     }
 }

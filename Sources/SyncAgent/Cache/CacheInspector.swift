@@ -179,8 +179,9 @@ package actor CacheInspector {
         // The path may have been inaccessible a moment ago.
         if folder.isAtItsPath { return }
         guard try there.isOurs else { throw FolderError.foreign(folder.path) }
-        try there.checkTrust()
+        let common = try there.checkTrust()
         func switchOver() throws {
+            try there.setMode(folder.mode, common: common)
             if try Self.hasGenerations(there) {
                 let restored = try StartUpRecovery.run(there, logger: logger)
                 latestGeneration = max(latestGeneration, restored.nextGeneration - 1)

@@ -48,6 +48,26 @@ struct CacheFolderTests {
         }
     }
 
+    @Test("readers get the permissions of the mode on everything but staging", arguments: [0o755, 0o750] as [UInt32])
+    func modes(mode: UInt32) async throws {
+        try await withCache { cache, _ in
+            try await cache.publish(1, ["http://a/1": "one"])
+            let mode = FilePermissions(rawValue: mode)
+            #expect(try await Program.run("chmod", "-R", "go-rwx", cache.path.string).code == 0)
+            let common = try cache.folder.checkTrust()
+            #expect(common == [.ownerReadWriteExecute])
+            try cache.folder.setMode(mode, common: common)
+            #expect(try cache.folder.mode == mode && cache.folder.checkTrust() == mode)
+            let image = CacheLayout.image(.of("one"), suffix: "png")
+            for name in [CacheLayout.manifest, CacheLayout.tag, image, CacheLayout.byURL("http://a/1")] {
+                let found = try #require(try cache.folder.status(name))
+                #expect(found.st_mode & 0o777 == mode.rawValue & 0o444, "\(name)")
+            }
+            let staging = try #require(try cache.folder.status(CacheLayout.staging))
+            #expect(staging.st_mode & 0o777 == 0o700)
+        }
+    }
+
     @Test("a path that leads out of the folder, or is none, is refused by every call")
     func outside() async throws {
         try await withCache { cache, canary in

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import CacheFormat
+import Glibc
+import SystemPackage
+
+// The permissions of readers.
+extension CacheFolder {
+    /// The permissions of the folder itself.
+    var mode: FilePermissions {
+        var status = stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else { return [] }
+        return FilePermissions(rawValue: status.st_mode & 0o777)
+    }
+
+    /// Sets the permissions of the folder, and adds them to those of its entries unless its folders have them.
+    ///
+    /// An earlier `cache.mode` or the umask of a restored copy can have locked readers out. More than granted stays inside:
+    /// a user who cannot enter the folder cannot read it either. Files come first, so that a start that is killed is
+    /// repeated.
+    ///
+    /// - Parameters:
+    ///   - mode: The permissions of a folder for readers; those of files are without the right to search.
+    ///   - common: The permissions that all folders have.
+    /// - Throws: ``FileError`` if an entry cannot be inspected or changed.
+    func setMode(_ mode: FilePermissions, common: FilePermissions) throws(FileError) {
+        if !common.isSuperset(of: mode) {
+            try keepingFoldersOpen { () throws(FileError) in
+                for name in CacheLayout.entries where ![CacheLayout.staging, CacheLayout.lock].contains(name) {
+                    try add(mode, to: name)
+                }
+            }
+        }
+        guard fchmod(descriptor.rawValue, mode.rawValue) == 0 else {
+            throw failure("change the mode of", ".", Errno(rawValue: errno))
+        }
+    }
+
+    private func add(_ mode: FilePermissions, to name: String) throws(FileError) {
+        guard let status = try status(name) else { return }
+        var missing = mode.subtracting(FilePermissions(rawValue: status.st_mode))
+        switch status.st_mode & S_IFMT {
+        case S_IFDIR: for entry in try names(in: name) { try add(mode, to: "\(name)/\(entry.name)") }
+        case S_IFREG: missing.formIntersection([.ownerRead, .groupRead, .otherRead])
+        default: return
+        }
+        guard !missing.isEmpty else { return }
+        let file = try open(name)
+        defer { try? file.close() }
+        guard fchmod(file.rawValue, (status.st_mode & 0o7777) | missing.rawValue) == 0 else {
+            throw failure("change the mode of", name, Errno(rawValue: errno))
+        }
+    }
+}
