@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 import SystemPackage
+import TestSupport
 import Testing
 
 @testable import SyncAgent
@@ -92,6 +94,36 @@ struct PlaceChoiceTests {
         expected = Self.system
         (expected.file, expected.isFileNamed) = ("/here/c.toml", true)
         #expect(try Self.place(PlaceChoice(config: "c.toml"), there: there) == expected)
+    }
+
+    @Test(
+        "folders within the cache, and a lists folder that is the state folder, are refused",
+        arguments: [
+            (PlaceChoice(lists: "/c/lists", cache: "/c"), "The lists folder (/c/lists) is in the cache folder (/c): "),
+            (PlaceChoice(lists: "/c", cache: "/c"), "The lists folder (/c) is in the cache folder (/c): "),
+            (PlaceChoice(cache: "/c", state: "/c/state"), "The state folder (/c/state) is in the cache folder (/c): "),
+            (PlaceChoice(cache: "/c", socket: "/c/s"), "The socket (/c/s) is in the cache folder (/c): "),
+            (PlaceChoice(lists: "/s", state: "/s"), "--lists and --state are the same folder (/s): "),
+        ])
+    func inside(choice: PlaceChoice, message: String) throws {
+        let failure = #expect(throws: PlaceChoice.Failure.self) { try Self.place(choice) }
+        #expect(failure?.description.hasPrefix(message) == true && failure?.code == .usage)
+    }
+
+    @Test("a path is inside a folder through links, too, and before it exists")
+    func links() async throws {
+        try await withTemporaryFolder { folder in
+            let (cache, link) = (folder.appending("cache"), folder.appending("link"))
+            try makeFolder(cache)
+            try #require(symlink(cache.string, link.string) == 0)
+            for path in ["cache", "link", "link/lists", "cache/a/b"] {
+                #expect(folder.appending(FilePath(path).components).isInside(cache), "\(path)")
+            }
+            #expect(link.appending("lists").isInside(link.appending("lists")))
+            for path in ["cached", "lists", "."] {
+                #expect(!folder.appending(FilePath(path).components).isInside(cache), "\(path)")
+            }
+        }
     }
 
     @Test("run takes the folders that systemd made for it, and options win over them")

@@ -73,7 +73,8 @@ struct Configuration: ParsableArguments {
             variable: { Variable[$0] }, directory: currentDirectory, exists: exists,
             target: { path in
                 (try? FileManager.default.destinationOfSymbolicLink(atPath: path.string)).map { FilePath($0) }
-            }, isAnswered: { ControlClient(socket: $0).obstacle == nil })
+            }, isAnswered: { ControlClient(socket: $0).obstacle == nil },
+            isInside: { $0.isInside($1) })
     }
 
     private static func exists(_ path: FilePath) -> Bool {
@@ -101,6 +102,30 @@ enum Variable {
 
 extension FilePath {
     var isMissing: Bool { access(string, F_OK) != 0 && errno == ENOENT }
+
+    /// Whether the path is a folder or inside it, whatever links and mounts lead there; it need not exist.
+    func isInside(_ folder: FilePath) -> Bool {
+        let (path, outer) = (resolved, folder.resolved)
+        if path.starts(with: outer) { return true }
+        guard let there = try? outer.stat() else { return false }
+        var here = path
+        while true {
+            if let status = try? here.stat(), status.deviceID == there.deviceID, status.inode == there.inode {
+                return true
+            }
+            guard here.removeLastComponent() else { return false }
+        }
+    }
+
+    /// The path without links, as far as it exists.
+    private var resolved: FilePath {
+        if let path = realpath(string, nil) {
+            defer { free(path) }
+            return FilePath(platformString: path)
+        }
+        guard let last = lastComponent, case let parent = removingLastComponent(), parent != self else { return self }
+        return parent.resolved.appending(last)
+    }
 
     /// Whether nothing has this name: a symbolic link that leads nowhere has it.
     var isUnused: Bool { isMissing && !isSymbolicLink }

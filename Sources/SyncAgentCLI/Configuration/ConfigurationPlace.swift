@@ -53,6 +53,8 @@ struct PlaceChoice {
         var target: (FilePath) -> FilePath?
         /// Whether a process listens at a socket; the socket of a process that was killed is still there.
         var isAnswered: (FilePath) -> Bool
+        /// Whether the first path is the second one, or inside it; the default does not know links.
+        var isInside: (FilePath, FilePath) -> Bool = { $0.starts(with: $1) }
     }
 
     static let system = Place(
@@ -94,7 +96,25 @@ struct PlaceChoice {
         guard place.folders.cache != place.folders.state else {
             throw Failure("--cache and --state are the same folder (\(place.folders.cache)): use two folders.", .usage)
         }
+        try check(place.folders, environment.isInside)
         return place
+    }
+
+    /// Refuses folders whose files the agent would take for others: its documents and events for lists, say.
+    private func check(
+        _ folders: AgentFolders, _ isInside: (FilePath, FilePath) -> Bool
+    ) throws(Failure) {
+        let others = [
+            ("lists folder", "lists", folders.lists), ("state folder", "state", folders.state),
+            ("socket", "socket", folders.socket),
+        ]
+        for (noun, option, path) in others where isInside(path, folders.cache) {
+            throw Failure(
+                "The \(noun) (\(path)) is in the cache folder (\(folders.cache)): choose another place with --\(option).",
+                .usage)
+        }
+        guard isInside(folders.lists, folders.state), isInside(folders.state, folders.lists) else { return }
+        throw Failure("--lists and --state are the same folder (\(folders.lists)): use two folders.", .usage)
     }
 
     private func base(_ environment: Environment) throws(Failure) -> Place {
