@@ -32,6 +32,13 @@ final class BoundSocket: Sendable {
         identity.withLock { $0 = found }
     }
 
+    /// Whether the file was recorded, and nothing has its name now.
+    var isMissing: Bool {
+        guard identity.withLock({ $0 != nil }) else { return false }
+        var status = stat()
+        return lstat(path.string, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
+    }
+
     /// Removes the file if it is still the recorded one.
     ///
     /// Call this while the socket still answers: another agent replaces only a socket that does not answer.

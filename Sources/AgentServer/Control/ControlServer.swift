@@ -12,14 +12,14 @@ package struct ControlServer: Sendable {
     private let logger: Logger
     let api: API
     let access: SocketAccess
+    /// How often to look for the socket's file, at most; an idle agent looks every minute.
+    var lookInterval: Duration = .seconds(5)
 
     /// Makes the socket's folder, and removes a socket that no agent answers on.
     ///
     /// - Throws: ``InUse`` if another agent answers there, or a ``FileError``.
     package init(at path: FilePath, clients: Int, logger: Logger, api: API, access: SocketAccess) throws {
-        let folder = path.removingLastComponent()
-        try Self.makeFolder(folder, mode: access.folderMode)
-        try FolderTrust.checkSocketFolder(folder)
+        try Self.prepareFolder(of: path, mode: access.folderMode)
         guard path.string.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             throw FileError("listen on", path.string, .fileNameTooLong)
         }
@@ -33,6 +33,12 @@ package struct ControlServer: Sendable {
         self.logger = logger
         self.api = api
         self.access = access
+    }
+
+    private static func prepareFolder(of path: FilePath, mode: mode_t) throws {
+        let folder = path.removingLastComponent()
+        try makeFolder(folder, mode: mode)
+        try FolderTrust.checkSocketFolder(folder)
     }
 
     /// Makes the socket's folder if it is missing; an existing one keeps its mode.
@@ -56,8 +62,50 @@ package struct ControlServer: Sendable {
     }
 
     /// Serves the socket until the task is cancelled; throws a `FileError` if the socket cannot be used.
+    ///
+    /// Cleaners of `/run` and `/tmp` remove sockets that are in use: a missing one is bound again.
     func run() async throws {
+        var isLost = try await serveUntilLost()
+        var last: String?
+        while isLost, !Task.isCancelled {
+            logger.error("control socket removed: listening again", metadata: ["socket": "\(path)"])
+            do {
+                try Self.prepareFolder(of: path, mode: access.folderMode)
+                isLost = try await serveUntilLost()
+                last = nil
+            } catch {
+                if "\(error)" != last { logger.error("cannot listen", metadata: ["error": "\(error)"]) }
+                last = "\(error)"
+                try? await Task.sleep(for: .seconds(10))
+            }
+        }
+    }
+
+    /// Returns whether the socket's file is missing; `false` if the task was cancelled.
+    private func serveUntilLost() async throws -> Bool {
         let socket = BoundSocket(at: path)
+        return try await withThrowingTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                try await serve(socket)
+                return false
+            }
+            group.addTask {
+                var next = ContinuousClock.now + lookInterval
+                for await _ in api.agent.changes where ContinuousClock.now >= next {
+                    if socket.isMissing { return true }
+                    next = .now + lookInterval
+                }
+                return false
+            }
+            for try await isLost in group where isLost {
+                group.cancelAll()
+                return true
+            }
+            return false
+        }
+    }
+
+    private func serve(_ socket: BoundSocket) async throws {
         defer { socket.remove() }
         do {
             try await withTaskCancellationHandler {

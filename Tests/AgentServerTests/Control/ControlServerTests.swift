@@ -225,6 +225,23 @@ struct ControlServerTests {
         }
     }
 
+    @Test("a control socket that is removed is bound again, with its folder")
+    func removed() async throws {
+        try await ControlWorld.with { world in
+            let path = world.folder.appending("run").appending("control.sock")
+            var server = try world.server(at: path)
+            server.lookInterval = .zero
+            try await world.whileServing(server) {
+                for script in ["rm '\(path)'", "rm -r '\(path.removingLastComponent())'"] {
+                    #expect(try await Program.run("sh", "-c", script).code == 0)
+                    #expect(ControlClient(socket: path).obstacle != nil)
+                    world.loop.post(.tick)
+                    try await waitUntil { ControlClient(socket: path).isAnswered }
+                }
+            }
+        }
+    }
+
     @Test("many clients get the health at once")
     func manyAskForHealth() async throws {
         try await Self.withHealth(within: .seconds(240)) { _, socket in
