@@ -152,6 +152,23 @@ struct SettingKeyTests {
     }
 
     @Test(
+        "the error of a setting shows no password of a URL",
+        arguments: [
+            ("lists.iconBaseURL", "ftp://me:s3cret@e.org/icons/"), ("upstream.urls", "http://me:s3cret@e.org/up"),
+            ("fetch.proxy", "ftp://me:s3cret@e.org"),
+        ])
+    func password(name: String, text: String) throws {
+        var settings = Settings()
+        let key = try Self.key(name)
+        let error = #expect(throws: SettingError.self) { try key.set(text, in: &settings) }
+        #expect(error?.name == name && error?.description.contains("s3cret") == false)
+        if key.kind == .list {
+            let error = #expect(throws: SettingError.self) { try key.set(elements: [text], in: &settings) }
+            #expect(error?.description.contains("s3cret") == false)
+        }
+    }
+
+    @Test(
         "the error of a setting with several entries names the wrong one",
         arguments: [
             ("network.allow", "10.0.0.0/8, 10.0.0.0/33,::1", "10.0.0.0/33"),

@@ -190,7 +190,7 @@ class Containers(ContainerTest):
                 os.chown(self.volumes[path], AGENT, AGENT)
                 self.assertEqual(result.code, 73, result.out + result.err)
                 self.assertIn(path, result.out + result.err)
-                self.assertIn(f"user 1234, but the agent runs as user {AGENT}", result.out + result.err)
+                self.assertIn(f"user 1234, but syncagent runs as user {AGENT}", result.out + result.err)
 
     def test_a_failed_icon_is_a_problem_and_the_container_is_healthy(self):
         container = self.container().start()

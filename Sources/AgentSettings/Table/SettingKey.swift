@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
 package import HTTPRules
 
 /// A setting with its name, form, default and meaning.
@@ -64,12 +66,12 @@ package struct SettingKey: Sendable {
     package func set(_ text: String, in settings: inout Settings) throws(SettingError) {
         let parts = kind == .list ? text.split(separator: ",").map { String($0.drop { $0 == " " }) } : [text]
         guard let flaw = read(parts, &settings) else { return }
-        throw SettingError(self, value: redact(flaw.isEmpty ? text : flaw), isSeparated: kind == .list)
+        throw SettingError(self, value: flaw.isEmpty ? text : flaw, isSeparated: kind == .list)
     }
 
     package func set(elements: [String], in settings: inout Settings) throws(SettingError) {
         precondition(kind == .list, "only lists have elements")
-        if let flaw = read(elements, &settings) { throw SettingError(self, value: redact(flaw)) }
+        if let flaw = read(elements, &settings) { throw SettingError(self, value: flaw) }
     }
 
     /// The value as text for a variable; empty if there is none.
@@ -100,6 +102,9 @@ package struct SettingKey: Sendable {
 
 extension SettingError {
     fileprivate init(_ key: SettingKey, value: String, isSeparated: Bool = false) {
-        self.init(name: key.name, value: value, form: key.form + (isSeparated ? ", separated by commas" : ""))
+        var shown = key.redact(value)
+        // Also where a URL with a password is refused: errors are logged.
+        if shown == value, value.contains(bytes: "@"), value.contains(bytes: "://") { shown = "\(LogURL(value))" }
+        self.init(name: key.name, value: shown, form: key.form + (isSeparated ? ", separated by commas" : ""))
     }
 }

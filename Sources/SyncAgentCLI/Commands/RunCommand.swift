@@ -128,7 +128,10 @@ struct RunCommand: AsyncParsableCommand {
             throw Exit.because("\(error)", code: .busy)
         } catch let error as FileError {
             let advice =
-                error.isOutOfSpace ? "Make room on its file system" : "Make it accessible to the agent"
+                switch error.errno {
+                case .resourceBusy: "Another program has it open: end that program"
+                default: error.isOutOfSpace ? "Make room on its file system" : "Make it accessible to the agent"
+                }
             throw Exit.because("\(error). \(advice), or choose another path.", code: .folder)
         } catch let error as IconCacheError {
             throw Exit.because("\(error)", code: .folder)

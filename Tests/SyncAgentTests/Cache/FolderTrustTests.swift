@@ -101,7 +101,7 @@ struct FolderTrustTests {
                     return
                 }
                 Self.expectRefusal(
-                    path, "belongs to user 12345", "the agent runs as user 0", "remove \(path)", at: name)
+                    path, "belongs to user 12345", "but syncagent runs as user 0", "remove \(path)", at: name)
                 try #require(chown(place, 0, 0) == 0)
             }
         }
