@@ -28,7 +28,7 @@ struct EventMark: Codable, Equatable {
     /// Parses a line without its newline; `nil` if it is not a mark in this format.
     init?(_ line: some Sequence<UInt8>) {
         guard let mark = try? JSONDecoder().decode(EventMark.self, untrusted: Data(line)),
-            mark.format == Self.currentFormat, (1...EventRing.highest).contains(mark.first)
+            mark.format == Self.currentFormat, (1...EventNumbers.highest).contains(mark.first)
         else { return nil }
         self = mark
     }

@@ -13,7 +13,7 @@ struct EventNumbers: Codable, Equatable {
     static let file = "events-numbers.json"
     private static let currentFormat = 1
     private static let longest = 4096
-    private static let highest = 2 * EventRing.highest
+    static let highest = 2 * EventRing.highest
 
     private var format = currentFormat
     var first: Int

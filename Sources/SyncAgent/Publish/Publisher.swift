@@ -239,7 +239,7 @@ package actor Publisher {
         case .memory(let bytes): try replace(name, by: bytes)
         case .ahead(let path, _):
             guard try isIntact(image, at: name) else {
-                folder.remove(name)
+                if folder.remove(name) != nil { throw folder.failure("use the damaged file", name, .ioError) }
                 throw folder.failure("find", name, .noSuchFileOrDirectory)
             }
             // The file that was written ahead is in an earlier cache folder: this one is not ours to remove.
@@ -278,6 +278,7 @@ package actor Publisher {
             return
         }
         if (try? folder.linkIfAbsent(link.path, to: name)) == true { return }
+        if let found = try? folder.entry(name), found.inode == (try? folder.entry(link.path))?.inode { return }
         try folder.replaceLink(link.path, at: name, temporary: Self.temporary)
     }
 

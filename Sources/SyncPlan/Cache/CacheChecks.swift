@@ -78,6 +78,12 @@ struct CacheChecks: Sendable {
         suspect(isComplete: true)
     }
 
+    /// Handles a publication that left names to the inspections.
+    mutating func recordRefusal(_ reason: String) {
+        refusal = reason
+        suspect(isComplete: true)
+    }
+
     mutating func recordPublication() {
         look = .stale
     }

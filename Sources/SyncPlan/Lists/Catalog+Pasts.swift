@@ -56,12 +56,6 @@ extension Catalog {
     /// The lists with apps that show their last image in place of an icon, sorted.
     func lists(replacing icon: IconURL) -> [ListName] { Set(pastIndex.apps[icon]?.map(\.list) ?? []).sorted() }
 
-    /// The lists whose documents have an image for an icon: its own, or the last ones of its apps.
-    func lists(showing icon: IconURL) -> [ListName] {
-        guard let record = icons[icon], record.hasImage else { return lists(replacing: icon) }
-        return record.lists
-    }
-
     /// The image of a URL, if an app shows it as its last one; if apps differ, the first app of the first list by name
     /// counts.
     func lastImage(from url: IconURL) -> ImageID? { pastIndex.sources[url]?.min().flatMap(lastImage)?.image }

@@ -71,7 +71,7 @@ struct NameTable: Sendable {
     mutating func begin(with contents: PublicationContents, in catalog: inout Catalog) -> [Publication.Link] {
         var links: [Publication.Link] = []
         hasDamage = names.values.contains(where: \.isDamaged)
-        for (icon, name) in names where name.isOpen && contents.unnamed[icon] == nil {
+        for (icon, name) in names where name.isOpen {
             if let id = catalog.icons.id(of: icon), contents.stagedIcons.contains(id) { continue }
             let (record, shown) = (catalog.icons[icon], catalog.shownImage(for: icon))
             if !name.isDamaged, shown == nil || shown == name.image {
@@ -81,7 +81,8 @@ struct NameTable: Sendable {
             }
             guard let record, record.isReferenced, let shown else { continue }
             let isPublished = catalog.icons.id(named: icon) != nil
-            guard isPublished || catalog.lists(showing: icon).contains(where: contents.lists.contains) else { continue }
+            let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
+            guard isPublished || lists.contains(where: contents.lists.contains) else { continue }
             // If the publication fails, a name that a document refers to must not be removed.
             let before = name.image ?? (isPublished ? record.image : nil)
             let path = catalog.images.image(shown).path
@@ -94,11 +95,13 @@ struct NameTable: Sendable {
     }
 
     /// Ends a publication that also set the names of these staged images; `nil` if it failed.
-    mutating func end(published staged: [IconURL]?, in images: inout ImageTable) {
+    ///
+    /// The names that the folder `refused` count as set: they hold up no publication, and inspections correct them.
+    mutating func end(published staged: [IconURL]?, refused: Set<IconURL> = [], in images: inout ImageTable) {
         for (icon, name) in names {
             guard let next = name.next else { continue }
-            let failed = Name(image: name.image, isDamaged: name.isDamaged)
-            set(icon, staged == nil ? failed : Name(image: next), in: &images)
+            let isDone = staged != nil || refused.contains(icon)
+            set(icon, isDone ? Name(image: next) : Name(image: name.image, isDamaged: name.isDamaged), in: &images)
         }
         forget(staged ?? [], in: &images)
     }

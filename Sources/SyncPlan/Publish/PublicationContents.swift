@@ -19,10 +19,6 @@ struct PublicationContents {
     private var held: Set<IconID> = []
     /// The icons whose images the cache folder refused a moment ago.
     private let leftOut: Set<IconID>
-    /// The names that it refused a moment ago, with the lists that wait for them.
-    let unnamed: [IconURL: Set<ListName>]
-    /// The due lists that wait for them.
-    let postponed: Set<ListName>
     private let now: Timestamp
 
     init(
@@ -30,11 +26,8 @@ struct PublicationContents {
         during traffic: PublicationWindow.Traffic, at now: Timestamp
     ) {
         self.now = now
-        (leftOut, unnamed) = plan.nextPlacing <= now ? ([], [:]) : (plan.unplaced, plan.unnamed)
-        let due = plan.window.lists(dueAt: now, during: traffic)
-        let waiting = Set(unnamed.values.joined())
-        postponed = waiting.intersection(due)
-        lists = due.subtracting(postponed)
+        leftOut = plan.isPlacing(at: now) ? [] : plan.unplaced
+        lists = plan.window.lists(dueAt: now, during: traffic)
         guard !plan.staged.isEmpty else { return }
         var found = Self.staged(of: lists, plan, catalog)
         var rest = found
@@ -43,9 +36,7 @@ struct PublicationContents {
             let rewritten = plan.rewritten.subtracting(lists)
             for id in rest {
                 for other in Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
-                where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic)
-                    && !waiting.contains(other)
-                {
+                where plan.window.isChanged(other) && plan.window.mayPublish(other, at: now, during: traffic) {
                     lists.insert(other)
                     added.insert(other)
                 }
@@ -96,13 +87,14 @@ struct PublicationContents {
         _ plan: PublicationPlan, _ catalog: Catalog, _ ledger: RetirementLedger,
         during traffic: PublicationWindow.Traffic
     ) -> [(list: ListName, time: Timestamp)] {
+        // There is no later publication.
+        if traffic == .ending { return [] }
         let rewritten = plan.rewritten.subtracting(lists)
         return held.flatMap { id -> [(list: ListName, time: Timestamp)] in
             let others = Self.lists(showing: id, beside: lists, rewritten, catalog, ledger)
             // If one of the other lists waits for room, all of them are published together once there is room.
             guard plan.window.deferred.isDisjoint(with: others) else { return [] }
             let isLeftOut = leftOut.contains(id)
-            if isLeftOut, traffic == .ending { return [] }
             let due = others.map { plan.window.nextDue(of: $0, during: traffic) }.max()
             // Not before ``holdTime``: it may be long until there is room.
             let earliest = isLeftOut ? plan.nextPlacing : now + Self.holdTime

@@ -37,15 +37,13 @@ struct PublicationPlan: Sendable {
     var staged: Set<IconID> = []
     /// The waiting icons whose images the cache folder refused; they do not hold up the others.
     private(set) var unplaced: Set<IconID> = []
-    /// The URLs without a staged image whose `by-url/` names it refused, each with the lists that wait for the name.
-    private(set) var unnamed: [IconURL: Set<ListName>] = [:]
-    /// When the refused images and names are tried again.
+    /// When the refused images are tried again.
     private(set) var nextPlacing = Timestamp.distantPast
+    /// Whether the others were published since.
+    private var hasLeftOut = true
     /// Why the cache folder refused them.
-    private var refusal: String?
+    private(set) var refusal: String?
     private var refusals = 0
-    /// Why present `by-url/` names cannot be corrected; they hold up no publication.
-    var nameRefusal: String?
     private(set) var inFlight: InFlight?
     /// The reason why the last publication failed or may not be durable; `nil` if it is durable.
     private(set) var trouble: String?
@@ -103,9 +101,11 @@ struct PublicationPlan: Sendable {
     /// Whether an icon's staged image is being published.
     func isInFlight(_ id: IconID) -> Bool { inFlight?.stagedIcons.contains(id) ?? false }
 
-    func isToBePublished(_ list: ListName) -> Bool {
-        window.isChanged(list) || inFlight?.publication.documents.contains { $0.list == list } == true
+    func isInFlight(_ list: ListName) -> Bool {
+        inFlight?.publication.documents.contains { $0.list == list } == true
     }
+
+    func isToBePublished(_ list: ListName) -> Bool { window.isChanged(list) || isInFlight(list) }
 
     var isSettled: Bool { inFlight == nil && staged.isEmpty && window.isEmpty && failure == nil }
 
@@ -123,10 +123,8 @@ struct PublicationPlan: Sendable {
 
     // MARK: Failures
 
-    /// Why not all that waits is published durably: the ``trouble``, or what the cache folder refuses.
-    var failure: String? { trouble ?? refusal ?? nameRefusal }
-    /// Whether the cache folder refuses images or names; the others are published without them.
-    var isRefused: Bool { !unplaced.isEmpty || !unnamed.isEmpty || nameRefusal != nil }
+    /// Why not all that waits is published durably: the ``trouble``, or the ``refusal`` of some images.
+    var failure: String? { trouble ?? refusal }
 
     /// Why an icon's staged image is not published; `nil` if nothing is wrong.
     func failure(of id: IconID?) -> String? { trouble ?? (id.map(unplaced.contains) == true ? refusal : nil) }
@@ -212,7 +210,7 @@ struct PublicationPlan: Sendable {
     mutating func retry(at now: Timestamp) {
         window.retry(at: now)
         nextPlacing = min(nextPlacing, now)
-        for list in unnamed.values.joined() where window.isChanged(list) { window.markChanged(list, at: now) }
+        hasLeftOut = true
     }
 
     /// Records a sleep of the system, which does not count as time spent publishing.
@@ -229,8 +227,6 @@ struct PublicationPlan: Sendable {
     ) -> Publication? {
         let contents = PublicationContents(self, catalog, ledger, during: traffic, at: now)
         let lists = contents.lists
-        if contents.unnamed.isEmpty { unnamed = [:] }
-        for list in contents.postponed { window.postpone(list, to: traffic == .ending ? nil : nextPlacing) }
         let changesManifest = window.isManifestChanged
         window.begin(lists)
         guard changesManifest || !lists.isEmpty else { return nil }
@@ -269,7 +265,8 @@ struct PublicationPlan: Sendable {
         _ done: InFlight, _ manifest: Manifest, written: WrittenBytes, doubt: String?, at now: Timestamp
     ) {
         lastBeat = now
-        if unplaced.isEmpty, unnamed.isEmpty { (refusal, refusals) = (nil, 0) }
+        hasLeftOut = true
+        if unplaced.isEmpty { (refusal, refusals) = (nil, 0) }
         trouble = doubt
         isInDoubt = doubt != nil
         window.finish(
@@ -291,18 +288,20 @@ struct PublicationPlan: Sendable {
         window.fail(done.lists.filter { catalog.lists[$0] != nil }, at: now)
     }
 
-    /// Leaves icons, and lists that need refused names, out of publications for 5 s, or up to a minute if these are
-    /// refused again.
-    mutating func leaveOut(
-        _ icons: Set<IconID>, _ names: [IconURL: Set<ListName>], because reason: String, at now: Timestamp
-    ) {
-        guard !icons.isEmpty || !names.isEmpty else { return }
-        refusal = reason
-        nextPlacing = now + min(.seconds(5) * (1 << min(refusals, 4)), .seconds(60))
+    /// Leaves icons out of the next publication, and for 5 s, or up to a minute if their images are refused again.
+    mutating func leaveOut(_ icons: Set<IconID>, because reason: String, at now: Timestamp) {
+        guard !icons.isEmpty else { return }
+        // Always the same one of several reasons.
+        refusal = min(refusal ?? reason, reason)
+        let time = now + min(.seconds(5) * (1 << min(refusals, 4)), .seconds(60))
+        nextPlacing = nextPlacing > now ? min(nextPlacing, time) : time
+        hasLeftOut = false
         refusals += 1
         unplaced.formUnion(icons)
-        unnamed.merge(names) { $1 }
     }
+
+    /// Whether a publication tries the refused images again.
+    func isPlacing(at now: Timestamp) -> Bool { nextPlacing <= now && hasLeftOut }
 
     mutating func fail(because reason: String, at now: Timestamp) {
         trouble = reason

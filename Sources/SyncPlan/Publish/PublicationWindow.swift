@@ -60,12 +60,6 @@ struct PublicationWindow: Sendable {
         for traffic in Traffic.allCases { trackDue(of: list, since: now, during: traffic) }
     }
 
-    /// Has a changed list wait until this time; `nil` drops the change.
-    mutating func postpone(_ list: ListName, to time: Timestamp?) {
-        changes[list] = time
-        findFirstDue()
-    }
-
     mutating func markChanged(at now: Timestamp) {
         if manifestChange == nil { manifestChange = now }
     }
@@ -88,6 +82,8 @@ struct PublicationWindow: Sendable {
     var isManifestChanged: Bool { manifestChange != nil }
     var hasNoChangedList: Bool { changes.isEmpty }
     func isChanged(_ list: ListName) -> Bool { changes[list] != nil }
+    /// Whether a list is not changed, or its change is to be published later than now.
+    func isWaiting(_ list: ListName, at now: Timestamp) -> Bool { changes[list].map { $0 > now } ?? true }
 
     // MARK: Timing
 

@@ -212,7 +212,7 @@ extension Reconciler {
 
     /// Whether the newest manifest has the current pins.
     package var arePinsPublished: Bool {
-        folder.isScanned && !book.publishing.isToBePublished(Self.pinList)
+        folder.isScanned && isWritten(Self.pinList)
             && (book.publishing.manifest?.lists[Self.pinList] == nil) == pins.isEmpty
     }
 

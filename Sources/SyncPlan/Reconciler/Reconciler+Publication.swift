@@ -31,7 +31,7 @@ extension Reconciler {
             turn.discard(book.renditions.failPublication())
             book.invalidateDownloads(because: reason, isOutOfSpace: isOutOfSpace, in: &turn)
         case .refused(let refusal):
-            endWithoutManifest()
+            endWithoutManifest(refused: refusal.unnamed)
             // A file that it relied on may be missing.
             cache.suspect(isComplete: true)
             keepImages(of: done, after: refusal)
@@ -42,9 +42,9 @@ extension Reconciler {
         }
     }
 
-    private mutating func endWithoutManifest() {
+    private mutating func endWithoutManifest(refused: Set<IconURL> = []) {
         book.keepPublished(among: [], in: &turn)
-        book.catalog.names.end(published: nil, in: &book.catalog.images)
+        book.catalog.names.end(published: nil, refused: refused, in: &book.catalog.images)
     }
 
     /// Stages the images of a refused publication again, except the lost ones.
@@ -72,17 +72,16 @@ extension Reconciler {
             }
             return unnamed.contains(id) || refusal.unplaced.contains(staged.name)
         }
-        // A name without a new image comes together with the documents that need it.
-        var names: [IconURL: Set<ListName>] = [:]
-        for url in refusal.unnamed where book.catalog.icons.id(of: url).map(done.stagedIcons.contains) != true {
-            names[url] = Set(book.catalog.lists(showing: url))
-        }
+        // A name without a new image is corrected by an inspection.
+        let lacksNames = !unnamed.isSubset(of: done.stagedIcons)
+        if lacksNames { cache.recordRefusal(refusal.reason) }
         let renditions = book.renditions.refusePublication(of: refusal.unplaced, because: refusal.reason, at: turn.now)
         turn.discard(renditions)
         book.markChangedFailures(in: &turn)
-        guard !icons.isEmpty || !names.isEmpty || !renditions.isEmpty else { return false }
+        // A purge has given the images up.
+        guard !icons.isEmpty || lacksNames || !renditions.isEmpty || isPurging else { return false }
         book.publishing.restore(done, in: book.catalog, at: turn.now)
-        book.publishing.leaveOut(icons, names, because: refusal.reason, at: turn.now)
+        book.publishing.leaveOut(icons, because: refusal.reason, at: turn.now)
         return true
     }
 
@@ -93,7 +92,7 @@ extension Reconciler {
         turn.emit(
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,
-                endsFailure: book.publishing.failure != nil && !book.publishing.isRefused))
+                endsFailure: book.publishing.failure != nil && book.publishing.unplaced.isEmpty))
         let urls = book.catalog.names.names.isEmpty ? [] : done.staged.map { book.catalog.icons.url(of: $0) }
         book.catalog.names.end(published: urls, in: &book.catalog.images)
         book.publishing.finish(done, manifest, written: written, doubt: doubt, at: turn.now)
@@ -161,7 +160,7 @@ extension Reconciler {
 
     private mutating func stageAgain(_ done: PublicationPlan.InFlight) {
         for id in done.staged where book.catalog.icons[id].icon.hasStaged {
-            if book.catalog.icons[id].icon.isReferenced, book.acceptsStaged(id) {
+            if !isPurging, book.catalog.icons[id].icon.isReferenced, book.acceptsStaged(id) {
                 book.publishing.staged.insert(id)
             } else {
                 book.unstage(id, in: &turn)

@@ -48,7 +48,6 @@ extension Reconciler {
         if let trouble = found.trouble { book.publishing.fail(because: trouble, at: turn.now) }
         if found.lacksRenditionNames { book.renditionNames.reviewAll() }
         guard isConclusive else { return }
-        book.publishing.nameRefusal = cache.refusal
         // Images that could not be read for a while may be readable now.
         book.renditions.isSweepDue = true
         // A complete inspection does not check the names of renditions.

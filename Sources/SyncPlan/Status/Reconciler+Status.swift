@@ -69,7 +69,7 @@ extension Reconciler {
         // Reading new lists suspends eviction too, but is not worth reporting.
         report.eviction = lastingDoubt.map(StatusReport.Eviction.suspended) ?? book.retention.brake.status(by: clock)
         report.watch.lastScan = folder.lastScan.map { clock.time(of: $0).description }
-        report.publication.error = book.publishing.failure
+        report.publication.error = book.publishing.failure ?? cache.refusal
         report.configuration.error = configurationError
         report.configuration.needRestart = settingsNeedingRestart
         report.upstreams = book.sources.status(isPaused: !book.downloads.mayStart, at: turn.now)

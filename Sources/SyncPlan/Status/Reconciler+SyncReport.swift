@@ -20,48 +20,54 @@ extension Reconciler {
         let isPublished =
             names.isEmpty
             ? book.publishing.inFlight == nil && !book.publishing.window.isManifestChanged
-                && lists.allSatisfy(isUpToDate)
-            : names.allSatisfy(isUpToDate)
+                && lists.allSatisfy(isWritten)
+            : names.allSatisfy(isWritten)
         // A list whose file has just disappeared may come back in a moment; after that it counts as removed.
         let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
         // A publication of other lists that failed leaves these published, unless it is unknown which files are on
         // disk.
         let isCertain = isPublished && cache.isKnown && !book.publishing.isInDoubt
-        let failure = names.isEmpty ? book.publishing.failure : isCertain ? nil : failure(of: names)
-        report.error = folder.unavailable ?? failure ?? deferred
+        let trouble = names.isEmpty || !isCertain ? book.publishing.trouble : nil
+        report.error = folder.unavailable ?? trouble ?? refusal(of: names) ?? deferred
         report.lists = lists.count
         report.publishedLists = lists.count(where: isUpToDate)
         report.downloadedBytes = book.downloads.receivedBytes
         if icons.pending > 0 { report.hold = syncHold(icons, names) }
         report.isDone =
             folder.isScanned && !isPurging
-            && (folder.unavailable != nil || failure != nil && isStoreIdle
+            && (folder.unavailable != nil || trouble != nil && isStoreIdle
                 || (isDecided && !isOnItsWay && isPublished && cache.isKnown))
         return report
     }
 
     private func syncHold(_ icons: IconCounts, _ names: [ListName]) -> String? {
         if book.downloads.isPaused { return "downloads are paused" }
-        if let reason = book.space.reason ?? failure(of: names) { return reason }
+        if let reason = book.space.reason ?? book.publishing.trouble ?? refusal(of: names) { return reason }
         guard book.downloads.queue.activeCount + book.downloads.queue.readyCount == 0 else { return nil }
         if book.sources.hasWaiting { return book.sources.reasonToWait(images: icons.pending) }
         guard book.downloads.queue.heldCount > 0 else { return nil }
         return "\(icons.pending == 1 ? "its server" : "their servers") failed or asked to wait"
     }
 
-    /// Why changes of these lists, or of any, are not published; `nil` if only other lists have something that is refused.
-    private func failure(of names: [ListName]) -> String? {
-        let plan = book.publishing
-        let isConcerned =
-            names.isEmpty || plan.unnamed.values.contains { !$0.isDisjoint(with: names) }
-            || plan.unplaced.contains { book.catalog.icons[$0].icon.lists.contains(where: names.contains) }
-        return isConcerned ? book.publishing.failure : book.publishing.trouble
+    /// Why the cache folder refuses images of these lists, or of any; `nil` if it does not.
+    private func refusal(of names: [ListName]) -> String? {
+        names.isEmpty || names.contains(where: hasRefused) ? book.publishing.refusal : nil
     }
 
-    /// Whether the cache folder refuses the image of an icon, or its name.
+    private func hasRefused(_ list: ListName) -> Bool {
+        book.publishing.unplaced.contains { book.catalog.icons[$0].icon.lists.contains(list) }
+    }
+
+    /// Whether the newest manifest has a list's current state, apart from images that the cache folder refuses.
+    func isWritten(_ list: ListName) -> Bool {
+        let plan = book.publishing
+        return isUpToDate(list)
+            || plan.window.isWaiting(list, at: turn.now) && !plan.isInFlight(list) && hasRefused(list)
+    }
+
+    /// Whether the cache folder refuses the image of an icon.
     func isRefused(_ url: IconURL) -> Bool {
-        book.publishing.unnamed[url] != nil
-            || book.catalog.icons.id(of: url).map(book.publishing.unplaced.contains) == true
+        book.catalog.icons.id(of: url).map(book.publishing.unplaced.contains) ?? false
     }
 
     private func isUpToDate(_ list: ListName) -> Bool { book.publishing.isUpToDate(list, in: book.catalog) }

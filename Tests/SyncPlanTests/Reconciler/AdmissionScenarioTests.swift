@@ -120,7 +120,7 @@ struct AdmissionScenarioTests {
         var agent = AgentScenario { $0.cache.maxBytes = ByteCount(3 * Self.size) }
         try agent.scan(["1.plist": Array(Self.urls.prefix(2))])
         try agent.finish(Self.urls[1], with: Self.urls[1])
-        try agent.finish(Self.urls[0], with: String(repeating: "x", count: 5 * Self.size / 2))
+        try agent.finish(Self.urls[0], with: String(repeating: "x", count: 2 * Self.size))
         try agent.finishJobs()
         #expect(try Self.codes(agent) == ["over-limit", "ready"])
         try agent.handle(.request([Self.urls[0]], isRefresh: false))

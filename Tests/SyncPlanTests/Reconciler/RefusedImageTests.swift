@@ -149,7 +149,7 @@ struct RefusedImageTests {
         #expect(try agent.published("1.plist") == [Self.ready("x")] && agent.requests.count == 2)
     }
 
-    @Test("a list waits for the refused name of its app's last image, and no other list does")
+    @Test("a refused name of an app's last image holds up no list, and is left to the inspections")
     func nameOfLastImage() throws {
         var agent = AgentScenario()
         try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.a)])
@@ -158,26 +158,42 @@ struct RefusedImageTests {
         try agent.scan("1.plist", apps: [AppEntry(id: "m", icon: Self.b)])
         while agent.publication == nil { try agent.passToNextWake() }
         try #require(agent.publication?.links.map(\.url) == [Self.b])
+        agent.answersInspections = false
         try agent.refusePublication(unnamed: [Self.b])
-        let c: IconURL = "https://h.example/c.png"
-        try agent.scan(["2.plist": [c]])
-        try agent.finish(c, with: "z")
+        let names = try #require(agent.expectation?.images).compactMap(\.url)
+        #expect(names.contains(Self.b))
+        var found = CacheInspection()
+        found.refusal = "permission denied"
+        try agent.finishInspection(found)
         while agent.publication == nil { try agent.passToNextWake() }
-        #expect(agent.publication?.documents.map(\.list) == ["2.plist"])
-        try agent.finishPublication()
-        let reports = ["1.plist", "2.plist"].map { agent.plan.syncReport(of: [$0]) }
-        #expect(reports.map(\.error) == ["permission denied", nil])
-        try agent.handle(.awaited([c]))
-        #expect(agent.publication == nil)
-        try agent.handle(.awaited([Self.b]))
-        let asked = agent.now
+        #expect(agent.publication?.documents.map(\.list) == ["1.plist"] && agent.publication?.links.isEmpty == true)
+        #expect(agent.plan.status.publication.error == "permission denied")
+    }
+
+    @Test("an icon of two lists of which one has not changed is no reason to publish again and again at the end")
+    func sharedAtTheEnd() throws {
+        var agent = try Self.refusing()
+        try agent.scan(["2.plist": [Self.a, Self.b]])
+        try agent.handle(.stopping)
+        for _ in 0..<3 where agent.publication != nil { try agent.finishPublication() }
+        #expect(agent.publication == nil && agent.plan.isSettled)
+    }
+
+    @Test("a purge gives up images that are refused while it begins")
+    func purgeDuringRefusal() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, with: "x")
         while agent.publication == nil { try agent.passToNextWake() }
-        #expect(agent.now < asked + .seconds(1) && agent.publication?.links.map(\.url) == [Self.b])
-        try agent.refusePublication(unnamed: [Self.b])
-        while agent.publication == nil { try agent.passToNextWake() }
-        #expect(agent.publication?.links.map(\.url) == [Self.b])
-        try agent.finishPublication()
-        #expect(agent.plan.status.publication.error == nil)
+        let name = try #require(agent.plan.icon(Self.a)?.staged?.name)
+        try agent.handle(.purge)
+        try agent.refusePublication(unplaced: [name])
+        #expect(agent.disk.staging.isEmpty)
+        while agent.plan.isPurging {
+            if agent.publication == nil { try agent.passToNextWake() }
+            try agent.finishJobs()
+        }
+        #expect(agent.plan.purgeReport == PurgeReport(.done))
     }
 
     @Test("names that an inspection cannot correct are told until one can, and hold up nothing")
