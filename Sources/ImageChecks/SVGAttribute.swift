@@ -3,6 +3,11 @@
 /// The part of ``SVGPolicy`` for attributes.
 enum SVGAttribute {
     private static let pages = Array("http://www.w3.org/1999/xhtml".utf8)
+    /// Attributes of HTML that refer elsewhere, besides `href`, `src` and `srcset`.
+    private static let references = [
+        "action", "background", "codebase", "data", "formaction", "imagesrcset", "ping", "poster", "srcdoc",
+    ]
+    private static let longestName = 64
 
     static func check(_ name: Range<Int>, _ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
         let local = SVG.localName(of: name, in: bytes)
@@ -29,7 +34,11 @@ enum SVGAttribute {
         guard name.count < 2 || !bytes.hasInAnyCase("on", at: name.lowerBound) else {
             throw .forbidden("it has an attribute that can run something (on…)")
         }
+        for reference in references where bytes.isEqualInAnyCase(name, reference) {
+            throw .forbidden("it refers elsewhere (\(reference))")
+        }
         if bytes.isEqualInAnyCase(name, "attributename") {
+            guard value.count <= longestName else { throw .forbidden("it animates an attribute with a long name") }
             let animated = try beginning(of: value, in: bytes)
             guard !animated.suffix(4).elementsEqual("href".utf8), !animated.starts(with: "on".utf8) else {
                 throw .forbidden("it animates a reference or a script")
@@ -42,7 +51,7 @@ enum SVGAttribute {
     }
 
     private static func checkReference(_ value: Range<Int>, in bytes: RawSpan) throws(ImageFault) {
-        var target = SVGTarget()
+        var target = SVGTarget(acceptsQuotes: false)
         var characters = XMLCharacters(value)
         while let character = try characters.next(in: bytes) { try target.read(character) }
         // An empty reference means the drawing itself.
@@ -54,7 +63,7 @@ enum SVGAttribute {
         var beginning: [UInt8] = []
         var characters = XMLCharacters(value)
         while let character = try characters.next(in: bytes) {
-            if beginning.count < 64, character > 0x20 { beginning.append(character.lowercasedASCII) }
+            if beginning.count < longestName, character > 0x20 { beginning.append(character.lowercasedASCII) }
         }
         return beginning
     }

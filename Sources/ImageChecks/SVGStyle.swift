@@ -18,7 +18,7 @@ struct SVGStyle {
         window = window << 8 | UInt64(character.lowercasedASCII)
         switch character {
         case UInt8(ascii: "("):
-            if ends(with: Self.url) { target = SVGTarget() }
+            if ends(with: Self.url) { target = SVGTarget(acceptsQuotes: true) }
             guard !ends(with: Self.source), !ends(with: Self.imageSet) else {
                 throw .forbidden("a style refers elsewhere")
             }
@@ -59,13 +59,17 @@ struct SVGTarget {
 
     private(set) var isAccepted = false
     private var beginning: [UInt8] = []
+    /// Whether quotes may stand around the target, as in a style; in an attribute they are part of it.
+    private let acceptsQuotes: Bool
+
+    init(acceptsQuotes: Bool) {
+        self.acceptsQuotes = acceptsQuotes
+    }
 
     mutating func read(_ character: UInt8) throws(ImageFault) {
         guard !isAccepted else { return }
-        // Skip leading white space and quotes.
-        if beginning.isEmpty, character <= 0x20 || character == UInt8(ascii: "\"") || character == UInt8(ascii: "'") {
-            return
-        }
+        let isQuote = character == UInt8(ascii: "\"") || character == UInt8(ascii: "'")
+        if beginning.isEmpty, character <= 0x20 || acceptsQuotes && isQuote { return }
         if beginning.isEmpty, character == UInt8(ascii: "#") {
             isAccepted = true
             return

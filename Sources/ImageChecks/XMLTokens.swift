@@ -11,7 +11,7 @@ enum XMLToken: Equatable {
     /// Text between tags; references are not resolved.
     case text(Range<Int>)
     case literal(Range<Int>)
-    case comment
+    case comment(Range<Int>)
     /// `<?target …?>`, without the marks.
     case instruction(target: Range<Int>, content: Range<Int>)
     /// `<!DOCTYPE`; its end is not searched for.
@@ -61,8 +61,7 @@ struct XMLTokens {
         let start = offset
         if bytes.has("<!--", at: start) {
             offset += 4
-            _ = try range(toAndPast: "-->", in: bytes)
-            return .comment
+            return .comment(try range(toAndPast: "-->", in: bytes))
         }
         if bytes.has("<![CDATA[", at: start) {
             offset += 9

@@ -200,14 +200,15 @@ extension ImageSample {
     private static let drawings: [ImageSample] = [
         ImageSample("SVG", .svg, 8, 8, File.svg()),
         ImageSample(
-            "SVG with a prefix, a declaration and comments", .svg, 24, 16,
+            "SVG with prefixes, a declaration and comments", .svg, 24, 16,
             Array(
                 """
                 \u{FEFF}<?xml version="1.0" encoding="UTF-8"?>
                 <!-- <script> -->
-                <s:svg xmlns:s="http://www.w3.org/2000/svg" viewBox="0 0 24 16"><s:title>a &amp; b &#233; ž</s:title
+                <svg xmlns="http://www.w3.org/2000/svg" xmlns:s="http://www.w3.org/2000/svg" viewBox="0 0 24 16"
+                ><s:title>a &amp; b &#233; ž</s:title
                 ><s:style><![CDATA[ .a { fill: url( '#b' ) } ]]></s:style
-                ><s:path d="M0 0" style="fill:url(&quot;#b&quot;)"/><?editor a?></s:svg>
+                ><s:path d="M0 0" style="fill:url(&quot;#b&quot;)"/><?xpacket a?></svg>
                 """.utf8)),
     ]
 

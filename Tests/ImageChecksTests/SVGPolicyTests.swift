@@ -32,11 +32,39 @@ struct SVGPolicyTests {
         #expect(error?.code == .unsafe)
     }
 
-    @Test("an SVG with a document type is refused, wherever it stands")
-    func documentType() {
-        let start = "<?xml version='1.0'?><!DOCTYPE svg [<!ENTITY a 'b'>]>"
-        let verdict = inspector.verdict(on: Array(start.utf8) + ImageFile.svg("&a;"))
-        #expect(verdict == .failure(.unsafe(.svg, what: "it has a document type (DOCTYPE)")))
+    /// In a page, each of these ended the drawing, or one of its parts, before the script.
+    @Test(
+        "an SVG that HTML reads differently is refused",
+        arguments: [
+            "<!-->S-->", "<!--->S-->", "<!-- --!>S -->", "<!-- a--->", "<?x > S ?>", "<?x?>", "<?php?>",
+            "<?xpacket >S?>", "<style><![CDATA[S]]></style>", "<metadata><![CDATA[>S]]></metadata>",
+            "<desc><![CDATA[a]]></desc>", "<title><g/></title>", "<desc><x:a/></desc>", "<title><!-- a --></title>",
+            "<desc><?xpacket?></desc>", "<p/>", "<p><![CDATA[>S]]></p>", "<font color='red'/>", "<PATH/>", "<Title/>",
+            "<noscript/>", "<desc><xmp><!--</xmp>S--></xmp></desc>",
+            "<desc><style><![CDATA[</style>S]]></style></desc>",
+            "<math/>", "<table background='http://a.example/a.png'/>", "<g background='a.png'/>", "<g Poster=''/>",
+            "<a href='#a' ping='http://a.example/'/>", "<g formaction='a'/>", "<image href='&quot;#a'/>",
+            "<set attributeName='\(String(repeating: "a", count: 64)):href' to='a'/>",
+        ])
+    func refusedInPage(content: String) throws {
+        let content = content.replacing("S", with: "<script>document.title=1</script>")
+        let error = #expect(throws: ImageRejection.self) { try inspector.verdict(on: ImageFile.svg(content)).get() }
+        #expect(error?.code == .unsafe)
+    }
+
+    @Test("an SVG whose root has a prefix is refused: to HTML it is no drawing")
+    func prefixedRoot() {
+        let bytes = Array("<s:svg xmlns:s='http://www.w3.org/2000/svg' width='8' height='8'/>".utf8)
+        #expect(inspector.verdict(on: bytes) == .failure(.unsafe(.svg, what: "its root has a prefix")))
+    }
+
+    @Test(
+        "an XML declaration with the end of a tag is refused",
+        arguments: ["<?xml version='1.0' > <g/> ?>", "<?xml version='>'?>"])
+    func declaration(_ declaration: String) throws {
+        let bytes = Array(declaration.utf8) + ImageFile.svg()
+        let error = #expect(throws: ImageRejection.self) { try inspector.verdict(on: bytes).get() }
+        #expect(error?.code == .unsafe)
     }
 
     @Test(
@@ -49,6 +77,34 @@ struct SVGPolicyTests {
             "<g editor:path='C:\\a' editor:onload='a' rdf:resource='http://a.example/'/>", "<style/><g/>",
             "<title>url(http://a.example) onload=a @import &lt;script&gt;</title>", "<desc>\\</desc>",
             "<animate attributeName='opacity'/>", "<!-- <script> url(a) -->", "<g o='' aria-label='&#955;'/>",
+            "<!---->", "<!-- a - > -> b -->", "<style><![CDATA[ .a > .b { fill: red } ]]></style>",
+            "<text><![CDATA[a & b]]></text>", "<g id='図 1'/><use href='#図 1'/><use href='#c'/>", "<use href='#'/>",
+            // Inkscape
+            """
+            <sodipodi:namedview id="base" pagecolor="#fff"><inkscape:grid type="xygrid"/></sodipodi:namedview>
+            <!-- Created with Inkscape (http://www.inkscape.org/) --><metadata id="m"><rdf:RDF>
+            <cc:Work rdf:about=""><dc:format>image/svg+xml</dc:format>
+            <dc:type rdf:resource="http://purl.org/dc/dcmitype/StillImage"/><dc:title>a</dc:title></cc:Work></rdf:RDF>
+            </metadata><flowRoot><flowRegion><rect/></flowRegion><flowPara>a</flowPara></flowRoot>
+            <path sodipodi:nodetypes="cc" inkscape:connector-curvature="0" d="m0 0h1"/>
+            """,
+            // Illustrator
+            """
+            <!-- Generator: Adobe Illustrator 25.0.1, SVG Export Plug-In . SVG Version: 6.00 Build 0)  -->
+            <style type="text/css">.st0{fill:#FFF;}</style><metadata><sfw xmlns="http://ns.adobe.com/SaveForWeb/1.0/">
+            <slices></slices><sliceSourceBounds height="8" width="8" x="0" y="0"></sliceSourceBounds></sfw>
+            <?xpacket begin="" id="a"?><x:xmpmeta/><?xpacket end="w"?></metadata>
+            <switch><g i:extraneous="self"/></switch>
+            <i:pgf><![CDATA[ eJzs/Wu ]]></i:pgf>
+            """,
+            // Sketch and Figma
+            """
+            <!-- Generator: Sketch 52.5 (67469) - http://www.bohemiancoding.com/sketch --><title>a</title>
+            <desc>Created with Sketch.</desc><defs><path id="path-1" d="M0 0"/></defs><g sketch:type="MSPage">
+            <mask id="mask-2" fill="white"><use xlink:href="#path-1"/></mask></g>
+            <pattern id="p"><use xlink:href="#image0_1_2" transform="scale(.1)"/></pattern>
+            <image id="image0_1_2" data-name="a.png" preserveAspectRatio="none" xlink:href="data:image/png;base64,AA"/>
+            """,
         ])
     func accepted(content: String) {
         let bytes = ImageFile.svg(content)
