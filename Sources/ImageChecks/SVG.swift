@@ -4,7 +4,7 @@
 ///
 /// The document must be well-formed UTF-8: tags match, references are known, and only comments follow the root. It must
 /// have no document type, so it declares no entities. Undeclared prefixes and duplicate attributes are not detected.
-/// ``SVGPolicy`` lists the refused content.
+/// ``SVGPolicy`` lists the refused content; ``SVGUses`` limits what `use` elements stand for.
 enum SVG: ImageFormat {
     private static let namespace = "http://www.w3.org/2000/svg"
     private static let deepest = 256
@@ -77,6 +77,7 @@ enum SVG: ImageFormat {
             }
         }
         guard open.isEmpty else { throw .truncated }
+        try SVGUses.check(bytes)
         return ImageContent(largest: size)
     }
 

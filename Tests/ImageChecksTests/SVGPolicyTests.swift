@@ -68,6 +68,30 @@ struct SVGPolicyTests {
     }
 
     @Test(
+        "an SVG whose uses stand for too much, or for themselves, is refused",
+        arguments: [
+            (tenThousand + "<use href='#a'/>", "its “use” elements stand for more than 10000 elements"),
+            (
+                (1...151).map { "<use id='a\($0)' href='#a\($0 + 1)'/>" }.joined(),
+                "its “use” elements stand for more than 10000 elements"
+            ),
+            ("<g id='a'><use href='#a'/></g>", "a “use” stands for itself"),
+            ("<g id='&#97;'><x:use xmlns:x='a' y:HREF=' #a '/></g>", "a “use” stands for itself"),
+            ("<g id='a'><use href='#b'/></g><g id='b'><use xlink:href='#a'/></g>", "a “use” stands for itself"),
+            ("<g id='a'/><use href='#%61'/>", "a “use”, or an id, is written with references"),
+            ("<g id='&#955;'/><use href='#λ'/>", "a “use”, or an id, is written with references"),
+        ])
+    func uses(content: String, what: String) {
+        #expect(inspector.verdict(on: ImageFile.svg(content)) == .failure(.unsafe(.svg, what: what)))
+    }
+
+    /// Uses that stand for 10,000 elements: 9 × 100, and 10 × (10 + 9 × 100).
+    private static let tenThousand =
+        "<g id='a'>\(String(repeating: "<g/>", count: 99))</g>"
+        + "<g id='b'>\(String(repeating: "<use href='#a'/>", count: 9))</g>"
+        + String(repeating: "<use href='#b'/>", count: 10)
+
+    @Test(
         "an SVG with references within itself is accepted",
         arguments: [
             "<use href='#a'/>", "<use xlink:href=' #a'/>", "<image href='data:image/png;base64,AAAA'/>",
@@ -79,6 +103,7 @@ struct SVGPolicyTests {
             "<animate attributeName='opacity'/>", "<!-- <script> url(a) -->", "<g o='' aria-label='&#955;'/>",
             "<!---->", "<!-- a - > -> b -->", "<style><![CDATA[ .a > .b { fill: red } ]]></style>",
             "<text><![CDATA[a & b]]></text>", "<g id='図 1'/><use href='#図 1'/><use href='#c'/>", "<use href='#'/>",
+            tenThousand,
             // Inkscape
             """
             <sodipodi:namedview id="base" pagecolor="#fff"><inkscape:grid type="xygrid"/></sodipodi:namedview>
