@@ -12,12 +12,15 @@ package struct JSONOutline {
     /// The offsets of the brackets that are open, outermost first.
     private var open: [Int] = []
     private var topKeys = 0
+    /// The key to count; `nil` counts all.
+    private let sought: String?
 
-    /// Counts the keys of the outermost object, duplicates included; 0 if the text is not an object.
+    /// Counts the keys of the outermost object, or those that may be a given one, duplicates included; 0 if the text is
+    /// not an object.
     ///
     /// - Throws: A rejection with the first fault and its line, or if nesting exceeds the limit.
-    package static func topKeys(_ bytes: [UInt8]) throws(ListRejection) -> Int {
-        var outline = JSONOutline(bytes: bytes, offset: bytes.textStart)
+    package static func topKeys(_ bytes: [UInt8], thatMayBe key: String? = nil) throws(ListRejection) -> Int {
+        var outline = JSONOutline(bytes: bytes, offset: bytes.textStart, sought: key)
         guard outline.skipWhiteSpace() else { return 0 }
         try outline.value()
         if outline.skipWhiteSpace() { throw outline.fault("\(outline.found) after the end of the list") }
@@ -84,8 +87,9 @@ package struct JSONOutline {
 
     private mutating func key() throws(ListRejection) {
         guard bytes[offset] == UInt8(ascii: "\"") else { throw fault("a key must be a string in double quotes") }
+        let start = offset + 1
         try string()
-        if open.count == 1 { topKeys += 1 }
+        if open.count == 1, bytes[start..<offset - 1].mayBe(sought) { topKeys += 1 }
         guard try nextByte() == UInt8(ascii: ":") else { throw fault("“:” is missing after a key") }
         offset += 1
     }

@@ -19,7 +19,7 @@ struct ListDocument: DecodableWithConfiguration {
             var reader = EntryReader(limits: limits)
             verdict = Self.verdict(of: reader.read(array, at: ""))
         } else if let dictionary = try? decoder.container(keyedBy: ListKey.self) {
-            verdict = Self.verdict(of: dictionary, topKeys: outline.topKeys, limits)
+            verdict = Self.verdict(of: dictionary, outline)
         } else if let text = try? decoder.singleValueContainer().decode(String.self), text.starts(withBytes: "bplist") {
             // The parser reads a damaged binary property list as a string.
             verdict = .failure(.notAPropertyList("it is a damaged binary one"))
@@ -38,8 +38,11 @@ struct ListDocument: DecodableWithConfiguration {
 
     /// A dictionary with a list under one of its keys, a Munki item, or name → URL.
     private static func verdict(
-        of dictionary: KeyedDecodingContainer<ListKey>, topKeys: Int, _ limits: ListLimits
+        of dictionary: KeyedDecodingContainer<ListKey>, _ outline: PropertyListOutline
     ) -> ListVerdict {
+        let limits = outline.limits
+        // The parser keeps one of the values of a key, and takes canonically equivalent keys for the same one.
+        var hasRepeatedKey: Bool { outline.topKeys > dictionary.allKeys.count }
         // A keyed archive has all objects in one array, with texts that are not URLs of icons.
         if dictionary.contains(ListKey("$archiver")), dictionary.contains(ListKey("$objects")) {
             return .failure(.noKnownShape)
@@ -59,6 +62,8 @@ struct ListDocument: DecodableWithConfiguration {
             case .spoiled(let rejection): return .failure(rejection)
             case .empty: empty.append(key.stringValue)
             case .other: isLost = true
+            case .verdict(.success) where hasRepeatedKey && outline.mayRepeat(key.stringValue):
+                return .failure(.repeatedKeys)
             case .verdict(.success(let list)):
                 // Except under “apps”, an array of URLs does not replace a larger number of named URLs, or of apps,
                 // beside it.
@@ -120,7 +125,7 @@ struct ListDocument: DecodableWithConfiguration {
         }
         if !empty.isEmpty {
             // One of several values of a key was taken: another one may be the list.
-            if topKeys > dictionary.allKeys.count { return .failure(.repeatedKeys) }
+            if hasRepeatedKey { return .failure(.repeatedKeys) }
             return arrays.isEmpty && namedURLs < 2 ? .success(AppList()) : ambiguous(empty + arrays)
         }
         let isTie = namedURLs == inArrays || namedURLs < inArrays && named.blanks >= inArrays
@@ -128,11 +133,10 @@ struct ListDocument: DecodableWithConfiguration {
         if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
         if namedURLs <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
         switch candidates.count {
-        // The parser merges canonically equivalent keys, and keeps one of the values.
-        case 0 where topKeys > dictionary.allKeys.count && (try? named.verdict.get()) != nil:
-            return .failure(.repeatedKeys)
+        case 0 where hasRepeatedKey && (try? named.verdict.get()) != nil: return .failure(.repeatedKeys)
         case 0 where spoiled == nil && unread > namedURLs: return .failure(.noKnownShape)
         case 0: return spoiled.map { .failure($0) } ?? named.verdict
+        case 1 where hasRepeatedKey && outline.mayRepeat(candidates[0].key): return .failure(.repeatedKeys)
         case 1: return verdict(of: candidates[0].reading)
         default:
             return ambiguous(candidates.map { ListPath.key($0.key) })

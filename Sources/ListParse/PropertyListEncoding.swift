@@ -49,7 +49,18 @@ package enum PropertyListEncoding: Equatable {
         }
         guard let topKeys else { throw .tooDeep(limit: maxDepth) }
         outline.topKeys = topKeys
+        outline.mayRepeat = { mayRepeat($0, in: bytes) }
         return outline
+    }
+
+    /// Whether a key may be in the outermost dictionary twice, if some key is.
+    private func mayRepeat(_ key: String, in bytes: [UInt8]) -> Bool {
+        var limits = ListLimits()
+        return switch self {
+        case .json: (try? JSONOutline.topKeys(bytes, thatMayBe: key)) != 1
+        case .xml: XMLNesting.topKeys(bytes, thatMayBe: key, narrowing: &limits) != 1
+        case .blank, .binary, .openStep, .wideText: true
+        }
     }
 }
 
@@ -59,6 +70,8 @@ package struct PropertyListOutline {
     package var limits: ListLimits
     /// The number of keys of the outermost dictionary, duplicates included; 0 if unknown.
     package var topKeys = 0
+    /// Whether a key may be in the outermost dictionary twice, if some key is.
+    package var mayRepeat: @Sendable (String) -> Bool = { _ in true }
 }
 
 extension [UInt8] {
@@ -67,4 +80,13 @@ extension [UInt8] {
 
     /// The number of the line of an offset.
     func line(at offset: Int) -> Int { 1 + self[..<offset].count { $0 == UInt8(ascii: "\n") } }
+}
+
+extension ArraySlice<UInt8> {
+    /// Whether the text of a key can be a given one: it is the same, or has escapes or references; `nil` is any key.
+    func mayBe(_ key: String?) -> Bool {
+        guard let key else { return true }
+        return contains { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
+            || String(decoding: self, as: UTF8.self) == key
+    }
 }

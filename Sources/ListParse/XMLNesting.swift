@@ -2,9 +2,9 @@
 import AppLists
 
 enum XMLNesting {
-    /// Counts the keys of the outermost dictionary, and keeps those identity keys that a dictionary may have; `nil` if
-    /// the nesting exceeds the limit.
-    static func topKeys(_ bytes: [UInt8], narrowing limits: inout ListLimits) -> Int? {
+    /// Counts the keys of the outermost dictionary, or those that may be a given one, and keeps those identity keys that
+    /// a dictionary may have; `nil` if the nesting exceeds the limit.
+    static func topKeys(_ bytes: [UInt8], thatMayBe key: String? = nil, narrowing limits: inout ListLimits) -> Int? {
         var pieces = XMLPieces(bytes)
         var depth = 0
         var topKeys = 0
@@ -21,12 +21,9 @@ enum XMLNesting {
                     if depth > ListLimits.maxDepth { return nil }
                 }
             } else if pieces.has("key", at: name) {
-                if isEnd {
-                    identityKeys.add(bytes[keyStart..<(name - 2)])
-                } else {
-                    keyStart = pieces.offset
-                    if depth == 1 { topKeys += 1 }
-                }
+                let text = isEnd ? bytes[keyStart..<(name - 2)] : []
+                if isEnd { identityKeys.add(text) } else { keyStart = pieces.offset }
+                if isEnd || isEmpty, depth == 1, text.mayBe(key) { topKeys += 1 }
             }
         }
         limits.identityKeys = identityKeys.possible

@@ -2,6 +2,7 @@
 import AppLists
 import CacheFormat
 import ListParse
+import TestSupport
 import Testing
 
 @Suite("Rejections that tell what to write instead")
@@ -16,5 +17,43 @@ struct RejectionTextTests {
         let verdict = ListParser().parse("<plist><dict>\(pairs.joined())</dict></plist>")
         #expect(verdict == .failure(.repeatedKeys))
         #expect(ListRejection.repeatedKeys.message.contains("Some names are in the dictionary twice"))
+    }
+
+    @Test(
+        "a dictionary in which the key of the list is there twice is rejected, in each encoding",
+        arguments: [
+            #"{"apps": ["http://e.org/a"], "apps": ["http://e.org/b"]}"#,
+            #"{"apps": ["http://e.org/a"], "\u0061pps": ["http://e.org/b"], "v": 1}"#,
+            #"{"list": [{"icon": "http://e.org/a"}], "list": [{"icon": "http://e.org/b"}]}"#,
+            "<plist><dict>\(xml("apps"))\(xml("apps"))</dict></plist>",
+            "<plist><dict>\(xml("apps"))\(xml("&#97;pps"))</dict></plist>",
+            "<plist><dict>\(xml("caf\u{E9}"))\(xml("cafe\u{301}"))</dict></plist>",
+            "{apps = (http://e.org/a); apps = (http://e.org/b);}",
+        ])
+    func repeatedList(text: String) {
+        #expect(ListParser().parse(text) == .failure(.repeatedKeys))
+    }
+
+    @Test(
+        "another key may be there twice beside the list",
+        arguments: [
+            #"{"v": 1, "apps": ["http://e.org/a"], "v": 2}"#,
+            #"{"list": [{"icon": "http://e.org/a"}], "v": 1, "v": 2}"#,
+            "<plist><dict><key>v</key><true/>\(xml("apps"))<key>v</key><true/></dict></plist>",
+        ])
+    func repeatedOther(text: String) throws {
+        #expect(try ListParser().parse(text).get().entries.count == 1)
+    }
+
+    private static func xml(_ key: String) -> String {
+        "<key>\(key)</key><array><string>http://e.org/a</string></array>"
+    }
+
+    @Test("a binary dictionary in which the key of the list is there twice is rejected")
+    func repeatedBinaryList() {
+        let key = [0x54] + Array("apps".utf8)
+        let url = [0x5F, 0x10, 14] + Array("http://e.org/a".utf8)
+        let bytes = BinaryList.bytes(of: [[0xD2, 1, 1, 2, 2], key, [0xA1, 3], url])
+        #expect(ListParser().parse(bytes) == .failure(.repeatedKeys))
     }
 }

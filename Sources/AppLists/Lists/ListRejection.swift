@@ -179,7 +179,7 @@ extension ListRejection: CustomStringConvertible {
             "Several arrays could be the list (\(facts.joined(separator: ", "))): name the intended one “apps”."
         case .repeatedKeys:
             "Some names are in the dictionary twice, possibly in different Unicode spellings: give each app its own "
-                + "name, or write an array of dictionaries."
+                + "name, put all apps under one key, or write an array of dictionaries."
         case .noIconBase:
             "The list gives its icons by relative names, as Munki does: set lists.iconBaseURL to the folder of the icons."
         case .noUsableEntry:
