@@ -25,7 +25,8 @@ enum BMP: ImageFormat {
         let start = offset == 0 ? headerEnd + header.paletteLength : offset
         guard start >= headerEnd else { throw .malformed("its pixels begin within its header") }
         guard start < bytes.byteCount else { throw .truncated }
-        let largest = try header.checkPixels(in: bytes, at: start)
-        return ImageContent(largest: largest.orLarger(size))
+        var content = ImageContent(largest: size)
+        content.add(picture: try header.checkPixels(in: bytes, at: start))
+        return content
     }
 }

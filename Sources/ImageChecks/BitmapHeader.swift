@@ -87,9 +87,26 @@ struct BitmapHeader {
         return size
     }
 
-    /// Whether a number of rows fits into the available bytes; true if they are compressed.
-    func hasRows(_ rows: Int, within available: Int) -> Bool {
-        guard packing == .rows, size.width > 0 else { return true }
+    /// Whether the pixels are run-length encoded.
+    var hasRuns: Bool { if case .runs = packing { true } else { false } }
+
+    /// Checks that the pixels at an offset of a bitmap in an icon are complete; its height counts the mask.
+    ///
+    /// Rows may use all available bytes, and the mask may be missing.
+    func checkIconPixels(in bytes: RawSpan, at start: Int, available: Int) throws(ImageFault) {
+        switch packing {
+        case .rows:
+            guard hasRows(size.height / 2, within: max(0, available - start)) else { throw .truncated }
+        case .runs(let bits):
+            try passRuns(bits: bits, in: bytes, at: start)
+        case .fax, .jpeg, .png:
+            throw .malformed("a bitmap in it has a compression that icons do not have")
+        }
+    }
+
+    /// Whether a number of rows fits into the available bytes.
+    private func hasRows(_ rows: Int, within available: Int) -> Bool {
+        guard size.width > 0 else { return true }
         // Rows are padded to 4 bytes. No overflow: a width has 31 bits and a depth 7.
         let rowLength = (size.width * depth + 31) / 32 * 4
         return rows <= available / rowLength

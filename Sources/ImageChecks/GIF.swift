@@ -32,7 +32,7 @@ enum GIF: ImageFormat {
                     width: try bytes.uint16(at: offset + 4, .little),
                     height: try bytes.uint16(at: offset + 6, .little))
                 content.frames += 1
-                content.largest = frame.orLarger(content.largest)
+                content.add(picture: frame)
                 offset = try endOfFrame(in: bytes, at: offset)
             case 0x3B:
                 guard content.frames > 0 else { throw .malformed("it has no picture") }

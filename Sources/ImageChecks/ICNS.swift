@@ -2,21 +2,19 @@
 
 /// Apple icons, the format of `iconutil` (Apple has published no specification): elements named by their content.
 ///
-/// The elements must fill the length in the file header; bytes after it are ignored. PNGs are checked to their end;
-/// compressed pixels and JPEG 2000 are not checked.
+/// The elements must fill the length in the file header; bytes after it are ignored. PNGs are checked to their end; of
+/// JPEG 2000, only the size is read, and other pixels are not checked. Elements without bytes do not count.
 enum ICNS: ImageFormat {
     private static let headerLength = 8
 
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has("icns") }
 
-    /// The size of the picture with the most pixels: a PNG's own size, else the nominal one of its name.
+    /// The size of the picture with the most pixels.
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         var largest: PixelSize?
         var elements = try Elements(bytes)
         while let element = try elements.next(in: bytes) {
-            guard let nominal = nominalSizes[element.name] else { continue }
-            let size = try pngSize(bytes.extracting(element.content)) ?? nominal
-            largest = size.orLarger(largest)
+            largest = try pictureSize(bytes.extracting(element.content), element.name)?.orLarger(largest) ?? largest
         }
         guard let largest else { throw .malformed("it holds no known picture") }
         return largest
@@ -27,29 +25,43 @@ enum ICNS: ImageFormat {
         var pictures: [IconPicture] = []
         var elements = try Elements(bytes)
         while let element = try elements.next(in: bytes) {
-            guard nominalSizes[element.name] != nil, let size = try pngSize(bytes.extracting(element.content)) else {
-                continue
-            }
+            let picture = bytes.extracting(element.content)
+            guard PNG.recognises(picture), let size = try pictureSize(picture, element.name) else { continue }
             pictures.append(IconPicture(form: .png, bytes: element.content, side: max(size.width, size.height)))
         }
         return pictures
     }
 
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
+        var content = ImageContent(largest: size)
         var elements = try Elements(bytes)
         while let element = try elements.next(in: bytes) {
             let picture = bytes.extracting(element.content)
-            guard nominalSizes[element.name] != nil, let size = try pngSize(picture) else { continue }
+            guard let size = try pictureSize(picture, element.name) else { continue }
+            content.add(picture: size)
+            guard PNG.recognises(picture) else { continue }
             _ = try ImageFault.ofPart { () throws(ImageFault) in try PNG.walk(picture, size) }
         }
-        return ImageContent(largest: size)
+        return content
     }
 
-    /// The size in a PNG's header; `nil` if the picture is not a PNG.
-    private static func pngSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize? {
-        guard PNG.recognises(picture) else { return nil }
-        return try ImageFault.ofPart { () throws(ImageFault) in try PNG.size(of: picture) }
+    /// The size in the header of a picture, else the nominal one of its name; `nil` if the element is no picture.
+    private static func pictureSize(
+        _ picture: RawSpan, _ name: FourCharacterCode
+    ) throws(ImageFault) -> PixelSize? {
+        guard let nominal = nominalSizes[name], picture.byteCount > 0 else { return nil }
+        return try ImageFault.ofPart { () throws(ImageFault) in
+            if PNG.recognises(picture) { return try PNG.size(of: picture) }
+            if JPEG2000.recognises(picture) { return try JPEG2000.size(of: picture) }
+            guard !files.contains(name) else { throw .malformed("a picture in it is neither PNG nor JPEG 2000") }
+            return nominal
+        }
     }
+
+    /// The elements that are whole files; others are pixels, raw or packed.
+    private static let files: Set<FourCharacterCode> = [
+        "icp6", "ic07", "ic08", "ic09", "ic10", "ic11", "ic12", "ic13", "ic14",
+    ]
 
     private static let nominalSizes: [FourCharacterCode: PixelSize] = {
         var sizes: [FourCharacterCode: PixelSize] = [:]

@@ -2,8 +2,8 @@
 
 /// Windows icons (Microsoft's "Icons"): a directory of pictures, each a PNG or a bitmap without its file header.
 ///
-/// Every picture must lie within the file. PNGs are checked to their end; a bitmap's rows must be present, but not its
-/// mask, which some programs omit. Cursors, which differ in one byte, are not accepted.
+/// Every picture must lie within the file. PNGs and runs are checked to their end; a bitmap's rows must be present, but
+/// not its mask, which some programs omit. Cursors, which differ in one byte, are not accepted.
 enum ICO: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has([0, 0, 1, 0]) }
 
@@ -35,22 +35,33 @@ enum ICO: ImageFormat {
     }
 
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
-        // The end of the last PNG checked. PNGs must not overlap, so that no byte is read many times.
+        var content = ImageContent(largest: size)
+        // The end of the last picture that was read. These must not overlap, so that no byte is read many times.
         var end = 0
         var last: Range<Int>?
         for entry in try entries(of: bytes).sorted(by: { $0.lowerBound < $1.lowerBound }) where entry != last {
             last = entry
             let picture = bytes.extracting(entry)
             try ImageFault.ofPart { () throws(ImageFault) in
+                let size = try pictureSize(picture)
+                content.add(picture: size)
                 if PNG.recognises(picture) {
                     guard entry.lowerBound >= end else { throw .malformed("two pictures overlap") }
-                    end = entry.lowerBound + (try PNG.walk(picture, try PNG.size(of: picture)).end)
-                } else {
-                    try checkBitmap(bytes.extracting(entry.lowerBound..<bytes.byteCount))
+                    end = entry.lowerBound + (try PNG.walk(picture, size).end)
+                    return
                 }
+                let header = try BitmapHeader(in: picture, at: 0)
+                if header.hasRuns {
+                    guard entry.lowerBound >= end else { throw .malformed("two pictures overlap") }
+                    end = entry.upperBound
+                }
+                // The length in its directory entry may be too small for rows.
+                try header.checkIconPixels(
+                    in: picture, at: header.length + header.paletteLength,
+                    available: bytes.byteCount - entry.lowerBound)
             }
         }
-        return ImageContent(largest: size)
+        return content
     }
 
     private static func entries(of bytes: RawSpan) throws(ImageFault) -> [Range<Int>] {
@@ -71,12 +82,5 @@ enum ICO: ImageFormat {
         // The header's height includes the mask.
         let size = try BitmapHeader(in: picture, at: 0).size
         return PixelSize(width: size.width, height: size.height / 2)
-    }
-
-    /// Checks a bitmap against the rest of the file: the length in its directory entry may be too small.
-    private static func checkBitmap(_ picture: RawSpan) throws(ImageFault) {
-        let header = try BitmapHeader(in: picture, at: 0)
-        let pixels = picture.byteCount - header.length - header.paletteLength
-        guard header.hasRows(header.size.height / 2, within: max(0, pixels)) else { throw .truncated }
     }
 }

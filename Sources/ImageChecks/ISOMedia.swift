@@ -84,7 +84,10 @@ struct ISOMedia {
         try ItemLocations(content: locations, itemData: itemData ?? 0..<0).check(in: bytes)
         var frames = 1
         if let movie { frames = max(1, try MediaTracks(movie: movie).frames(in: bytes)) }
-        return ImageContent(frames: frames, largest: try extents(in: bytes).largest)
+        let extents = try extents(in: bytes)
+        var content = ImageContent(frames: frames, largest: extents.largest)
+        content.add(picture: extents.longest)
+        return content
     }
 }
 

@@ -19,14 +19,22 @@ protocol ImageFormat {
 struct ImageContent: Equatable {
     /// Frames of an animation, or pages of a document.
     var frames = 1
-    /// The largest picture that a reader may decode.
-    var largest: PixelSize
+    /// The picture with the most pixels that a reader may decode.
+    private(set) var largest: PixelSize
+    /// The picture with the longest side that a reader may decode.
+    private(set) var longest: PixelSize
     /// The pixels of all layers that a reader decodes for the picture shown first; 0 if it has none.
     private(set) var layerPixels = 0
 
     init(frames: Int = 1, largest: PixelSize) {
         self.frames = frames
         self.largest = largest
+        longest = largest
+    }
+
+    mutating func add(picture: PixelSize) {
+        largest = picture.orLarger(largest)
+        longest = picture.orLonger(longest)
     }
 
     mutating func add(layer: PixelSize) {
@@ -52,6 +60,10 @@ struct PixelSize: Equatable {
     func orLarger(_ other: PixelSize?) -> PixelSize {
         guard let other else { return self }
         return width.multipliedFullWidth(by: height) < other.width.multipliedFullWidth(by: other.height) ? other : self
+    }
+
+    func orLonger(_ other: PixelSize) -> PixelSize {
+        max(width, height) < max(other.width, other.height) ? other : self
     }
 
     /// Whether this size fits into another at a position; no number is larger than a file can hold.

@@ -38,9 +38,8 @@ package struct ImageInspector: Sendable {
                 return content
             }
         }
-        let largest = content.largest
-        guard largest.isEmpty || limits.allow(largest) else {
-            throw .tooLarge(width: largest.width, height: largest.height, limits: limits)
+        for picture in [content.largest, content.longest] where !picture.isEmpty && !limits.allow(picture) {
+            throw .tooLarge(width: picture.width, height: picture.height, limits: limits)
         }
         guard content.layerPixels <= limits.maxLayerPixels(on: size) else {
             throw .tooManyLayers(type, pixels: content.layerPixels, limit: limits.maxLayerPixels(on: size))

@@ -9,6 +9,8 @@ struct ItemExtents {
     let shown: PixelSize
     /// The size of the picture with the most pixels, before cropping.
     let largest: PixelSize
+    /// The size of the picture with the longest side, before cropping.
+    let longest: PixelSize
 
     init(in bytes: RawSpan, properties: Range<Int>, of primary: Int?) throws(ImageFault) {
         var list: Range<Int>?
@@ -24,7 +26,7 @@ struct ItemExtents {
             }
         }
         guard let list else { throw .malformed("it has no list of properties (ipco)") }
-        var full, cropped, largest: PixelSize?
+        var full, cropped, largest, longest: PixelSize?
         var isTurned = false
         boxes = ISOMedia.Boxes(list)
         var number = 0
@@ -38,6 +40,7 @@ struct ItemExtents {
                     width: try bytes.uint32(at: start + 4, .big), height: try bytes.uint32(at: start + 8, .big))
                 if ofPrimary.contains(number) { full = extent }
                 largest = extent.orLarger(largest)
+                longest = extent.orLonger(longest ?? extent)
             case "clap" where ofPrimary.contains(number):
                 _ = try box.content.atLeast(32)
                 cropped = PixelSize(
@@ -49,8 +52,8 @@ struct ItemExtents {
                 continue
             }
         }
-        guard let largest else { throw .malformed("it does not give its size (ispe)") }
-        self.largest = largest
+        guard let largest, let longest else { throw .malformed("it does not give its size (ispe)") }
+        (self.largest, self.longest) = (largest, longest)
         guard let full else {
             shown = largest
             return

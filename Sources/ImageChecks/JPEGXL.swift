@@ -47,7 +47,7 @@ enum JPEGXL: ImageFormat {
             if let preview = header.preview {
                 bits.align()
                 let frame = try JPEGXLFrame(of: header, on: preview, in: bytes, &bits)
-                content.largest = frame.size.orLarger(content.largest)
+                content.add(picture: frame.size)
                 try bits.skip(bytes: try frame.length(in: bytes, &bits))
             }
             var isFirstPicture = true
@@ -55,7 +55,7 @@ enum JPEGXL: ImageFormat {
             while content.frames <= mostFrames {
                 bits.align()
                 let frame = try JPEGXLFrame(of: header, on: header.size, in: bytes, &bits)
-                content.largest = frame.size.orLarger(content.largest)
+                content.add(picture: frame.size)
                 content.frames += 1
                 if isFirstPicture { content.add(layer: frame.size) }
                 if frame.endsPicture { isFirstPicture = false }

@@ -28,7 +28,7 @@ enum TIFF: ImageFormat {
             guard budget >= 0 else { throw .malformed("its directories overlap") }
             try page.checkPieces(in: bytes, layout)
             content.frames += 1
-            content.largest = page.size.orLarger(content.largest)
+            content.add(picture: page.size)
             next = try bytes.number(at: page.end, size: layout.offsetSize, layout.order)
         }
         return content

@@ -93,6 +93,11 @@ struct ContainerFaultTests {
             (File.ico([File.png(5, 5).dropLast()]), "a picture in it ends too early"),
             (File.ico([File.png(5, 5, chunks: [])]), "it has no data (IDAT)"),
             (File.ico([File.bitmap(64, 128)]), "a picture in it ends too early"),
+            (File.ico([File.bitmap(64, 128, depth: 8, compression: 1)]), "a picture in it ends too early"),
+            (
+                File.ico([File.bitmap(64, 128, depth: 0, compression: 4)]),
+                "a bitmap in it has a compression that icons do not have"
+            ),
             (
                 File.ico(at: [38..<39 + File.png(9, 9).count, 38..<38 + File.png(9, 9).count], File.png(9, 9) + [0]),
                 "two pictures overlap"
@@ -139,10 +144,19 @@ struct ContainerFaultTests {
             (File.icns([]), "it holds no known picture"),
             (File.icns([], length: 0), "it holds no known picture"),
             (File.icns([("s8mk", [1])]), "it holds no known picture"),
+            (File.icns([("ic07", [])]), "it holds no known picture"),
+            (File.icns([("ic07", [1])]), "a picture in it is neither PNG nor JPEG 2000"),
+            (File.icns([("ic07", File.codestream(0, 1))]), "it has no pixels"),
+            (File.icns([("ic07", Array(File.codestream(9, 9).dropLast()))]), "a picture in it ends too early"),
+            (File.icns([("ic07", File.jp2(9, 9, header: (8, 9)))]), "a JPEG 2000 picture in it gives two sizes"),
+            (
+                File.icns([("ic07", Array(File.jp2(9, 9).prefix(12)))]),
+                "a JPEG 2000 picture in it has no data or size"
+            ),
             (File.icns([("ic07", [])], length: 17), nil),
             (File.icns([("ic07", [1])], length: 16), "an element does not fit into it"),
             (File.icns([("ic07", [1])], length: 18), nil),
-            (File.icns([("ic07", [1])], length: 18) + [0], "an element does not fit into it"),
+            (File.icns([("ICN#", [1])], length: 18) + [0], "an element does not fit into it"),
             (
                 Array("icns".utf8) + File.big(16, 4) + Array("ic07".utf8) + File.big(7, 4),
                 "an element does not fit into it"

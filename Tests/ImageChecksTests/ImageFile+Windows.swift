@@ -30,6 +30,22 @@ extension ImageFile {
         return bitmap(width, 2 * height, depth: 1) + zeros(8 + 2 * rows)
     }
 
+    /// The start of a JPEG 2000 codestream, with its size.
+    static func codestream(_ width: Int, _ height: Int) -> [UInt8] {
+        let size = [width + 1, height + 2, 1, 2].flatMap { big($0, 4) }
+        return [0xFF, 0x4F, 0xFF, 0x51] + big(47, 2) + big(0, 2) + size
+    }
+
+    /// A JPEG 2000 file, whose header can have another size than its codestream.
+    static func jp2(_ width: Int, _ height: Int, header: (width: Int, height: Int)? = nil) -> [UInt8] {
+        func box(_ name: String, _ content: [UInt8]) -> [UInt8] {
+            big(content.count + 8, 4) + Array(name.utf8) + content
+        }
+        let size = big(header?.height ?? height, 4) + big(header?.width ?? width, 4)
+        return box("jP  ", [0x0D, 0x0A, 0x87, 0x0A]) + box("jp2h", box("ihdr", size + [0, 3, 7, 7, 0, 0]))
+            + box("jp2c", codestream(width, height))
+    }
+
     static func ico(_ pictures: [[UInt8]], kind: UInt8 = 1, firstOffset: Int? = nil) -> [UInt8] {
         var places: [Range<Int>] = []
         var offset = firstOffset ?? 6 + 16 * pictures.count

@@ -39,6 +39,9 @@ struct ImageLimitsTests {
                 properties: [File.extent(5000, 64), File.aperture((32, 1), (32, 1))],
                 associations: File.associations([(1, [1, 2])])),
             File.gif(32, 32, blocks: File.gifFrame(5000, 64)),
+            File.gif(1000, 1000, blocks: File.gifFrame(5000, 64)),
+            File.ico([File.iconBitmap(5000, 64), File.png(1000, 1000)]),
+            File.icns([("ic07", File.jp2(5000, 64)), ("ic10", File.png(1000, 1000))]),
             File.jxl(32, 32, frames: [File.JXLFrame(sections: Array(repeating: 0, count: 25), area: (0, 0, 5000, 64))]),
             File.bmp(
                 File.bitmap(7, 9, depth: 0, compression: 5, pixelLength: File.png(5000, 64).count), File.png(5000, 64)),

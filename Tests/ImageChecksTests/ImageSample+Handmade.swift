@@ -89,6 +89,9 @@ extension ImageSample {
     private static let containers: [ImageSample] = [
         ImageSample("ICO of a bitmap", .ico, 64, 64, File.ico([File.iconBitmap(64, 64)])),
         ImageSample(
+            "ICO of runs", .ico, 8, 8,
+            File.ico([File.bitmap(8, 16, depth: 8, compression: 1) + File.zeros(1024) + [0, 1]])),
+        ImageSample(
             "ICO whose second picture is the largest", .ico, 512, 300,
             File.ico([File.iconBitmap(16, 16), File.png(512, 300), File.iconBitmap(32, 32)])),
         ImageSample(
@@ -193,7 +196,9 @@ extension ImageSample {
         ImageSample("ICNS that is not square", .icns, 16, 12, File.icns([("icm8", [1]), ("s8mk", [2])])),
         ImageSample(
             "ICNS with a list of contents, and JPEG 2000", .icns, 512, 512,
-            File.icns([("TOC ", [0, 0]), ("ic09", [0, 0, 0, 12]), ("ic07", File.png(128, 128)), ("info", [])])),
+            File.icns([("TOC ", [0, 0]), ("ic09", File.jp2(512, 512)), ("ic07", File.png(128, 128)), ("info", [])])),
+        ImageSample(
+            "ICNS of a codestream", .icns, 64, 40, File.icns([("icp6", File.codestream(64, 40)), ("ic07", [])])),
         ImageSample("ICNS whose PNG differs from its name", .icns, 33, 64, File.icns([("ic10", File.png(33, 64))])),
     ]
 
