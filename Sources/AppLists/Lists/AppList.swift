@@ -110,6 +110,22 @@ package struct ListLimits: Equatable, Sendable {
         self.iconBase = iconBase
     }
 
+    /// The key of identities in the lists that the agent writes for those taken over from upstreams.
+    package static let adoptedIdentityKey = "syncagent-identity"
+    /// The largest file of such a list: it is longer than the one that the upstream accepted.
+    package static let maxAdoptedBytes = ParseRecord.maxBytes
+
+    /// The limits on lists taken over from upstreams: their documents were limited, and their keys are the agent's own.
+    ///
+    /// Files of earlier versions have identities under the first key of `lists.identityKeys`.
+    package var ofAdopted: ListLimits {
+        var limits = self
+        limits.maxBytes = Self.maxAdoptedBytes
+        limits.identityKeys.removeAll { ["icon", "name", "download"].contains($0) }
+        limits.identityKeys.insert(Self.adoptedIdentityKey, at: 0)
+        return limits
+    }
+
     /// The limit on the total size of a list's texts, and of their records.
     ///
     /// It is twice ``maxBytes``, at least 1 MiB and at most ``ParseRecord/maxBytes``: a binary property list can refer

@@ -23,7 +23,6 @@ package final class AdoptedLists: Sendable {
     /// The settings that polls must have begun with, and the lists that they wrote; locked while files are written.
     private struct State {
         var upstream = UpstreamSettings()
-        var identityKey = ""
         /// The digest of the document of each list in force, by the upstream's folder.
         var written: [String: [ListName: Digest]] = [:]
 
@@ -46,9 +45,8 @@ package final class AdoptedLists: Sendable {
     /// Renames the folders of upstreams whose places changed, and removes lists that are no longer taken over.
     func configure(_ settings: Settings) {
         state.withLock { state in
-            let key = settings.lists.identityKeys.first ?? "id"
-            if key != state.identityKey || !state.accepts(settings.upstream) { state.written = [:] }
-            (state.upstream, state.identityKey) = (settings.upstream, key)
+            if !state.accepts(settings.upstream) { state.written = [:] }
+            state.upstream = settings.upstream
             arrange(settings.upstream)
         }
     }
@@ -104,7 +102,7 @@ package final class AdoptedLists: Sendable {
             }
             let (path, staged) = (folder.appending(Self.temporary), folder.appending(Self.stagedName(digest)))
             do {
-                try Self.write(Self.propertyList(of: document, identityKey: state.identityKey), to: path)
+                try Self.write(Self.propertyList(of: document), to: path)
             } catch {
                 throw FileError("write", path.string, error as? Errno ?? .ioError)
             }
@@ -185,7 +183,7 @@ package final class AdoptedLists: Sendable {
     private static func stagedName(_ document: Digest) -> String { stagedMark + document.description }
 
     /// The list as a property list, with the URLs, names and identities of the document; always the same bytes.
-    private static func propertyList(of document: AppListDocument, identityKey: String) -> [UInt8] {
+    private static func propertyList(of document: AppListDocument) -> [UInt8] {
         var text = """
             <?xml version="1.0" encoding="UTF-8"?>
             <plist version="1.0"><array>
@@ -194,9 +192,10 @@ package final class AdoptedLists: Sendable {
         for app in document.apps {
             text += "<dict>"
             for (key, value) in [
-                ("icon", app.icon.text), ("name", app.name), ("download", app.download), (identityKey, app.id),
+                ("icon", app.icon.text), ("name", app.name), ("download", app.download),
+                (ListLimits.adoptedIdentityKey, app.id),
             ] {
-                if let value { text += "<key>\(escaped(key))</key><string>\(escaped(value))</string>" }
+                if let value { text += "<key>\(key)</key><string>\(escaped(value))</string>" }
             }
             text += "</dict>\n"
         }

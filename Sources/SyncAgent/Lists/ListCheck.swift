@@ -9,9 +9,11 @@ package struct ListCheck: Sendable {
     private let parser: ParseHelper
     private let maxBytes: ByteCount
 
-    package init(parser: FilePath, settings: Settings.Lists) {
-        self.parser = ParseHelper(executable: parser, limits: ListLimits(settings))
-        maxBytes = settings.maxBytes
+    /// `isAdopted` says that the list was taken over from an upstream.
+    package init(parser: FilePath, settings: Settings.Lists, isAdopted: Bool = false) {
+        let limits = ListLimits(settings)
+        self.parser = ParseHelper(executable: parser, limits: isAdopted ? limits.ofAdopted : limits)
+        maxBytes = isAdopted ? ListLimits.maxAdoptedBytes : settings.maxBytes
     }
 
     /// The verdict on the bytes of a descriptor from its present offset on, such as standard input.

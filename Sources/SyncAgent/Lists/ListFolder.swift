@@ -88,12 +88,16 @@ package actor ListFolder {
         return listing
     }
 
-    /// Opens and reads a list.
+    /// Whether the last listing has a list from ``adopted``.
+    func isAdopted(_ name: ListName) -> Bool { adoptedFiles[name] != nil }
+
+    /// Opens and reads a list; `maxBytes` holds for those in the lists folder.
     ///
     /// - Returns: The open file, which the caller must close, and its contents.
     package func open(
         _ name: ListName, maxBytes: ByteCount
     ) throws(ListRejection) -> (file: ListFile, contents: ListFile.Contents) {
+        let maxBytes = isAdopted(name) ? ListLimits.maxAdoptedBytes : maxBytes
         let file = try ListFile(opening: adoptedFiles[name] ?? path.appending(name.text), maxBytes: maxBytes)
         do {
             return (file, try file.contents(maxBytes: maxBytes))

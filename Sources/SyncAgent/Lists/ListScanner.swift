@@ -231,7 +231,7 @@ package struct ListScanner: Sendable {
                 if let known = unread[name], known.sha256 == contents.sha256 {
                     ListVerdict.success(known.list)
                 } else {
-                    await parser.parse(contents.bytes, within: timeout)
+                    await (folder.isAdopted(name) ? parser.ofAdopted : parser).parse(contents.bytes, within: timeout)
                 }
             let isSame = try await folder.close(file)
             if case .failure(let rejection) = verdict, rejection.isOutOfResources { throw rejection }

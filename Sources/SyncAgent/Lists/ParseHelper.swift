@@ -24,6 +24,11 @@ package struct ParseHelper: Sendable {
         (self.executable, self.limits, self.timeout, self.metrics) = (executable, limits, timeout, metrics)
     }
 
+    /// The helper for lists taken over from upstreams; none of its processes are started ahead.
+    var ofAdopted: ParseHelper {
+        ParseHelper(executable: executable, limits: limits.ofAdopted, timeout: timeout, metrics: metrics)
+    }
+
     /// Starts a process ahead of the next file: starting one takes longer than parsing a small list.
     ///
     /// The process knows no list, and waits for the next file; ``dismiss()`` ends it if no file comes. If it cannot be

@@ -112,8 +112,9 @@ struct ListCommand: AsyncParsableCommand {
     private func showIcons(of list: ListName) async throws {
         let folders = try await configuration.agentFolders()
         let settings = try await configuration.agentSettings()
-        let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         let own = folders.lists.appending(list.text)
+        let check = ListCheck(
+            parser: try Agent.Helpers.installed().parse, settings: settings.lists, isAdopted: own.isUnused)
         let file = own.isUnused ? AdoptedLists.file(of: list, inState: folders.state) : own
         // The document of a list that was taken over from an upstream is in the agent's private state, not in the lists
         // folder.
