@@ -105,7 +105,8 @@ package struct ProxyPolicy: Equatable, Sendable {
             http = try Self.proxy(value("http_proxy") ?? all)
             https = try Self.proxy(value("https_proxy", "HTTPS_PROXY") ?? all)
         }
-        exceptions = (value("no_proxy", "NO_PROXY")?.text ?? "").split { $0 == "," || $0 == " " }.map { word in
+        exceptions = (value("no_proxy", "NO_PROXY")?.text ?? "").split { ", \t".contains($0) }.map { word in
+            let word = word.last == "." ? word.dropLast() : word
             if word == "*" { return .everything }
             if let range = AddressRange(String(word)) { return .network(range) }
             return .host(.domain(word.drop { $0 == "." }.asciiLowercased))

@@ -30,6 +30,8 @@ struct ProxyPolicyTests {
             (["http_proxy": "h:1", "no_proxy": "a.org, b.org"], "http://b.org/", nil),
             (["http_proxy": "h:1", "no_proxy": ".b.org"], "http://c.b.org./", nil),
             (["http_proxy": "h:1", "no_proxy": "b.org"], "http://bb.org/", "h"),
+            (["http_proxy": "h:1", "no_proxy": "b.org."], "http://c.b.org/", nil),
+            (["http_proxy": "h:1", "no_proxy": "a.org\tb.org"], "http://b.org/", nil),
             (["http_proxy": "h:1", "no_proxy": "10.0.0.0/8"], "http://10.1.2.3/", nil),
             (["http_proxy": "h:1", "no_proxy": "10.0.0.0/8"], "http://11.1.2.3/", "h"),
             (["http_proxy": ""], "http://a/", nil),
