@@ -168,7 +168,11 @@ final class Connections {
         known = nil
     }
 
-    func count(to place: String) -> Int { connections.values.count { $0.opener.place == place } }
+    /// Whether there are at least `count` connections to a place, and none of them is idle.
+    func areInUse(_ count: Int, to place: String) -> Bool {
+        let there = connections.values.filter { $0.opener.place == place }
+        return there.count >= count && !there.contains { $0.isIdle && !$0.isBroken }
+    }
 
     /// When transfers last used connections to a place: now, if some do; `nil` if unknown.
     func lastUse(of place: String, at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {

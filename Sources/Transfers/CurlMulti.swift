@@ -110,10 +110,11 @@ package final class CurlMulti: Transport {
         var running: Int32 = 0
         connections.now = .now
         urgent.removeAll { $0.hasBegun || !isUnderWay($0) }
+        let blocked = urgent.filter { $0.isBlocked(by: options.connectionsPerHost) }
         // libcurl wakes another transfer then, which must find the limit in place.
-        for transfer in urgent { curl_multi_remove_handle(multi, transfer.handle) }
+        for transfer in blocked { curl_multi_remove_handle(multi, transfer.handle) }
         curl_multi_perform(multi, &running)
-        connectUrgent(&running)
+        connect(blocked, &running)
         measure()
         defer { wakeWaiting() }
         guard Int(running) < transfers.count else { return }
@@ -143,14 +144,13 @@ package final class CurlMulti: Transport {
         for (transfer, failure) in ended { transfer.receiver.receiveEnd(failure) }
     }
 
-    /// Opens connections beyond the limit of their hosts for urgent transfers that wait for one, and are not added yet.
-    private func connectUrgent(_ running: inout Int32) {
-        guard !urgent.isEmpty else { return }
+    /// Opens connections beyond the limit of their hosts for urgent transfers, which are not added now.
+    private func connect(_ blocked: [CurlTransfer], _ running: inout Int32) {
+        guard !blocked.isEmpty else { return }
         curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 0)
-        for transfer in urgent {
+        for transfer in blocked {
             // Others must not get a connection that is one too many.
-            let isOver = transfer.countConnections() >= options.connectionsPerHost
-            curl_set_long(transfer.handle, CURLOPT_FORBID_REUSE, isOver ? 1 : 0)
+            curl_set_long(transfer.handle, CURLOPT_FORBID_REUSE, 1)
             transfer.setAddresses()
             curl_multi_add_handle(multi, transfer.handle)
         }

@@ -70,8 +70,8 @@ final class CurlTransfer: Transfer {
         return max(waited, created.duration(to: lastUse))
     }
 
-    /// The number of connections to its host.
-    func countConnections() -> Int { connections.count(to: route.place) }
+    /// Whether its host has this many connections, and all are in use.
+    func isBlocked(by limit: Int) -> Bool { connections.areInUse(limit, to: route.place) }
 
     private func endWait() {
         waited = waitTime(at: connections.now)
@@ -101,6 +101,7 @@ final class CurlTransfer: Transfer {
         curl_set_pointer(handle, CURLOPT_OPENSOCKETDATA, this)
         curl_set_pointer(handle, CURLOPT_PREREQDATA, this)
         curl_set_text(handle, CURLOPT_URL, request.url)
+        curl_set_long(handle, CURLOPT_FORBID_REUSE, 0)
         curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(limits.connectTimeout / .milliseconds(1)))
         curl_set_long(
             handle, CURLOPT_HTTP_VERSION, Int(mayMultiplex ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))

@@ -79,11 +79,11 @@ package struct StoredResponse: Equatable, Sendable {
     /// They may lead to another URL each time, for which no request is conditional, so that images are downloaded again
     /// and again. The time is at most the longest one of a redirect that says nothing, and no shorter than the last.
     package func bringingNothing(after last: StoredResponse, under policy: RefreshPolicy) -> StoredResponse {
-        guard let own = redirectLifetime, let before = last.redirectLifetime else { return self }
+        guard url != last.url, let own = redirectLifetime, last.redirectLifetime != nil else { return self }
+        let before = last.redirectCause?.hasSuffix(Self.again) == true ? last.redirectLifetime ?? .zero : .zero
         let lifetime = min(max(before, (responseTime - last.responseTime) * 2), policy.longestGuess)
         guard lifetime > own else { return self }
-        let line = Self.line(
-            lifetime, [redirectCause, "the same image came again"].compactMap(\.self).joined(separator: "; "))
+        let line = Self.line(lifetime, [redirectCause, Self.again].compactMap(\.self).joined(separator: "; "))
         return StoredResponse(
             status: status, url: url, kept: Self.kept(of: fields, without: Self.fields(in: line), then: line),
             requestTime: requestTime, responseTime: responseTime, hasOwnLines: true)
@@ -101,6 +101,8 @@ package struct StoredResponse: Equatable, Sendable {
     var wallTime: Timestamp {
         ownLine(Self.clock).flatMap { Int64($0) }.map { responseTime + .seconds($0) } ?? responseTime
     }
+
+    private static let again = "the same image came again"
 
     private static func line(_ lifetime: Duration, _ cause: String?) -> String {
         "\(redirect): \(max(lifetime.components.seconds, 0))\(cause.map { " \($0)" } ?? "")\n"

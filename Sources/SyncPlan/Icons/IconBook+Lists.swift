@@ -74,11 +74,11 @@ extension IconBook {
     }
 
     /// What is known of the image on disk of an icon that failed because its lists gave another digest, and that they
-    /// accept again.
+    /// give again.
     private func answerAcceptedAgain(of id: IconID) -> IconRecord.Answer? {
         let icon = catalog.icons[id].icon
         guard icon.phase == .idle, icon.failure?.code == .fetch(.digestMismatch), !icon.isFullRequested,
-            let image = catalog.images.digest(icon.image), icon.accepts(image)
+            let image = catalog.images.digest(icon.image), !icon.expected.isEmpty, icon.accepts(image)
         else { return nil }
         return catalog.icons.response(of: id).map { IconRecord.Answer(response: $0, freshUntil: icon.freshUntil) }
     }
