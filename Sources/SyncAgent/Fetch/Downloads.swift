@@ -165,7 +165,6 @@ package actor Downloads {
         var outcome = outcome
         if case .failed(var failure) = outcome {
             failure.cut = download.cut(by: failure)
-            if failure.blame == .origin { failure.origin = download.steps?.otherOrigin }
             outcome = .failed(failure)
         }
         download.forgetHeld()

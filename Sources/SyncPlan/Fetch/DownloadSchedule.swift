@@ -204,17 +204,20 @@ struct DownloadSchedule: Sendable {
         }
     }
 
-    /// Counts a failure against the origin that failed: one that only redirected to it has answered.
+    /// Counts a failure against the requested origin, even if it redirected to another one that failed.
     ///
-    /// An origin without URLs of its own is not recorded, because a server may redirect to any number of them.
+    /// The slots in use are those of the requested origin. A delay of the other origin applies to its own URLs.
     private mutating func record(
         _ failure: FetchFailure, delay: Duration?, ofOrigin origin: String, in turn: inout Turn
     ) {
         var own = failure
         own.retryAfter = delay
-        guard let other = failure.origin, other != origin else { return add(own, to: origin, in: &turn) }
-        if origins[other] != nil || queue.hasWork(of: other) { add(own, to: other, in: &turn) }
-        recordAnswer(of: origin, in: &turn)
+        if let other = failure.origin, other != origin {
+            if delay != nil, origins[other] != nil || queue.hasWork(of: other) { add(own, to: other, in: &turn) }
+            own.retryAfter = nil
+            own.persistence = .passing
+        }
+        add(own, to: origin, in: &turn)
     }
 
     private mutating func add(_ failure: FetchFailure, to origin: String, in turn: inout Turn) {

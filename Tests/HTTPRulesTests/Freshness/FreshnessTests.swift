@@ -89,24 +89,31 @@ struct FreshnessTests {
 
     @Test("the text of a freshness tells what a redirect said, and that the same image came again")
     func redirectCause() {
-        func response(_ seconds: Int, _ cause: String?, after hours: Int = 0) -> StoredResponse {
+        func response(_ seconds: Int, _ cause: String?, after hours: Int = 0, key: Int = 0) -> StoredResponse {
             let time = Sample.start + .seconds(3600 * hours)
             return StoredResponse(
-                fields: HTTPFields([("Cache-Control", "no-cache")]), requestTime: time, responseTime: time,
+                url: "https://cdn.example/\(key)", fields: HTTPFields([("Cache-Control", "no-cache")]),
+                requestTime: time, responseTime: time,
                 redirectLifetime: .seconds(seconds), redirectCause: cause)
         }
         let first = response(0, "302, no-store")
         #expect(Freshness(of: first).description.hasSuffix("; the redirect to it (302, no-store) is fresh for 0 s"))
-        #expect(first.bringingNothing(after: first, under: RefreshPolicy()) == first)
-        let again = response(0, "302, no-store", after: 1).bringingNothing(after: first, under: RefreshPolicy())
+        let same = response(0, nil, after: 1)
+        #expect(same.bringingNothing(after: first, under: RefreshPolicy()) == same)
+        let again = response(0, "302, no-store", after: 1, key: 1).bringingNothing(after: first, under: RefreshPolicy())
         let text = "; the redirect to it (302, no-store; the same image came again) is fresh for 7200 s"
         #expect(Freshness(of: again).description.hasSuffix(text))
         for (hours, seconds) in [(1, 7200), (2, 7200), (4, 21_600), (99, 86_400)] {
-            let third = response(0, nil, after: hours).bringingNothing(after: again, under: RefreshPolicy())
+            let third = response(0, nil, after: hours, key: 2).bringingNothing(after: again, under: RefreshPolicy())
             #expect(third.redirectLifetime == .seconds(seconds))
         }
         #expect(PackedResponse(again).unpacked == again)
-        #expect(response(99_999, nil).bringingNothing(after: again, under: RefreshPolicy()) == response(99_999, nil))
+        let long = response(99_999, nil, key: 2)
+        #expect(long.bringingNothing(after: again, under: RefreshPolicy()) == long)
+        // A time that the last redirect said is no reason to wait as long again.
+        let said = response(0, nil, after: 1, key: 2)
+            .bringingNothing(after: response(80_000, "302, max-age 80000 s"), under: RefreshPolicy())
+        #expect(said.redirectLifetime == .seconds(7200))
     }
 
     @Test(

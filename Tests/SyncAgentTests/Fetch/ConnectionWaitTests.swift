@@ -86,6 +86,24 @@ struct ConnectionWaitTests {
         }
     }
 
+    @Test("requests for documents use one connection after each other")
+    func reuse() async throws {
+        let gate = Gate()
+        gate.open()
+        try await RawOrigin.run(Self.script(gate)) { origin in
+            let upstream = try #require(UpstreamURL(origin.baseURL + "/"))
+            try await withDownloads {
+                $0.fetch.perHost = 1
+                $0.upstream.urls = [upstream]
+            } _: { downloads, _ in
+                for name in ["a", "b", "c", "d"] {
+                    _ = try await downloads.document(name, of: upstream, fields: []).get()
+                }
+                #expect(origin.connections.total == 1)
+            }
+        }
+    }
+
     @Test("downloads that wait while others try to connect in vain meet their timeouts", .hasIdentity)
     func connecting() async throws {
         try await RawOrigin.run { _ in

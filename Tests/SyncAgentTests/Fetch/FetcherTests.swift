@@ -140,18 +140,6 @@ struct FetcherTests {
         #expect(limited.requests.count == 3)
     }
 
-    @Test("a failure to reach the target of a redirect is that of the target's origin")
-    func deadTarget() async throws {
-        let found = try await fetch([
-            "http://127.0.0.1/icon.png": .init(302, ["Location": "http://127.0.0.2/icon.png"])
-        ])
-        guard case .failed(let failure) = found.outcome else {
-            Issue.record("\(found.outcome)")
-            return
-        }
-        #expect(failure.code == .fetch(.connect) && failure.origin == "http://127.0.0.2:80")
-    }
-
     @Test("the trail of an indirect download is reported, whatever its end, without queries")
     func trail() async throws {
         let first = "http://127.0.0.1/0?key=SECRET"

@@ -76,6 +76,20 @@ struct DigestScenarioTests {
         #expect(agent.downloads[Self.url]?.condition?.validators == Validators(etag: "y"))
     }
 
+    @Test("an image whose list gives no digest any more is asked for, if the server has another one")
+    func digestRemoved() throws {
+        var agent = AgentScenario()
+        try agent.scan("1.plist", Self.url, expecting: "x")
+        try agent.finish(Self.url, with: "x")
+        try agent.finishPublication()
+        try agent.scan("1.plist", Self.url, expecting: "y")
+        try agent.finish(Self.url, with: "z")
+        try agent.scan("1.plist", Self.url, expecting: nil)
+        try agent.finish(Self.url, with: "z")
+        try agent.finishJobs()
+        #expect(try agent.published("1.plist") == [Self.ready("z")])
+    }
+
     @Test("an image that its list accepts again is not asked for, and stays as fresh as it was")
     func acceptedAgain() throws {
         var agent = AgentScenario()

@@ -208,7 +208,7 @@ struct OriginScenarioTests {
         failure.origin = "https://i.example:443"
         try agent.finish(url, .failed(failure))
         #expect(agent.downloads.count == 2)
-        #expect(agent.plan.book.downloads.origins[Self.origin] == nil)
+        #expect(agent.plan.book.downloads.origins[Self.origin] == OriginHealth(failures: 1, waitsUntil: agent.now))
         try agent.finish(direct, with: "x")
         #expect(agent.downloads.count == 1 && agent.plan.status.downloads.blocked == 1)
         #expect(try #require(agent.plan.icon(url)?.failure?.nextAttempt) >= agent.now + .seconds(500))
@@ -216,26 +216,6 @@ struct OriginScenarioTests {
         failure.origin = "https://unknown.example:443"
         try agent.finishAll(.failed(failure))
         #expect(agent.plan.book.downloads.origins["https://unknown.example:443"] == nil)
-    }
-
-    @Test("an origin that redirects to one that fails has answered, and the other one is held to its failures")
-    func redirectedToFailure() throws {
-        var agent = AgentScenario()
-        try agent.scan(["1.plist": Self.urls])
-        // It redirects to no origin of any list at first.
-        for isListed in [false, true] {
-            if isListed { try agent.scan(["2.plist": (1...5).map { IconURL("https://i.example/\($0)") }]) }
-            for _ in 1...8 {
-                let url = try #require(agent.downloads.keys.filter { $0.text.hasPrefix("https://h.") }.min())
-                var failure = FetchFailure(.connect, "refused")
-                failure.origin = "https://i.example:443"
-                try agent.finish(url, .failed(failure))
-            }
-            let origins = agent.plan.book.downloads.origins
-            #expect(origins[Self.origin] == nil)
-            #expect(origins["https://i.example:443"]?.isBroken ?? false == isListed)
-        }
-        #expect(agent.downloads.keys.contains { $0.text.hasPrefix("https://h.") })
     }
 
     @Test("broken origins and their Retry-After survive restarts")

@@ -10,13 +10,15 @@ import Testing
 struct RedirectScenarioTests {
     private static let url: IconURL = "https://h.example/a"
 
-    /// Lets the icon be requested and get the image, behind a redirect that is never fresh; returns after how many hours.
+    /// Lets the icon be requested and get the image, behind a redirect to another URL each time; returns after how many
+    /// hours.
     private static func refresh(_ agent: inout AgentScenario, with word: String) throws -> Int {
         let start = agent.now
         while agent.downloads[url] == nil {
             if agent.publication != nil { try agent.finishPublication() } else { try agent.passToNextWake() }
         }
         let response = StoredResponse(
+            url: "https://h.example/signed?\(agent.now)",
             fields: HTTPFields([("Cache-Control", "max-age=31536000"), ("ETag", "\"\(word)\"")]),
             requestTime: agent.now, responseTime: agent.now, redirectLifetime: .zero)
         try agent.finish(url, with: word, answer: response)
