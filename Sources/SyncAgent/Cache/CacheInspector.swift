@@ -85,7 +85,7 @@ package actor CacheInspector {
     /// Whether everything that is cheap to check is in place: folders, manifest, documents and a sample of the images.
     private func isInPlace(_ expected: CacheExpectation) -> Bool {
         do {
-            try lock?.renew(in: folder.descriptor)
+            try lock?.renewFile(in: folder.descriptor)
             guard folder.isAtItsPath, folder.shape == shape, try isInForce(expected.generation) else { return false }
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 for document in expected.documents.values {
@@ -119,7 +119,7 @@ package actor CacheInspector {
         let isThorough = shape != folder.shape
         try folder.makeTree()
         _ = try folder.makeTag(temporary: Self.temporary)
-        try lock?.renew(in: folder.descriptor)
+        try lock?.renewFile(in: folder.descriptor)
         var found = CacheInspection()
         found.adopted = adopted
         found.lacksManifest = try !isInForce(adopted?.manifests.last?.generation ?? expected.generation)

@@ -7,17 +7,16 @@ package import SystemPackage
 /// The lock on one of the agent's folders, held for the life of the process: one agent per folder.
 ///
 /// Both the folder itself and a file in it are locked. The file says which process holds the lock, but can be removed;
-/// the folder cannot be replaced while it is locked, but some network file systems cannot lock folders, and every user
-/// who can read it can lock it.
+/// the folder cannot be replaced while it is locked, but some network file systems cannot lock folders.
 ///
 /// Only the owner can open the file: any other user who could would be able to lock it, and so keep the agent from
-/// starting. So it decides if the folder is locked by anybody but an agent.
+/// starting.
 package final class FolderLock: Sendable {
     private let path: FilePath
     private let held: Mutex<Locked>
 
     private struct Locked {
-        /// The folder's descriptor; `nil` if the file system cannot lock folders, or another user has locked it.
+        /// The folder's descriptor; `nil` if the file system cannot lock folders.
         var folder: FileDescriptor?
         var file: FileDescriptor
 
@@ -58,10 +57,9 @@ package final class FolderLock: Sendable {
         }
     }
 
-    /// Recreates the lock file if it was removed or replaced, and locks the folder if that was refused before.
-    func renew(in folder: FileDescriptor) throws {
+    /// Recreates the lock file if it was removed or replaced.
+    func renewFile(in folder: FileDescriptor) throws {
         try held.withLock { held in
-            if held.folder == nil { held.folder = try Self.lockFolder(folder, at: path) }
             var (ours, there) = (stat(), stat())
             let isThere =
                 fstat(held.file.rawValue, &ours) == 0
@@ -93,8 +91,7 @@ package final class FolderLock: Sendable {
         let isHeld = errno == EWOULDBLOCK
         try? own.close()
         guard isHeld else { return nil }
-        guard mayBeAgents(folder) else { return nil }
-        throw FolderError.held(path, by: holder(ofFolder: folder))
+        throw FolderError.held(path, by: holder(ofFolder: folder) ?? holder(namedIn: folder))
     }
 
     private static func acquireFile(in folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor {
@@ -105,13 +102,30 @@ package final class FolderLock: Sendable {
         }
         let file = FileDescriptor(rawValue: descriptor)
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = holder(ofFile: file)
+            let holder = holder(of: file)
             try? file.close()
             throw FolderError.held(path, by: holder)
         }
         _ = ftruncate(descriptor, 0)
         _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
         return file
+    }
+
+    /// The process that holds the lock on the folder itself, if the system reports it.
+    private static func holder(ofFolder folder: FileDescriptor) -> Int? {
+        var status = stat()
+        guard fstat(folder.rawValue, &status) == 0 else { return nil }
+        return LeaseHolders.all(of: .exclusive)[UInt64(status.st_ino)]?.map(\.process).first { $0 > 0 }
+    }
+
+    /// The process named in a folder's lock file, if the file can be read.
+    private static func holder(namedIn folder: FileDescriptor) -> Int? {
+        let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+        let descriptor = openat(folder.rawValue, CacheLayout.lock, flags)
+        guard descriptor >= 0 else { return nil }
+        let file = FileDescriptor(rawValue: descriptor)
+        defer { try? file.close() }
+        return holder(of: file)
     }
 
     /// The process named in an open lock file.

@@ -18,49 +18,9 @@ struct FolderLockTests {
             let lock = try FolderLock(in: folder, at: path)
             if isFileRemoved { try #require(unlink(path.appending(CacheLayout.lock).string) == 0) }
             #expect(throws: FolderError.held(path, by: Int(getpid()))) { try FolderLock(in: folder, at: path) }
-            try lock.renew(in: folder)
+            try lock.renewFile(in: folder)
             #expect(LockState(ofFolder: path) == .held(Int(getpid())))
             withExtendedLifetime(lock) {}
-        }
-    }
-
-    @Test(
-        "a lock by a program that reads the folder does not keep the agent from its lock",
-        arguments: ["--shared", "--exclusive"])
-    func reader(kind: String) async throws {
-        try await withTemporaryFolder { path in
-            let folder = try FileDescriptor.openFolder(path)
-            defer { try? folder.close() }
-            _ = try FolderLock(in: folder, at: path)
-            // The file names this process, which is not the holder.
-            let command = ["flock", "--no-fork", kind, path.string, "sh", "-c", "touch '\(path)/held'; exec sleep 30"]
-            let reader = Task { _ = try? await Program.run(command) }
-            defer { reader.cancel() }
-            try await waitUntil { access(path.appending("held").string, F_OK) == 0 }
-            let lock = try FolderLock(in: folder, at: path)
-            #expect(throws: FolderError.held(path, by: Int(getpid()))) { try FolderLock(in: folder, at: path) }
-            try lock.renew(in: folder)
-            reader.cancel()
-            await reader.value
-            // Now the folder is locked as well.
-            try lock.renew(in: folder)
-            try #require(unlink(path.appending(CacheLayout.lock).string) == 0)
-            #expect(throws: FolderError.held(path, by: Int(getpid()))) { try FolderLock(in: folder, at: path) }
-            withExtendedLifetime(lock) {}
-        }
-    }
-
-    @Test("the number in a lock file is not given as its holder's, unless that holds it")
-    func otherHolder() async throws {
-        try await withTemporaryFolder { path in
-            let file = path.appending(CacheLayout.lock)
-            try write("1\n", to: file)
-            let folder = try FileDescriptor.openFolder(path)
-            defer { try? folder.close() }
-            let held = try FileDescriptor.open(file, .readOnly)
-            try #require(flock(held.rawValue, LOCK_EX) == 0)
-            #expect(throws: FolderError.held(path, by: Int(getpid()))) { try FolderLock(in: folder, at: path) }
-            try held.close()
         }
     }
 
