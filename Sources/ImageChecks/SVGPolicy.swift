@@ -105,7 +105,10 @@ struct SVGPolicy {
             throw .forbidden("it has an instruction that ends early in HTML")
         }
         guard bytes.isEqualInAnyCase(target, "xml") else {
-            guard bytes.isEqual(target, "xpacket") else { throw .forbidden("it has an instruction") }
+            // Metadata of Adobe's.
+            guard bytes.isEqual(target, "xpacket") || bytes.isEqual(target, "adobe-xap-filters") else {
+                throw .forbidden("it has an instruction")
+            }
             return
         }
         guard isFirst, content.count < 256 else { throw .malformed("its XML declaration is out of place") }

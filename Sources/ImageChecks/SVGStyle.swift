@@ -58,6 +58,7 @@ struct SVGTarget {
     ].map { Array($0.utf8) }
 
     private(set) var isAccepted = false
+    private var isQuoted = false
     private var beginning: [UInt8] = []
     /// Whether quotes may stand around the target, as in a style; in an attribute they are part of it.
     private let acceptsQuotes: Bool
@@ -69,7 +70,12 @@ struct SVGTarget {
     mutating func read(_ character: UInt8) throws(ImageFault) {
         guard !isAccepted else { return }
         let isQuote = character == UInt8(ascii: "\"") || character == UInt8(ascii: "'")
-        if beginning.isEmpty, character <= 0x20 || acceptsQuotes && isQuote { return }
+        if beginning.isEmpty, character <= 0x20 { return }
+        // A second quote would be a part of the target.
+        if beginning.isEmpty, acceptsQuotes, isQuote, !isQuoted {
+            isQuoted = true
+            return
+        }
         if beginning.isEmpty, character == UInt8(ascii: "#") {
             isAccepted = true
             return

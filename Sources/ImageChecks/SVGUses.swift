@@ -82,10 +82,14 @@ struct SVGUses {
         }
         guard depth < Self.deepest else { throw Self.tooMany }
         counts[target] = .some(nil)
-        var count = 0
-        for extent in extents[target] ?? [] {
-            count += extent.count + (try self.count(within: extent, depth: depth + 1))
+        let extents = extents[target] ?? []
+        var count = extents.reduce(0) { $0 + $1.count }
+        for extent in extents {
+            // Nested extents have their uses counted once for each.
+            guard count <= Self.limit else { throw Self.tooMany }
+            count += try self.count(within: extent, depth: depth + 1)
         }
+        guard count <= Self.limit else { throw Self.tooMany }
         counts[target] = count
         return count
     }

@@ -89,7 +89,7 @@ package struct JSONOutline {
         guard bytes[offset] == UInt8(ascii: "\"") else { throw fault("a key must be a string in double quotes") }
         let start = offset + 1
         try string()
-        if open.count == 1, bytes[start..<offset - 1].mayBe(sought) { topKeys += 1 }
+        if open.count == 1, bytes[start..<offset - 1].mayBe(sought, marks: "\\") { topKeys += 1 }
         guard try nextByte() == UInt8(ascii: ":") else { throw fault("“:” is missing after a key") }
         offset += 1
     }

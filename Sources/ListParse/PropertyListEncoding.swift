@@ -83,10 +83,10 @@ extension [UInt8] {
 }
 
 extension ArraySlice<UInt8> {
-    /// Whether the text of a key can be a given one: it is the same, or has escapes or references; `nil` is any key.
-    func mayBe(_ key: String?) -> Bool {
+    /// Whether the text of a key can be a given one: it is the same, or has `marks`, which begin escapes or references;
+    /// `nil` is any key.
+    func mayBe(_ key: String?, marks: String) -> Bool {
         guard let key else { return true }
-        return contains { $0 == UInt8(ascii: "\\") || $0 == UInt8(ascii: "&") || $0 == UInt8(ascii: "<") }
-            || String(decoding: self, as: UTF8.self) == key
+        return contains { marks.utf8.contains($0) } || String(decoding: self, as: UTF8.self) == key
     }
 }

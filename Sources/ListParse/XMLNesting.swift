@@ -23,7 +23,7 @@ enum XMLNesting {
             } else if pieces.has("key", at: name) {
                 let text = isEnd ? bytes[keyStart..<(name - 2)] : []
                 if isEnd { identityKeys.add(text) } else { keyStart = pieces.offset }
-                if isEnd || isEmpty, depth == 1, text.mayBe(key) { topKeys += 1 }
+                if isEnd || isEmpty, depth == 1, text.mayBe(key, marks: "&<") { topKeys += 1 }
             }
         }
         limits.identityKeys = identityKeys.possible

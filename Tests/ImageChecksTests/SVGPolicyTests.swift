@@ -19,6 +19,7 @@ struct SVGPolicyTests {
             "<feImage href=' http://a.example'/>", "<set attributeName='href' to='#a'/>",
             "<animate attributeName=' xlink:href '/>", "<set attributeName='onload'/>",
             "<g style='fill:url(http://a.example/)'/>", "<g fill='URL( \"a.svg#b\" )'/>", "<g fill='url('/>",
+            "<g fill='url(&quot;&apos;#a)'/>", "<style>a{fill:url('\"data:image/png/../b.png')}</style>",
             "<g fill='&#117;rl(//a.example)'/>", "<g style='fill:\\75rl(//a.example)'/>", "<g mask='src(\"a\")'/>",
             "<g style='background:image-set(\"a.png\" 1x)'/>", "<style>@import 'a.css';</style>",
             "<style>@IMPORT 'a.css';</style>", "<style>a{fill:url(a.svg)}</style>",

@@ -101,13 +101,19 @@ struct PlaceChoiceTests {
         arguments: [
             (PlaceChoice(lists: "/c/lists", cache: "/c"), "The lists folder (/c/lists) is in the cache folder (/c): "),
             (PlaceChoice(lists: "/c", cache: "/c"), "The lists folder (/c) is in the cache folder (/c): "),
-            (PlaceChoice(cache: "/c", state: "/c/state"), "The state folder (/c/state) is in the cache folder (/c): "),
-            (PlaceChoice(cache: "/c", socket: "/c/s"), "The socket (/c/s) is in the cache folder (/c): "),
+            (PlaceChoice(cache: "/c", state: "/c/icons/s"), "The state folder (/c/icons/s) is in the cache folder (/c): "),
+            (PlaceChoice(cache: "/c", socket: "/c/lock"), "The socket (/c/lock) is in the cache folder (/c): "),
             (PlaceChoice(lists: "/s", state: "/s"), "--lists and --state are the same folder (/s): "),
         ])
     func inside(choice: PlaceChoice, message: String) throws {
         let failure = #expect(throws: PlaceChoice.Failure.self) { try Self.place(choice) }
         #expect(failure?.description.hasPrefix(message) == true && failure?.code == .usage)
+    }
+
+    @Test("a socket and lists have a place in the cache folder under names that are not the agent's")
+    func free() throws {
+        let place = try Self.place(PlaceChoice(lists: "/c/lists.d", cache: "/c", socket: "/c/control.sock"))
+        #expect(place.folders.socket == "/c/control.sock" && place.folders.lists == "/c/lists.d")
     }
 
     @Test("a path is inside a folder through links, too, and before it exists")

@@ -68,7 +68,9 @@ package struct ControlServer: Sendable {
         var isLost = try await serveUntilLost()
         var last: String?
         while isLost, !Task.isCancelled {
-            logger.error("control socket removed: listening again", metadata: ["socket": "\(path)"])
+            if last == nil {
+                logger.error("control socket removed: listening again", metadata: ["socket": "\(path)"])
+            }
             do {
                 try Self.prepareFolder(of: path, mode: access.folderMode)
                 isLost = try await serveUntilLost()

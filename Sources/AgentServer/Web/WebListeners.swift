@@ -119,7 +119,7 @@ package struct WebListeners: Sendable {
         if name == Self.images, await agent.ask({ !$0.privateOrigins.isEmpty }) == true {
             let reason =
                 "the cache may have icons from behind credentials, and everyone could read them: set public = true for the "
-                + "credentials, purge the cache, or unset serve.listen"
+                + "credentials, purge the cache and restart the agent, or unset serve.listen"
             agent.listeners.set(name, at: configured, error: reason)
             logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(reason)"])
             return

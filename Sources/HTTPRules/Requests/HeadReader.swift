@@ -15,6 +15,10 @@ package struct ResponseHead: Sendable {
 }
 
 extension ResponseHead {
+    /// Whether the body is the whole content of the URL; with 203, a proxy changed the response on its way (RFC 9110,
+    /// section 15.3.4), and the content is judged like any other.
+    package var isWhole: Bool { status == 200 || status == 203 }
+
     /// The content codings that change a body (RFC 9110, section 8.4.1, and the registry of IANA).
     ///
     /// Other words encode nothing: stores repeat what was said at an upload, such as `aws-chunked` or `UTF-8`.

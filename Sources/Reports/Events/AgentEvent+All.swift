@@ -37,7 +37,7 @@ extension AgentEvent {
     /// An icon has its first image since this generation; without a generation: a list names a retired icon again.
     package static func iconReady(_ url: IconURL, bytes: Int, generation: Int?) -> Self {
         generation == nil
-            ? Self(.iconReady, "Named by a list again: the image on disk is ready.", url: url)
+            ? Self(.iconReady, "Named by a list: the image on disk is ready.", url: url)
             : Self(.iconReady, "Downloaded: \(counted(bytes, "byte")).", url: url, generation: generation)
     }
     /// An icon has a new image since this generation.

@@ -5,13 +5,6 @@ import SystemPackage
 
 // The permissions of readers.
 extension CacheFolder {
-    /// The permissions of the folder itself.
-    var mode: FilePermissions {
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else { return [] }
-        return FilePermissions(rawValue: status.st_mode & 0o777)
-    }
-
     /// Sets the permissions of the folder, and adds them to those of its entries unless its folders have them.
     ///
     /// An earlier `cache.mode` or the umask of a restored copy can have locked readers out. More than granted stays inside:
@@ -36,7 +29,8 @@ extension CacheFolder {
     }
 
     private func add(_ mode: FilePermissions, to name: String) throws(FileError) {
-        guard let status = try status(name) else { return }
+        // What belongs to another user counts as missing, and is replaced.
+        guard let status = try status(name), status.st_uid == geteuid() else { return }
         var missing = mode.subtracting(FilePermissions(rawValue: status.st_mode))
         switch status.st_mode & S_IFMT {
         case S_IFDIR: for entry in try names(in: name) { try add(mode, to: "\(name)/\(entry.name)") }
@@ -44,9 +38,7 @@ extension CacheFolder {
         default: return
         }
         guard !missing.isEmpty else { return }
-        let file = try open(name)
-        defer { try? file.close() }
-        guard fchmod(file.rawValue, (status.st_mode & 0o7777) | missing.rawValue) == 0 else {
+        guard fchmodat(descriptor.rawValue, name, (status.st_mode & 0o7777) | missing.rawValue, 0) == 0 else {
             throw failure("change the mode of", name, Errno(rawValue: errno))
         }
     }

@@ -179,9 +179,8 @@ package actor CacheInspector {
         // The path may have been inaccessible a moment ago.
         if folder.isAtItsPath { return }
         guard try there.isOurs else { throw FolderError.foreign(folder.path) }
-        let common = try there.checkTrust()
+        try there.checkTrust()
         func switchOver() throws {
-            try there.setMode(folder.mode, common: common)
             if try Self.hasGenerations(there) {
                 let restored = try StartUpRecovery.run(there, logger: logger)
                 latestGeneration = max(latestGeneration, restored.nextGeneration - 1)

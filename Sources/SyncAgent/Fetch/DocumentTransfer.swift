@@ -40,7 +40,7 @@ final class DocumentTransfer: TransferReceiver {
     func receive(_ head: ResponseHead) -> Bool {
         self.head = head
         // Bodies of other responses are not read, so what their heads say about them is ignored.
-        guard head.status == 200 else { return false }
+        guard head.isWhole else { return false }
         do throws(FetchFailure) {
             if let length = try head.bodyLength() {
                 if length > maxBytes { refusal = tooLarge } else { body.reserveCapacity(length) }
@@ -75,7 +75,7 @@ final class DocumentTransfer: TransferReceiver {
         transfer = nil
         if let refusal {
             finish(.failure(refusal))
-        } else if let head, head.status != 200 {
+        } else if let head, !head.isWhole {
             finish(.success(document(head, [])))
         } else if let failure {
             finish(.failure(failure))

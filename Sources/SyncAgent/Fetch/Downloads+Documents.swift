@@ -96,7 +96,7 @@ extension Downloads {
 extension MetricLabel.UpstreamResult {
     fileprivate init(_ result: Result<Downloads.Document, UpstreamFailure>) {
         switch result {
-        case .success(let document) where document.head.status == 200: self = .ok
+        case .success(let document) where document.head.isWhole: self = .ok
         case .success(let document) where document.head.status == 304: self = .notModified
         case .success(let document): self.init(.status(of: document.head, receivedAt: document.received))
         case .failure(let failure):

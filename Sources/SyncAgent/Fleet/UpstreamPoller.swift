@@ -43,7 +43,7 @@ struct UpstreamPoller: Sendable {
         do throws(UpstreamFailure) {
             let response = try await downloads.document(CacheLayout.manifest, of: poll.url, fields: poll.fields).get()
             if response.head.status == 304, poll.validators != nil { return .unchanged() }
-            guard response.head.status == 200 else {
+            guard response.head.isWhole else {
                 throw UpstreamFailure(FetchFailure.status(of: response.head, receivedAt: response.received))
             }
             let digest = Digest.of(response.body)
@@ -187,7 +187,7 @@ struct UpstreamPoller: Sendable {
         _ path: String, _ poll: UpstreamPoll, as refusal: UpstreamFailure.Refusal, _ message: String
     ) async -> Result<[UInt8], UpstreamFailure> {
         await downloads.document(path, of: poll.url, fields: poll.documentFields).flatMap { response in
-            guard response.head.status != 200 else { return .success(response.body) }
+            guard !response.head.isWhole else { return .success(response.body) }
             let failure = FetchFailure.status(of: response.head, receivedAt: response.received)
             let isMissing = UpstreamVerdict(failure) == .miss
             return .failure(isMissing ? UpstreamFailure(refusal, message) : UpstreamFailure(failure))

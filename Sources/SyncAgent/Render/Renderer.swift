@@ -77,7 +77,7 @@ struct Renderer: Sendable {
             let document = try? await downloads.document(
                 request.file.path, of: request.url, fields: [], maxBytes: request.file.bytes, takesTurns: true
             ).get(),
-            document.head.status == 200, Digest.of(document.body) == request.file.sha256
+            document.head.isWhole, Digest.of(document.body) == request.file.sha256
         else { return nil }
         return try? await stage(document.body, atMost: pixels)
     }

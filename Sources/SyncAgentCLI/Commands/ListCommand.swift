@@ -165,7 +165,9 @@ struct ListCommand: AsyncParsableCommand {
             case nil: "No icon is pinned. See: syncagent pin --help"
             case .failure(let rejection) where rejection.code == .nameNotUTF8:
                 "\(list) has no good version: \(rejection.message) [\(rejection.code)]"
-            case _ where folders.lists.appending(list.text).isUnused:
+            case _
+            where folders.lists.appending(list.text).isUnused
+                && AdoptedLists.file(of: list, inState: folders.state) == nil:
                 "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))"
             case _ where !list.isAppList:
                 "The lists folder ignores \(list): the name of a list must end in .plist or .json, and must not begin "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CLinux
+import CacheFormat
 import HTTPRules
 import SyncAgent
 import SystemPackage
@@ -101,6 +102,8 @@ struct PlaceChoice {
     }
 
     /// Refuses folders whose files the agent would take for others: its documents and events for lists, say.
+    ///
+    /// Other names in the cache folder are free.
     private func check(
         _ folders: AgentFolders, _ isInside: (FilePath, FilePath) -> Bool
     ) throws(Failure) {
@@ -108,7 +111,11 @@ struct PlaceChoice {
             ("lists folder", "lists", folders.lists), ("state folder", "state", folders.state),
             ("socket", "socket", folders.socket),
         ]
-        for (noun, option, path) in others where isInside(path, folders.cache) {
+        let own = CacheLayout.entries.map { folders.cache.appending($0) }
+        func collides(_ path: FilePath) -> Bool {
+            isInside(path, folders.cache) && (isInside(folders.cache, path) || own.contains { isInside(path, $0) })
+        }
+        for (noun, option, path) in others where collides(path) {
             throw Failure(
                 "The \(noun) (\(path)) is in the cache folder (\(folders.cache)): choose another place with --\(option).",
                 .usage)

@@ -134,6 +134,9 @@ extension IconBook {
         let isNew = icon.image != image
         guard isNew || icon.freshUntil != from.freshUntil || icon.failure != nil else { return }
         if isNew { catalog.names.review(url, own: icon.image, in: &catalog.images) }
+        if !icon.hasImage, icon.isReferenced {
+            turn.emit(.iconReady(url, bytes: catalog.images.bytes(image), generation: nil))
+        }
         apply(
             .inherited(image, catalog.icons.response(of: source), freshUntil: from.freshUntil), to: url, in: &turn)
     }

@@ -66,6 +66,7 @@ extension Reconciler {
             }
         }
         folder.doubt = doubt(about: present)
+        defer { beginStoredPurge() }
         let lost = changes.lost
         book.retention.recordLoss(
             of: lost.icons, lost.lastImages, replacing: changes.removed.subtracting(lost.icons), shown: shown,

@@ -25,12 +25,19 @@ extension Reconciler {
             purgeReport = refusal
             return turn.emit(.purgeFailed(refusal))
         }
-        book.downloads.pauses = Pauses()
+        changePauses { $0 = Pauses() }
         emitEnd(of: mutes.end(nil))
         purgeContent()
     }
 
-    /// Begins a purge that keeps pauses and mutes; also at a start after one whose generation was not published.
+    /// Begins the purge of an earlier run whose generation was not published, once eviction is not in doubt.
+    mutating func beginStoredPurge() {
+        guard isPurgeStored, lastingDoubt == nil else { return }
+        isPurgeStored = false
+        purgeContent()
+    }
+
+    /// Begins a purge that keeps pauses and mutes.
     mutating func purgeContent() {
         purge = .publishing(failures: book.publishing.window.failures)
         purging = book.publishing.manifest?.generation
@@ -38,6 +45,7 @@ extension Reconciler {
         purgeReport = PurgeReport(.underWay)
         book.downloads.isHeld = true
         book.downloads.forgive(Set(book.downloads.origins.keys), in: &turn)
+        for url in pins { turn.emit(.unpinned(url)) }
         unpinAll()
         book.dropStaged(in: &turn)
         book.resetRenditions(in: &turn)

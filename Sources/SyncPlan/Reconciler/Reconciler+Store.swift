@@ -95,7 +95,7 @@ extension Reconciler {
             renew(name)
         }
         // Where its icons come from is not known.
-        if found.manifests.hasPrivate {
+        if found.manifests.hasPrivate, privateOrigins.isEmpty {
             privateOrigins = book.settings.privateOrigins(after: privateOrigins + [Credentials.unknownOrigin])
         }
         recordDamage(lost)

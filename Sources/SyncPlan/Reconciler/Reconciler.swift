@@ -24,6 +24,8 @@ package struct Reconciler: Sendable {
     var purge: PurgePhase?
     /// The generation in force when the last purge began.
     var purging: Int?
+    /// Whether a purge of an earlier run is still to begin again.
+    var isPurgeStored = false
     /// The result of the last purge; `nil` if there was none since the start.
     package internal(set) var purgeReport: PurgeReport?
     /// The rules by which the renditions on disk were made.
@@ -71,7 +73,7 @@ package struct Reconciler: Sendable {
         privateOrigins = settings.privateOrigins(after: restored.privateOrigins)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
-        if isPurgeUnpublished { purgeContent() }
+        if isPurgeUnpublished { (purging, isPurgeStored) = (values.purging, true) }
         // Times that a wrong clock set are corrected once, and not at each start; a purge that ended before its generation
         // must not count once there is a later one.
         if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all

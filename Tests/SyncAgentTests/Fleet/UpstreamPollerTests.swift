@@ -21,6 +21,8 @@ struct UpstreamPollerTests {
         var files: [String: [UInt8]]
         /// The fields of the response for the manifest.
         var fields = "ETag: \"1\"\r\n"
+        /// The status of the responses with a file.
+        var status = 200
         /// What is sent in place of a file.
         var replies: [String: [RawOrigin.Step]] = [:]
 
@@ -53,7 +55,7 @@ struct UpstreamPollerTests {
             if request.head.contains("If-None-Match: \"1\"") { return [.send("HTTP/1.1 304 x\r\n\r\n")] }
             guard let bytes = files[path] else { return [.send("HTTP/1.1 404 x\r\nContent-Length: 0\r\n\r\n")] }
             let fields = path == "manifest.json" ? fields : ""
-            return [.send("HTTP/1.1 200 OK\r\n\(fields)Content-Length: \(bytes.count)\r\n\r\n"), .send(bytes)]
+            return [.send("HTTP/1.1 \(status) x\r\n\(fields)Content-Length: \(bytes.count)\r\n\r\n"), .send(bytes)]
         }
     }
 
@@ -124,9 +126,13 @@ struct UpstreamPollerTests {
         #expect(Self.code(of: outcomes.first) == nil && requests == 4, "\(requests) requests, \(outcomes)")
     }
 
-    @Test("a manifest is accepted with its documents, over loopback without any other setting")
-    func accepted() async throws {
-        let (outcomes, requests) = try await poll([Upstream()])
+    @Test(
+        "a manifest is accepted with its documents, over loopback without any other setting, also if a proxy changed them",
+        arguments: [200, 203])
+    func accepted(status: Int) async throws {
+        var upstream = Upstream()
+        upstream.status = status
+        let (outcomes, requests) = try await poll([upstream])
         guard case .accepted(let contents)? = outcomes.first else {
             Issue.record("\(outcomes)")
             return

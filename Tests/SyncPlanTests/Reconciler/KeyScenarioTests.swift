@@ -70,6 +70,8 @@ struct KeyScenarioTests {
         #expect(agent.downloads[Self.url(1, 1)] != nil)
         try Self.settle(&agent)
         #expect(agent.plan.status.icons.ready == 3)
+        let ready = agent.events.filter { $0.kind == .iconReady }.compactMap(\.url)
+        #expect(ready.sorted() == [Self.url(1, 1), Self.url(1, 2), Self.url(2, 1)])
         let names = agent.requests.map(\.url)
         #expect(names.filter { $0 == Self.url(1, 1) || $0 == Self.url(1, 2) }.count <= 2)
 

@@ -134,6 +134,7 @@ struct PurgeScenarioTests {
         var agent = try Self.full()
         try agent.handle(.pause(Pause()))
         try agent.handle(.purge)
+        #expect(agent.events.map(\.kind).filter { [.resumed, .unpinned].contains($0) } == [.resumed, .unpinned])
         #expect(agent.plan.status.state == .running)
         try agent.finishPublication()
         try agent.pass(.seconds(6))
