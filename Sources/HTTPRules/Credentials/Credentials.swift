@@ -64,12 +64,6 @@ package struct Credentials: Equatable, Sendable {
         return chosen
     }
 
-    /// Whether one of the credentials is for an icon that these lists name.
-    package func isAny(for url: IconURL, in lists: [ListName]) -> Bool {
-        guard !isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
-        return entries.contains { $0.matches(target) && !$0.lists.isDisjoint(with: lists) }
-    }
-
     /// Whether a failure of the URL may end with other settings or credentials.
     ///
     /// Many servers answer 403 for a missing file, so a 403 counts only for a URL with a credential.

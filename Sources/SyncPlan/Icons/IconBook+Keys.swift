@@ -42,11 +42,9 @@ extension IconBook {
             }
             if catalog.icons[url]?.hasImage == true { newest[key] = url }
         }
-        // Only one URL is requested.
-        for url in keys.sorted().flatMap({ keyGroups[$0] }) {
-            if let id = catalog.icons.id(of: url), catalog.icons[id].icon.isQueued, !isRequested(url) {
-                dequeue(id, in: &turn)
-            }
+        // Only the newest URL is requested.
+        for url in keys.sorted().flatMap({ keyGroups[$0].dropLast() }) {
+            if let id = catalog.icons.id(of: url), catalog.icons[id].icon.isQueued { dequeue(id, in: &turn) }
         }
     }
 
@@ -72,22 +70,10 @@ extension IconBook {
         return last.responseTime < own.responseTime
     }
 
-    /// Whether an icon itself is requested: it is the newest referenced URL of its group, or the newest of those that
-    /// get a credential, if any does.
-    ///
-    /// Otherwise a list without the credential could keep private icons from the lists that have it.
+    /// Whether an icon itself is requested: it is the newest referenced URL of its group.
     func isRequested(_ url: IconURL) -> Bool {
-        guard !keyGroups.isEmpty else { return true }
-        let group = keyGroups.group(of: url)
-        guard group.count > 1 else { return true }
-        var newest: IconURL?
-        if !settings.credentials.isEmpty {
-            newest = group.last { [credentials = settings.credentials] url in
-                guard let icon = catalog.icons[url], icon.isReferenced else { return false }
-                return credentials.isAny(for: url, in: icon.lists)
-            }
-        }
-        return (newest ?? group.last { catalog.icons[$0]?.isReferenced == true }).map { $0 == url } ?? true
+        keyGroups.isEmpty
+            || keyGroups.group(of: url).last { catalog.icons[$0]?.isReferenced == true }.map { $0 == url } ?? true
     }
 
     /// Decides the icons of groups whose newest URL may have changed; an icon that waited for another one is requested.

@@ -47,7 +47,6 @@ struct IconBook: Sendable {
         retention.configure(new)
         configureRenditions(since: old, in: &turn)
         if new.keys != old.keys { resetKeys(in: &turn) }
-        if new.credentials != old.credentials { requestNewest(of: Set(keyGroups.shared.joined()), in: &turn) }
         if new.lists.iconBaseURL != old.lists.iconBaseURL { setRepository(in: &turn) }
         let hasOtherLimits =
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList

@@ -49,7 +49,7 @@ extension Reconciler {
             report.isRenderPending = book.renditions.standing(of: image) == .pending
         }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
-        if icon.isReferenced, !book.isRequested(url) { report.next = "with another URL of the same key" }
+        if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL of the same key" }
         report.mutes = reportedMutes(of: url, in: icon.lists)
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report

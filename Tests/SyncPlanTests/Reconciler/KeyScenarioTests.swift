@@ -102,7 +102,7 @@ struct KeyScenarioTests {
         try Self.settle(&agent)
         let newest = try #require(
             [Self.url(1, 1), Self.url(1, 2)].first {
-                agent.plan.report(on: $0, now: agent.now)?.next != "with another URL of the same key"
+                agent.plan.report(on: $0, now: agent.now)?.next != "with the newest URL of the same key"
             })
         try agent.fetchAgain(newest)
         try agent.finish(newest, with: "new")
@@ -224,37 +224,6 @@ struct KeyScenarioTests {
         #expect(agent.plan.count(ofIconsIn: nil, .retired) == 0)
         #expect(agent.requests.count == 5 && agent.plan.status.icons.ready == 5)
         #expect(!agent.events.contains { $0.kind == .iconRetired })
-    }
-
-    @Test(
-        "of several spellings, the one of a list with a credential is requested, whichever is newer",
-        arguments: [true, false])
-    func credentials(isNewer: Bool) throws {
-        let credential = Credential(host: "h.example", lists: ["private.plist"], proof: .bearer(Secret("t")))
-        var agent = try Self.scenario { $0.credentials = Credentials([credential]) }
-        let (own, other) = (Self.url(1, 1), Self.url(1, 2))
-        try agent.scan([isNewer ? "other.plist" : "private.plist": [isNewer ? other : own]])
-        try agent.scan([isNewer ? "private.plist" : "other.plist": [isNewer ? own : other]])
-        if isNewer { try agent.finish(other, .failed(FetchFailure(.authRefused, "no credential", .refused))) }
-        #expect(Array(agent.downloads.keys) == [own])
-        #expect(agent.downloads[own]?.lists == ["private.plist"])
-        try Self.settle(&agent)
-        #expect(agent.plan.status.icons.ready == 2)
-        try agent.restart()
-        try agent.scan()
-        try agent.finishJobs()
-        try agent.fetchAgain(own)
-        #expect(Array(agent.downloads.keys) == [own])
-        try Self.settle(&agent)
-
-        // Without the credential, the newest is requested; with it, the other one again.
-        agent.settings.credentials = Credentials()
-        try agent.handle(.configured(agent.settings))
-        try Self.settle(&agent)
-        agent.settings.credentials = Credentials([credential])
-        try agent.handle(.configured(agent.settings))
-        try Self.settle(&agent)
-        #expect(agent.plan.report(on: other, now: agent.now)?.next == "with another URL of the same key")
     }
 
     @Test("a URL that failed with its group is requested once it is the newest")
