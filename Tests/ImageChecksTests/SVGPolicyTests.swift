@@ -73,6 +73,11 @@ struct SVGPolicyTests {
         arguments: [
             (tenThousand + "<use href='#a'/>", "its “use” elements stand for more than 10000 elements"),
             (
+                "<use href='#a'/>" + String(repeating: "<g id='a'>", count: 200)
+                    + String(repeating: "<use href='#none'/>", count: 9_000) + String(repeating: "</g>", count: 200),
+                "its “use” elements stand for more than 10000 elements"
+            ),
+            (
                 (1...151).map { "<use id='a\($0)' href='#a\($0 + 1)'/>" }.joined(),
                 "its “use” elements stand for more than 10000 elements"
             ),

@@ -38,6 +38,7 @@ struct RejectionTextTests {
         "another key may be there twice beside the list",
         arguments: [
             #"{"v": 1, "apps": ["http://e.org/a"], "v": 2}"#,
+            #"{"R&D": 1, "v": 1, "apps": ["http://e.org/a"], "v": 2}"#,
             #"{"list": [{"icon": "http://e.org/a"}], "v": 1, "v": 2}"#,
             "<plist><dict><key>v</key><true/>\(xml("apps"))<key>v</key><true/></dict></plist>",
         ])

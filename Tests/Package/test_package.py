@@ -46,7 +46,7 @@ class Package(PackageTest):
         sizes["package"] = self.deb.stat().st_size
         print("  " + ", ".join(f"{name} {size / 1e6:.1f} MB" for name, size in sizes.items()))
         self.assertLessEqual(sizes["/usr/bin/syncagent"], 33_000_000)
-        self.assertLessEqual(sizes["package"], 10_700_000)
+        self.assertLessEqual(sizes["package"], 10_800_000)
 
     def test_web_pages_are_complete(self):
         [pages] = self.deb.parent.glob("syncagent-doc_*.deb")

@@ -101,7 +101,7 @@ struct PlaceChoiceTests {
         arguments: [
             (PlaceChoice(lists: "/c/lists", cache: "/c"), "The lists folder (/c/lists) is in the cache folder (/c): "),
             (PlaceChoice(lists: "/c", cache: "/c"), "The lists folder (/c) is in the cache folder (/c): "),
-            (PlaceChoice(cache: "/c", state: "/c/icons/s"), "The state folder (/c/icons/s) is in the cache folder (/c): "),
+            (PlaceChoice(cache: "/c", state: "/c/icons"), "The state folder (/c/icons) is in the cache folder (/c): "),
             (PlaceChoice(cache: "/c", socket: "/c/lock"), "The socket (/c/lock) is in the cache folder (/c): "),
             (PlaceChoice(lists: "/s", state: "/s"), "--lists and --state are the same folder (/s): "),
         ])

@@ -80,7 +80,7 @@ package struct StoredResponse: Equatable, Sendable {
     /// and again. The time is at most the longest one of a redirect that says nothing, and no shorter than the last.
     package func bringingNothing(after last: StoredResponse, under policy: RefreshPolicy) -> StoredResponse {
         guard url != last.url, let own = redirectLifetime, last.redirectLifetime != nil else { return self }
-        let before = last.redirectCause?.hasSuffix(Self.again) == true ? last.redirectLifetime ?? .zero : .zero
+        let before = last.redirectCause?.ends(withBytes: Self.again) == true ? last.redirectLifetime ?? .zero : .zero
         let lifetime = min(max(before, (responseTime - last.responseTime) * 2), policy.longestGuess)
         guard lifetime > own else { return self }
         let line = Self.line(lifetime, [redirectCause, Self.again].compactMap(\.self).joined(separator: "; "))
@@ -122,13 +122,13 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// After that, another response may be the image of the URL at which they began (RFC 9111, section 4).
     package var redirectLifetime: Duration? {
-        ownLine(Self.redirect).flatMap { DeltaSeconds.parse($0.prefix { $0 != " " }) }
+        ownLine(Self.redirect).flatMap { $0.split(atByte: " ", maxSplits: 1).first }.flatMap { DeltaSeconds.parse($0) }
     }
 
     /// What the redirect said that sets this lifetime, in words; `nil` if that is not known.
     package var redirectCause: String? {
-        guard let line = ownLine(Self.redirect), let space = line.firstIndex(of: " ") else { return nil }
-        return String(line[line.index(after: space)...])
+        guard let parts = ownLine(Self.redirect)?.split(atByte: " ", maxSplits: 1), parts.count > 1 else { return nil }
+        return parts[1]
     }
 
     package var lastModified: Timestamp? { time("last-modified") }

@@ -5,6 +5,13 @@ import SystemPackage
 
 // The permissions of readers.
 extension CacheFolder {
+    /// The permissions of the folder itself.
+    var mode: FilePermissions {
+        var status = stat()
+        guard fstat(descriptor.rawValue, &status) == 0 else { return [] }
+        return FilePermissions(rawValue: status.st_mode & 0o777)
+    }
+
     /// Sets the permissions of the folder, and adds them to those of its entries unless its folders have them.
     ///
     /// An earlier `cache.mode` or the umask of a restored copy can have locked readers out. More than granted stays inside:

@@ -16,7 +16,7 @@ extension CacheFolder {
         try trust.check(descriptor, onlyNames: [CacheLayout.lock])
         let fans = [CacheLayout.icons, CacheLayout.byURL]
         let folders = [CacheLayout.generations, CacheLayout.lists, CacheLayout.staging] + fans
-        var common = FilePermissions(rawValue: 0o777)
+        var common = mode
         // Each folder is checked before its contents.
         for name in folders + fans.flatMap({ fan in CacheLayout.fanOut.map { "\(fan)/\($0)" } }) {
             guard let status = try status(name) else { continue }

@@ -95,7 +95,8 @@ enum StagingPath {
     /// Whether a name has the form of an agent's files: a number, the digest of a URL, or a temporary name.
     static func isOwn(_ name: String) -> Bool {
         let temporary = ["inspection", "inspection-2", "manifest", "name", "publication", "recovery", "trial"]
-        return Int(name) != nil || temporary.contains(name) || Digest(hex: name.prefix { $0 != "." }) != nil
+        let stem = name.split(atByte: ".", omittingEmpty: false)[0]
+        return Int(name) != nil || temporary.contains(name) || Digest(hex: stem) != nil
     }
 
     static func record(of name: String) -> String { of(PartialDownload.record(ofFile: name)) }

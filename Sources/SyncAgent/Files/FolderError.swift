@@ -35,7 +35,7 @@ extension FolderError: CustomStringConvertible {
             "\(path) is \(kind), not \(expected): remove it."
         case .wrongOwner(let path, let owner, let agent, let root):
             "\(path) belongs to user \(owner), but syncagent runs as user \(agent): run it as the owner (sudo -u "
-                + "“#\(owner)” syncagent), remove \(root) (the agent creates it again), or choose another folder."
+                + "'#\(owner)' syncagent), remove \(root) (the agent creates it again), or choose another folder."
         case .writable(let path, let mode, let root):
             "\(path) is writable by others (mode \(Self.octal(mode))): run “chmod -R go-w \(root)”. If others may have "
                 + "written to it, remove \(root) instead; the agent creates it again."

@@ -4,6 +4,7 @@ import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
+import Reports
 
 // Groups of URLs with the same cache key: the newest URL is requested, and the others share its image.
 extension IconBook {

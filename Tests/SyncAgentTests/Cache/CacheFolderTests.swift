@@ -57,7 +57,7 @@ struct CacheFolderTests {
             let common = try cache.folder.checkTrust()
             #expect(common == [.ownerReadWriteExecute])
             try cache.folder.setMode(mode, common: common)
-            #expect(try cache.folder.mode == mode && cache.folder.checkTrust() == mode)
+            #expect(try cache.path.stat().permissions == mode && cache.folder.checkTrust() == mode)
             let image = CacheLayout.image(.of("one"), suffix: "png")
             for name in [CacheLayout.manifest, CacheLayout.tag, image, CacheLayout.byURL("http://a/1")] {
                 let found = try #require(try cache.folder.status(name))
