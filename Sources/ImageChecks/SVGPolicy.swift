@@ -7,7 +7,7 @@
 /// cleaned (which would change their bytes), if they have:
 /// - a document type, and with it entities; an instruction besides the XML declaration and those of Adobe's metadata;
 /// - elements for scripts, players or parts of pages, with any prefix, and the namespace of XHTML;
-/// - a root with a prefix, or elements without one that are not SVG's (``SVGElements``);
+/// - a root with a prefix, or an element without a prefix whose name is not of SVG (``SVGElements``);
 /// - script attributes (`on…`), and animations of those and of references;
 /// - references (`href`, `src`, `url()` in styles) to anything but a part of the drawing (`#name`), or an embedded
 ///   bitmap or font (`data:`); `xml:base`, `@import`, and escapes in styles, which could hide one;

@@ -112,7 +112,7 @@ package struct ListLimits: Equatable, Sendable {
 
     /// The key of identities in the lists that the agent writes for those taken over from upstreams.
     package static let adoptedIdentityKey = "syncagent-identity"
-    /// The largest file of such a list: it is longer than the one that the upstream accepted.
+    /// The largest file of a list that was taken over: the agent's form of a list is longer than the upstream's file.
     package static let maxAdoptedBytes = ParseRecord.maxBytes
 
     /// The limits on lists taken over from upstreams: their documents were limited, and their keys are the agent's own.

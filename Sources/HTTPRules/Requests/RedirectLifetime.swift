@@ -13,9 +13,9 @@ struct RedirectLifetime: Sendable {
     }
 
     private var count = 0
-    /// Until when those hold that say so; `nil` if none does.
+    /// Until when the redirects hold that say so; `nil` if none does.
     private var end: (time: Timestamp, cause: String)?
-    /// The first temporary one that says nothing.
+    /// The number and the status of the first temporary redirect that says nothing.
     private var unsaid: String?
 
     mutating func record(_ redirect: StoredResponse) {

@@ -51,7 +51,7 @@ final class DocumentTransfer: TransferReceiver {
         return refusal == nil
     }
 
-    /// Those that take no turns count nevertheless: the images after them wait longer.
+    /// Documents that take no turns count nevertheless: the images after them wait longer.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Reception {
         if takesTurns, let transfer, !turn.mayReceive(transfer) {
             deadline.beginTurnWait()

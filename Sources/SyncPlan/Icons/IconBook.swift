@@ -247,7 +247,7 @@ struct IconBook: Sendable {
 
     var mayDownload: Bool { downloads.mayStart && space.isOpen && !isHeldUp }
 
-    /// Whether no more images are downloaded, because a publication failed and 64 MiB of images wait for the next one.
+    /// Whether downloads wait because a publication failed, and 64 MiB of images wait for the next publication.
     var isHeldUp: Bool { publishing.failure != nil && catalog.tally.all.stagedBytes >= 64 << 20 }
 
     /// Whether no download is in flight or can start now; retries and waiting origins come later.

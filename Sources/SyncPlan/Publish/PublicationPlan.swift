@@ -39,9 +39,9 @@ struct PublicationPlan: Sendable {
     private(set) var unplaced: Set<IconID> = []
     /// When the refused images are tried again.
     private(set) var nextPlacing = Timestamp.distantPast
-    /// Whether the others were published since.
+    /// Whether a publication without the refused images ended well since the last refusal.
     private var hasLeftOut = true
-    /// Why the cache folder refused them.
+    /// Why the cache folder refused the ``unplaced`` images.
     private(set) var refusal: String?
     private var refusals = 0
     private(set) var inFlight: InFlight?

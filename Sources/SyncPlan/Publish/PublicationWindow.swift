@@ -82,7 +82,7 @@ struct PublicationWindow: Sendable {
     var isManifestChanged: Bool { manifestChange != nil }
     var hasNoChangedList: Bool { changes.isEmpty }
     func isChanged(_ list: ListName) -> Bool { changes[list] != nil }
-    /// Whether a list is not changed, or its change is to be published later than now.
+    /// Whether a list has nothing to publish now: no change, or one that is due later.
     func isWaiting(_ list: ListName, at now: Timestamp) -> Bool { changes[list].map { $0 > now } ?? true }
 
     // MARK: Timing

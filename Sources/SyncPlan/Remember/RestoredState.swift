@@ -57,7 +57,7 @@ package struct RestoredState: Sendable {
         return hold
     }
 
-    /// Whether the current generation is the one that a purge was to replace.
+    /// Whether a purge was to replace the generation in force.
     var isPurgeUnpublished: Bool {
         memory.values.purging.map { $0 == manifests.last?.generation } ?? false
     }

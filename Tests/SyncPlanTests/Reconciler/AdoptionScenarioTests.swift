@@ -15,17 +15,6 @@ struct AdoptionScenarioTests {
 
     private static func agent() -> AgentScenario { AgentScenario { $0.cache.grace = .seconds(600) } }
 
-    /// Lets a look find out that there is another folder, and what is in it.
-    private func adopt(_ disk: SimulatedDisk, in agent: inout AgentScenario) throws {
-        agent.answersInspections = false
-        try agent.scan()
-        var found = CacheInspection()
-        found.isSuspicious = true
-        try agent.finishInspection(found)
-        agent.answersInspections = true
-        try agent.finishInspection(adopting: disk)
-    }
-
     @Test("adopting an older copy publishes all lists again, fetches missing images, and gives others a grace")
     func older() throws {
         var agent = Self.agent()
@@ -39,7 +28,7 @@ struct AdoptionScenarioTests {
         #expect(!agent.isOnDisk("old") && agent.isOnDisk("y"))
         let (newest, begun) = (try #require(agent.disk.current?.generation), agent.now)
 
-        try adopt(copy, in: &agent)
+        try agent.adopt(copy)
         #expect(agent.disk.current?.generation == 1 && agent.isOnDisk("old"))
         #expect(agent.downloads.keys.sorted() == [Self.b])
         while agent.publication == nil { try agent.passToNextWake() }
@@ -70,10 +59,10 @@ struct AdoptionScenarioTests {
         var agent = Self.agent()
         try agent.showLastImage("x", of: Self.a, insteadOf: Self.b)
         let away = agent.disk
-        try adopt(Self.agent().disk, in: &agent)
+        try agent.adopt(Self.agent().disk)
         try agent.finishJobs()
         #expect(agent.plan.status.icons.ready == 0)
-        try adopt(away, in: &agent)
+        try agent.adopt(away)
         try agent.finishAll(.failed(.status(503)))
         try agent.finishJobs()
         #expect(try agent.published("1.plist") == [.ready(Sample.image("x"))])
@@ -86,7 +75,7 @@ struct AdoptionScenarioTests {
         let newest = try #require(other.disk.current?.generation)
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
-        try adopt(other.disk, in: &agent)
+        try agent.adopt(other.disk)
         while agent.publication == nil { try agent.passToNextWake() }
         #expect(agent.publication?.generation == newest + 1)
         try agent.finishJobs()
@@ -109,7 +98,7 @@ struct AdoptionScenarioTests {
         var agent = Self.agent()
         try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
         let number = try #require(agent.disk.current?.generation)
-        try adopt(agent.disk, in: &agent)
+        try agent.adopt(agent.disk)
         #expect(agent.publication?.generation == number + 1)
         try agent.finishJobs()
         #expect(agent.downloads.isEmpty && agent.plan.status.inSync && agent.plan.status.cache.lastRepair == nil)
@@ -125,7 +114,7 @@ struct AdoptionScenarioTests {
         try agent.scan(["2.plist": [Self.b, c, d]])
         try agent.finish(Self.b, with: "y")
         try agent.finish(c, with: "z")
-        try adopt(copy, in: &agent)
+        try agent.adopt(copy)
         #expect(agent.downloads.keys.sorted() == [Self.b, c, d])
         for (url, word) in [(Self.b, "y"), (c, "z"), (d, "u")] { try agent.finish(url, with: word) }
         while !agent.plan.status.inSync {

@@ -67,13 +67,7 @@ struct PrivacyScenarioTests {
         let other = try Self.agent()
         var agent = AgentScenario()
         try agent.publish(["1.plist": [Self.a: "y"]])
-        agent.answersInspections = false
-        try agent.scan()
-        var found = CacheInspection()
-        found.isSuspicious = true
-        try agent.finishInspection(found)
-        agent.answersInspections = true
-        try agent.finishInspection(adopting: other.disk)
+        try agent.adopt(other.disk)
         try agent.finishJobs()
         #expect(agent.plan.privateOrigins == [Credentials.unknownOrigin])
         #expect(agent.disk.current?.isPrivate == true)
