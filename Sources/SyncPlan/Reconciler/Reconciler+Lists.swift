@@ -66,7 +66,6 @@ extension Reconciler {
             }
         }
         folder.doubt = doubt(about: present)
-        defer { beginStoredPurge() }
         let lost = changes.lost
         book.retention.recordLoss(
             of: lost.icons, lost.lastImages, replacing: changes.removed.subtracting(lost.icons), shown: shown,

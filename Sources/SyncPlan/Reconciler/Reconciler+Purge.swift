@@ -13,8 +13,8 @@ package enum PurgePhase: Equatable, Sendable {
 
 // A purge forgets and removes everything, and downloads it again.
 extension Reconciler {
-    /// Whether a purge is in progress; no download starts meanwhile.
-    package var isPurging: Bool { purge != nil }
+    /// Whether a purge is in progress, or begins as soon as the cache folder has been searched.
+    package var isPurging: Bool { purge != nil || isPurgeDue && lastingDoubt == nil }
 
     /// Forgets images, validators, failures, pins, mutes and the pause; refused while eviction is suspended.
     ///
@@ -27,18 +27,21 @@ extension Reconciler {
         }
         changePauses { $0 = Pauses() }
         emitEnd(of: mutes.end(nil))
+        purgeReport = PurgeReport(.underWay)
+        isPurgeDue = true
+    }
+
+    /// Begins a purge that is due, once the lists are known, eviction is not in doubt, and the cache folder is searched.
+    ///
+    /// The search removes what no icon has, and the manifest in force names the images until the next one is published.
+    mutating func beginDuePurge() {
+        guard isPurgeDue, folder.isScanned, cache.isSearched, lastingDoubt == nil else { return }
+        isPurgeDue = false
         purgeContent()
     }
 
-    /// Begins the purge of an earlier run whose generation was not published, once eviction is not in doubt.
-    mutating func beginStoredPurge() {
-        guard isPurgeStored, lastingDoubt == nil else { return }
-        isPurgeStored = false
-        purgeContent()
-    }
-
-    /// Begins a purge that keeps pauses and mutes.
-    mutating func purgeContent() {
+    /// Forgets everything but pauses and mutes.
+    private mutating func purgeContent() {
         purge = .publishing(failures: book.publishing.window.failures)
         purging = book.publishing.manifest?.generation
         book.retention.ledger.purge(through: book.publishing.newest)
@@ -71,7 +74,7 @@ extension Reconciler {
     /// A purge waits neither for readers' leases, nor for another publication after a failed one: the files then stay
     /// until a publication succeeds and their grace period is over.
     mutating func advancePurge() {
-        guard let phase = purge, folder.isScanned, isStoreIdle else { return }
+        guard let phase = purge, isStoreIdle else { return }
         switch phase {
         case .publishing(let failures):
             let window = book.publishing.window

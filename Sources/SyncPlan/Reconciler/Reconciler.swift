@@ -24,8 +24,8 @@ package struct Reconciler: Sendable {
     var purge: PurgePhase?
     /// The generation in force when the last purge began.
     var purging: Int?
-    /// Whether a purge of an earlier run is still to begin again.
-    var isPurgeStored = false
+    /// Whether a purge that a user wants, or that an earlier run did not publish, is still to begin.
+    var isPurgeDue = false
     /// The result of the last purge; `nil` if there was none since the start.
     package internal(set) var purgeReport: PurgeReport?
     /// The rules by which the renditions on disk were made.
@@ -73,7 +73,7 @@ package struct Reconciler: Sendable {
         privateOrigins = settings.privateOrigins(after: restored.privateOrigins)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
-        if isPurgeUnpublished { (purging, isPurgeStored) = (values.purging, true) }
+        if isPurgeUnpublished { (purging, isPurgeDue) = (values.purging, true) }
         // Times that a wrong clock set are corrected once, and not at each start; a purge that ended before its generation
         // must not count once there is a later one.
         if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all
@@ -121,6 +121,7 @@ package struct Reconciler: Sendable {
         let now = turn.now
         changePauses { $0.end(at: now) }
         emitEnd(of: mutes.end(at: now))
+        beginDuePurge()
         book.advance(in: &turn)
         book.retention.advance(to: turn.now)
         if looksForSpace, let trial = book.space.beginTrial(at: turn.now) { turn.start(.measureSpace(trial: trial)) }
