@@ -67,8 +67,11 @@ struct NameTable: Sendable {
 
     /// Begins a publication; returns the links to set besides those of its staged images.
     ///
-    /// Others come together with the documents that show them: a name that no document refers to would never be removed.
-    mutating func begin(with contents: PublicationContents, in catalog: inout Catalog) -> [Publication.Link] {
+    /// Others come together with the documents that show them: a name that no document refers to would never be removed,
+    /// and one whose lists are `changed`, but not in the publication, would be ahead of their documents.
+    mutating func begin(
+        with contents: PublicationContents, beside changed: (ListName) -> Bool, in catalog: inout Catalog
+    ) -> [Publication.Link] {
         var links: [Publication.Link] = []
         hasDamage = names.values.contains(where: \.isDamaged)
         for (icon, name) in names where name.isOpen {
@@ -82,7 +85,9 @@ struct NameTable: Sendable {
             guard let record, record.isReferenced, let shown else { continue }
             let isPublished = catalog.icons.id(named: icon) != nil
             let lists = record.hasImage ? record.lists : catalog.lists(replacing: icon)
-            guard isPublished || lists.contains(where: contents.lists.contains) else { continue }
+            // A link to a damaged or an unknown image is set in any case.
+            let waits = record.hasImage && name.image != nil && !name.isDamaged && lists.contains(where: changed)
+            guard isPublished && !waits || lists.contains(where: contents.lists.contains) else { continue }
             // If the publication fails, a name that a document refers to must not be removed.
             let before = name.image ?? (isPublished ? record.image : nil)
             let path = catalog.images.image(shown).path

@@ -241,7 +241,7 @@ struct PublicationPlan: Sendable {
         // Moved out of `self`: with two owners the table would be copied.
         var names = NameTable()
         swap(&names, &catalog.names)
-        publication.links += names.begin(with: contents, in: &catalog)
+        publication.links += names.begin(with: contents, beside: window.isChanged, in: &catalog)
         catalog.names = names
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty

@@ -61,6 +61,28 @@ struct KeyScenarioTests {
         #expect(request.condition?.url == "\(Self.url(1, 0))")
     }
 
+    @Test("a name in by-url/ of an icon that gets its image by its key waits for its document, as for room")
+    func namesWait() throws {
+        var agent = try Self.scenario()
+        let (one, two) = (Self.url(1, 1), Self.url(1, 2))
+        try agent.scan(["1.plist": [one]])
+        try Self.settle(&agent)
+        try agent.scan(["2.plist": [two]])
+        try agent.finishJobs()
+        try agent.handle(.request([two], isRefresh: true, isFull: true))
+        try agent.finish(two, with: "y")
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.documents.map(\.list) == ["1.plist"])
+        try agent.refusePublication(room: 1)
+        try agent.scan(["2.plist": [two, "https://i.example/"]], waits: false)
+        while agent.publication == nil { try agent.passToNextWake() }
+        #expect(agent.publication?.documents.map(\.list) == ["2.plist"])
+        try agent.finishPublication()
+        #expect(agent.disk.names[one] != Sample.image("y").sha256)
+    }
+
     @Test("the newest of several spellings is requested once; all share its image or failure")
     func spellings() throws {
         var agent = try Self.scenario()
