@@ -126,6 +126,8 @@ extension IconBook {
         }
         apply(
             .inherited(image, catalog.icons.response(of: source), freshUntil: from.freshUntil), to: url, in: &turn)
+        // It may not be requested again.
+        discardParts(of: [url], in: &turn)
     }
 
     /// Makes the groups anew; if a rule changed, icons that shared an image are requested again without validators.

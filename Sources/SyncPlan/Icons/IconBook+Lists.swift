@@ -130,6 +130,7 @@ extension IconBook {
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
         forgetSizes(of: urls)
         if isFull {
+            // They may come from HTTP caches on the way.
             discardParts(of: urls, in: &turn)
             sharedDownloads.recordFullRequests(of: urls, at: turn.now)
         }
@@ -144,8 +145,8 @@ extension IconBook {
         }
     }
 
-    /// Discards partial images: they may come from HTTP caches on the way.
-    private mutating func discardParts(of urls: [IconURL], in turn: inout Turn) {
+    /// Discards partial images of icons that are not being downloaded.
+    mutating func discardParts(of urls: [IconURL], in turn: inout Turn) {
         guard !partials.urls.isEmpty else { return }
         // The partial image of a running download is discarded when the download ends.
         let idle = Set(urls.filter { catalog.icons[$0]?.phase != .fetching })
