@@ -116,6 +116,21 @@ struct DamageScenarioTests {
         #expect(agent.publication?.documents.contains { $0.list == "1.plist" } == true)
     }
 
+    @Test("damage found while a list is being published is published although there is no room")
+    func withoutRoom() throws {
+        var agent = try Self.agent()
+        try agent.scan(["1.plist": [Self.a, Self.b, "ftp://h.example/c.png"]])
+        agent.lose(["x"])
+        try agent.handle(.damaged([Sample.image("x").sha256]))
+        try agent.finish(Self.a, .failed(.timeout("the test's patience")))
+        try agent.refusePublication(room: 0)
+        if agent.publication == nil { try agent.passToNextWake() }
+        let publication = try #require(agent.publication)
+        #expect(publication.documents.map(\.list) == ["1.plist"] && publication.ignoresRoom)
+        try agent.finishPublication()
+        #expect(try agent.published("1.plist").first == .failed(error: "timeout"))
+    }
+
     @Test("the new file of a damaged image stays, however often damage is told while other lists are changed")
     func toldAgain() throws {
         var agent = try Self.agent()

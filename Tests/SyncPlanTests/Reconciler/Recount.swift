@@ -35,7 +35,8 @@ extension Reconciler {
             }
         }
         recounted.icons.previous = Set(kept.map(\.icon)).count
-        recounted.icons.previousSince = kept.compactMap(\.previous.since).min()?.description
+        let since = kept.compactMap(\.previous.since).min()
+        recounted.icons.previousSince = since.map { turn.wallClock.time(of: $0).description }
         recounted.icons.previousExample = status.icons.previousExample
         recounted.icons.previousList = status.icons.previousList
         recounted.icons.count(
@@ -46,7 +47,9 @@ extension Reconciler {
             if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isHeld(in: book.downloads.queue)
             if isHeld || icon.phase == .idle && icon.failure?.nextAttempt != nil { recounted.downloads.waiting += 1 }
-            let isShut = icon.phase == .blocked || icon.isQueued && (book.downloads.isPaused || !book.space.isOpen)
+            let isShut =
+                icon.phase == .blocked || icon.phase == .idle && book.downloads.isPaused
+                || icon.isQueued && (book.downloads.isPaused || !book.space.isOpen)
             if case .pending = icon.state(in: book.catalog.images), isHeld || isShut {
                 recounted.downloads.blocked += 1
             }

@@ -36,8 +36,12 @@ struct SimulatedDisk {
 
     /// Does what the publisher does if nothing fails.
     ///
+    /// `lost` are images that went since it began. The agent cannot know that the new generation names them.
+    ///
     /// - Throws: ``Violation`` if the publication asks for what cannot be done.
-    mutating func publish(_ publication: Publication) throws(Violation) -> PublicationResult {
+    mutating func publish(
+        _ publication: Publication, afterLossOf lost: Set<Digest> = []
+    ) throws(Violation) -> PublicationResult {
         // What is lost is noticed before anything is done.
         if let lost = publication.checks.first(where: { !images.contains($0.sha256) }) {
             return .refused(PublicationResult.Refusal(reason: "\(lost.path) is missing"))
@@ -70,6 +74,8 @@ struct SimulatedDisk {
         let newest = current?.generation ?? 0
         try expect(manifest.generation > newest, "generation \(manifest.generation) is published after \(newest)")
         generations[manifest.generation] = manifest
+        let missing = lost.subtracting(images).intersection(images(of: manifest).map(\.sha256))
+        if !missing.isEmpty { damaged[manifest.generation] = missing }
         return .published(manifest, written: written)
     }
 
@@ -86,6 +92,14 @@ struct SimulatedDisk {
     func image(at path: String) -> Digest? {
         guard let digest = Digest(hex: path.dropFirst("icons/ab/".count).prefix(64)) else { return nil }
         return images.contains(digest) ? digest : nil
+    }
+
+    /// Loses an image.
+    mutating func lose(_ image: Digest) {
+        images.remove(image)
+        for (number, manifest) in generations where images(of: manifest).contains(where: { $0.sha256 == image }) {
+            damaged[number, default: []].insert(image)
+        }
     }
 
     /// Does what the publisher does if the folder refuses something, or the files of some images are missing.
@@ -182,7 +196,8 @@ struct SimulatedDisk {
         for (url, shown) in shown.byURL {
             // Where lists disagree on a previous image, and the document of one waits for room, the name may be ahead.
             let isCurrent = shown.isOwn ? names[url] == shown.image.sha256 : names[url].map(images.contains) == true
-            try expect(isCurrent, "the by-url/ name of \(url) is not its current image")
+            let name = names[url]?.hex.prefix(8) ?? "missing"
+            try expect(isCurrent, "the by-url/ name of \(url) is \(name), and \(shown.image.path) is shown")
         }
     }
 
@@ -206,7 +221,10 @@ struct SimulatedDisk {
     /// Looks at the folder: a complete look puts names right, finds what is lost and, at first, removes all else.
     mutating func inspect(_ expected: CacheExpectation) -> CacheInspection {
         var found = CacheInspection()
+        found.lacksManifest = expected.generation.map { generations[$0] == nil } ?? false
+        found.isSuspicious = found.lacksManifest
         guard let images = expected.images else { return found }
+        if found.lacksManifest { found.lostDocuments = Set(expected.documents.keys) }
         for naming in images {
             if !self.images.contains(naming.image.sha256) {
                 found.lostImages.insert(naming.image.sha256)

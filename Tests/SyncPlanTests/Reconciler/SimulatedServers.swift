@@ -106,6 +106,11 @@ struct SimulatedServers {
         return last.count < 3 ? .zero : min(last.map(\.delay).min() ?? .zero, retryMax)
     }
 
+    /// Expects nothing of the agent for this origin's sake: a user wants an icon of it now.
+    mutating func forgive(_ origin: String) {
+        (memories[origin], delays[origin]) = (nil, nil)
+    }
+
     /// Expects no more of delays that were asked for one URL at a time: an agent that starts does not know them.
     mutating func forgetDelays() {
         delays = [:]

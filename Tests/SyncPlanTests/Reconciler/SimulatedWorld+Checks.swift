@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
+import Fleet
 import HTTPRules
 import Reports
 
@@ -15,7 +16,7 @@ extension SimulatedWorld {
         let excused = departed.before.union(departed.now)
         departed.before = departed.before.filter { !lists.contains($0.list) }
         guard let old, let new = disk.current else { return }
-        for (name, list) in new.lists {
+        for (name, list) in new.lists where name != Reconciler.pinList {
             guard let before = old.lists[name].flatMap({ disk.documents[$0.sha256] }),
                 let after = disk.documents[list.sha256]
             else { continue }
@@ -42,6 +43,7 @@ extension SimulatedWorld {
         try expect(
             !downloads.contains { $0.key.requested == request.url.requested && $0.value.shared == nil },
             "\(request.url) is requested, and the same URL with another fragment is in flight")
+        try checkKey(of: request)
         try expect(!isPaused && !plan.isStopping, "\(request.url) is downloaded although nothing is to be")
         try expect(!isShut, "\(request.url) is downloaded although there is no room")
         try servers.check(request, beside: downloads.values.filter { $0.shared == nil }, at: now)
@@ -54,6 +56,25 @@ extension SimulatedWorld {
         guard let etag = request.condition?.validators.etag else { return }
         let image = plan.image(of: request.url)?.sha256
         try expect(image == Sample.image(etag).sha256, "the validators sent for \(request.url) are of another image")
+    }
+
+    /// Fails if a URL is requested for want of an image, and another one of its key has a fresh one.
+    private func checkKey(of request: FetchRequest) throws(Violation) {
+        guard request.reason == .notCached, let key = settings.keys.key(of: request.url) else { return }
+        for other in Self.urls where other != request.url && settings.keys.key(of: other) == key {
+            guard let icon = plan.icon(other), icon.isReferenced, icon.freshUntil > now,
+                let image = plan.image(of: other), disk.images.contains(image.sha256)
+            else { continue }
+            throw Violation("\(request.url) is requested, and \(other) of the same key has a fresh image")
+        }
+    }
+
+    /// Fails if readers would refuse a generation: its time is before that of the last one, or ahead of the clock.
+    func checkTime(of publication: Publication) throws(Violation) {
+        let latest = now + clockOffset + SourceMemo.tolerance
+        try expect(publication.published <= latest, "generation \(publication.generation) is ahead of the clock")
+        guard let last = disk.current?.published, last <= latest else { return }
+        try expect(publication.published >= last, "generation \(publication.generation) is older than the last one")
     }
 
     func checkGrace(of releases: [GenerationRelease]) throws(Violation) {
@@ -86,7 +107,7 @@ extension SimulatedWorld {
             guard removal == nil, icon.isReferenced, let image = plan.image(of: url),
                 !disk.images.contains(image.sha256)
             else { continue }
-            throw Violation("\(url) shows an image that is not on disk")
+            throw Violation("\(url) shows \(image.path), which is not on disk")
         }
         staged.formUnion(plan.stagedRenditions)
         for move in publication?.moves ?? [] { staged.insert(move.name) }
@@ -104,7 +125,8 @@ extension SimulatedWorld {
         try expect(
             status.downloads.active == downloads.count + waiting.count, "the agent has lost count of its downloads")
         try expect(status.state == (isPaused ? .paused : .running), "the agent does not know whether it is paused")
-        let mayStart = downloads.isEmpty && !isPaused && !plan.isStopping && status.downloads.reason == nil
+        let isHeld = isPaused || plan.isStopping || plan.isPurging || status.downloads.reason != nil
+        let mayStart = downloads.isEmpty && !isHeld
         try expect(!mayStart || status.downloads.queued == 0, "\(status.downloads.queued) icons wait for nothing")
         if let wake = plan.nextWake { try expect(wake > now, "what is due at \(wake) was not done at \(now)") }
         if let miscount = plan.miscount { throw Violation(miscount) }

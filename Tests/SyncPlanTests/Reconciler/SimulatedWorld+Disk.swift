@@ -8,6 +8,7 @@ extension SimulatedWorld {
     mutating func endPublication(fails: Bool, isDeferred: Bool = false) throws(Violation) {
         guard let publication else { return }
         self.publication = nil
+        defer { lostInFlight = [] }
         if isDeferred, !publication.ignoresRoom, !publication.documents.isEmpty {
             record("there is no room for the documents of generation \(publication.generation)")
             let sizes = Dictionary(publication.documents.map { ($0.list, $0.json.utf8.count) }) { a, _ in a }
@@ -25,20 +26,29 @@ extension SimulatedWorld {
             return try handle(
                 .published(disk.refuse(publication, lost: lost, unplaced: unplaced, unnamed: unnamed)))
         }
-        if fails {
-            let isFull = isFull || chance(20)
+        if fails || lacksLinked(publication) {
+            let isFull = isFull || !goesWell && chance(20)
             isShut = isShut || isFull
             return try handle(.published(disk.fail(publication, isFull: isFull)))
         }
         let (last, images) = (disk.current, disk.images)
         let old = last?.generation
-        var result = try disk.publish(publication)
+        var result = try disk.publish(publication, afterLossOf: lostInFlight)
         if chance(30), case .published(let manifest, var written, let doubt) = result {
             // Its documents are as long as that of the largest list.
             written.documents = written.documents.mapValues { _ in 8 << 20 }
             result = .published(manifest, written: written, doubt: doubt)
         }
+        if case .refused(let refusal) = result {
+            record("it is not: \(refusal.reason)")
+            if goesWell { failedChecks += 1 }
+            try expect(failedChecks < 2, "a publication fails again: \(refusal.reason)")
+            return try handle(.published(result))
+        }
+        failedChecks = 0
+        newestGeneration = publication.generation
         try checkImagesKept(from: last, images, by: publication)
+        try checkPurge(publication)
         if let old { superseded[old] = now }
         // What apps show in place of it says nothing of an icon.
         let staged = Set((publication.moves + publication.discards).map(\.name))
@@ -46,6 +56,13 @@ extension SimulatedWorld {
             recordFresh(url)
         }
         try handle(.published(result))
+    }
+
+    /// Whether a name cannot be linked because a file was lost meanwhile.
+    func lacksLinked(_ publication: Publication) -> Bool {
+        publication.links.contains { link in
+            disk.image(at: link.path) == nil && lostInFlight.contains { link.path.contains($0.hex) }
+        }
     }
 
     mutating func endEviction() throws(Violation) {
@@ -98,6 +115,18 @@ extension SimulatedWorld {
         let isSeen = chance(50)
         try handle(
             .space(isSeen ? .success(SimulatedDisk.space(free: 100)) : .failure(Self.shortage(bytes: 4096))))
+    }
+
+    /// Somebody empties the cache folder, which the agent notices when it looks at it.
+    mutating func emptyFolder() throws(Violation) {
+        guard hasScanned, isFolderThere, !renders, publication == nil, release == nil, removal == nil else { return }
+        record("the cache folder is emptied")
+        let staging = disk.staging
+        (disk, leases, superseded, waived, fresh) = (SimulatedDisk(), [], [:], [], [:])
+        disk.staging = staging
+        allowAllLosses()
+        departed.before.formUnion(departed.now)
+        try scanLists()
     }
 
     mutating func evict() throws(Violation) {

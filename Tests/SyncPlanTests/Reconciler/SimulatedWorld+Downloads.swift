@@ -15,6 +15,7 @@ extension SimulatedWorld {
             ends.append(end)
         } while chance(30)
         guard !ends.isEmpty else { return }
+        for case .image(let staged, _) in ends.map(\.outcome) { lastPurge?.received.insert(staged.image.sha256) }
         try handle(
             ends.map {
                 let isMultiplexed = [true, false, nil].randomElement(using: &generator) ?? nil
@@ -25,7 +26,8 @@ extension SimulatedWorld {
             case .image(_, let response): received[url] = response.responseTime
             case .notModified:
                 received[url] = now
-                recordFresh(url)
+                // An answer to a request from before a purge confirms nothing.
+                if plan.icon(url)?.image != nil { recordFresh(url) }
             case .failed, .noRoom, .cancelled: received[url] = now
             }
         }
@@ -110,8 +112,10 @@ extension SimulatedWorld {
         record("a part of \(url) is left")
     }
 
-    /// Notes that the server vouched for the image on disk just now.
+    /// Notes that the server vouched for the image on disk just now, unless a user has wanted a full request since.
     mutating func recordFresh(_ url: IconURL) {
+        let wish = plan.icon(url)?.fullRequest
+        if wish == .wanted || wish == .sent && downloads[url] != nil { return }
         fresh[url] = disk.names[url].map { ((received[url] ?? now) + settings.refresh.default * 0.79, $0) }
     }
 

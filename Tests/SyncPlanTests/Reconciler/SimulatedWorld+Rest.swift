@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import Fleet
 import Reports
 
 @testable import SyncPlan
@@ -30,6 +31,7 @@ extension SimulatedWorld {
         servers.dead = []
         try pause(false)
         leases = []
+        for url in plan.pins { try handle(.pin(url: url, isPinned: false)) }
         if renders {
             // Other rules: what failed by these stays failed. Another version alone lets no document be written again.
             if chance(50) {
@@ -84,6 +86,8 @@ extension SimulatedWorld {
         var keptImages: Set<Digest> = []
         guard let manifest = disk.current else { throw Violation("there is no manifest") }
         try expect(plan.isSettled && plan.status.inSync, "the agent knows that it is not done")
+        let latest = now + clockOffset + SourceMemo.tolerance
+        try expect(manifest.published <= latest, "readers refuse the manifest, which is ahead of the clock")
         try expect(disk.generations.count == 1, "generations \(disk.generations.keys.sorted()) are left")
         try expect(
             Set(manifest.lists.keys) == Set(wanted.keys),
@@ -117,7 +121,7 @@ extension SimulatedWorld {
         try expect(
             disk.images == images.union(try renditions(of: manifest)),
             "\(disk.images.subtracting(images).count) images are left that no list names")
-        try expect(disk.staging.isEmpty && disk.partials.isEmpty, "staging/ is not empty")
+        try expect(disk.staging.isEmpty && disk.partials.isEmpty, "staging/ has \(disk.staging) and \(disk.partials)")
         try expect(plan.isSettled && plan.status.inSync, "the agent does not know that it is done")
         var nothing = StatusReport(state: .running).downloads
         nothing.origins = []

@@ -23,6 +23,15 @@ extension SimulatedWorld {
         try handle(.slept(time))
     }
 
+    /// Sets the wall clock, back as well; it is right again when the agent starts.
+    mutating func setClock() throws(Violation) {
+        let errors: [Double] = [-720, -0.5, 0, 0.5, 9600]
+        let hours = errors.randomElement(using: &generator) ?? 0
+        clockOffset = .seconds(3600) * hours
+        record("the clock is \(hours) h ahead")
+        try handle(.clockSet(offset: clockOffset))
+    }
+
     mutating func pause(_ isPaused: Bool) throws(Violation) {
         record(isPaused ? "downloads are paused" : "downloads go on")
         self.isPaused = isPaused
@@ -45,17 +54,29 @@ extension SimulatedWorld {
     mutating func restart(after event: String) throws(Violation) {
         record("the agent starts again after \(event)")
         if let (plan, isDone) = removal, !isDone, chance(50) { try disk.remove(plan) }
-        if let publication, chance(50) {
+        if let publication, chance(50), !lacksLinked(publication) {
             if let old = disk.current?.generation { superseded[old] = now }
             let (last, images) = (disk.current, disk.images)
+            // What a purge had no room to replace is replaced now, and the agent does not know.
+            if let last { lastPurge?.received.formUnion(disk.images(of: last).map(\.sha256)) }
             _ = try disk.publish(publication)
             try checkImagesKept(from: last, images, by: publication)
+            if disk.current?.generation == publication.generation {
+                newestGeneration = publication.generation
+                try checkPurge(publication)
+            }
         }
         for url in downloads.keys.sorted() { leavePart(of: url, after: .cancelled) }
         (publication, release, removal, leases, seen, downloads) = (nil, nil, nil, [], [:], [:])
         (isMeasuring, isShut, isScanWanted, inspection) = (false, false, false, nil)
-        (rendering, naming) = (nil, nil)
-        hasScanned = false
+        (rendering, naming, clockOffset) = (nil, nil, .zero)
+        (hasScanned, lostInFlight) = (false, [])
+        // A purge that ended before its generation leaves everything as it was.
+        if let lastPurge, disk.current?.generation ?? 0 <= lastPurge.generation { self.lastPurge = nil }
+        // What its documents name is there, also if that of a list could not be published since the purge.
+        if let current = disk.current {
+            lastPurge?.received.formUnion(disk.images(of: current).map(\.sha256))
+        }
         if chance(20), let image = disk.images.sorted(by: { $0.hex < $1.hex }).randomElement(using: &generator) {
             record("\(image) was lost")
             disk.images.remove(image)
@@ -75,7 +96,7 @@ extension SimulatedWorld {
         let named = disk.namedImages
         fresh = fresh.filter { named[$0.key]?.contains($0.value.image) ?? false }
         plan = Reconciler(settings: settings, seed: generator.next(), restored: restored, now: now)
-        for (name, known) in plan.knownLists {
+        for (name, known) in plan.knownLists where name != Reconciler.pinList {
             let source = Sample.source(of: known.list.entries)
             try expect(known.sha256 == source.sha256, "\(name) is taken for known, and says something else")
         }

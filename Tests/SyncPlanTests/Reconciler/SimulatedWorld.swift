@@ -16,6 +16,9 @@ struct SimulatedWorld {
     static let urls: [IconURL] =
         ["a", "b", "c"].flatMap { host in (1...4).map { IconURL("https://\(host).example/\($0).png") } } + [refused]
         + ["1.png#x", "1.png#y", "9.png#x", "9.png#y"].map { IconURL("https://a.example/\($0)") }
+        + (1...2).flatMap { icon in (1...3).map { IconURL("https://\(signing)/\(icon).png?sig=\($0)") } }
+    /// The host whose URLs have signatures, which distinguish no images in every other world.
+    private static let signing = "c.example"
     static let listNames: [ListName] = ["1.plist", "2.plist", "3.plist", "4.plist"]
 
     /// A restart that nothing was prepared for.
@@ -50,7 +53,8 @@ struct SimulatedWorld {
     var isFolderThere = true
     /// Whether the agent has seen the lists since its start.
     var hasScanned = false
-    /// Which image each server has at the moment, by the URL as it is requested; some have the same.
+    /// Which image each server has at the moment, by the key of the URL, or the URL as it is requested; some have the
+    /// same.
     private var contents: [String: Int] = [:]
 
     var downloads: [IconURL: FetchRequest] = [:]
@@ -70,12 +74,16 @@ struct SimulatedWorld {
     var isShut = false
     var leases: Set<Int> = []
     var memory = SimulatedMemory()
+    /// The highest number of a generation, also of those that are gone.
+    var newestGeneration = 0
     /// When each generation on disk was superseded, had the system not slept since.
     var superseded: [Int: Timestamp] = [:]
     /// The generations whose grace was ended by hand.
     var waived: Set<Int> = []
     var servers = SimulatedServers()
     var isPaused = false
+    /// How far the wall clock is ahead of the agent's.
+    var clockOffset: Duration = .zero
     /// Whether the agent wants the lists folder to be listed again.
     var isScanWanted = false
     /// Whether it looks at the cache folder.
@@ -96,6 +104,12 @@ struct SimulatedWorld {
     }
 
     static let apps = 0..<8
+    /// The images that came since the last purge, and the newest generation begun before it.
+    var lastPurge: (received: Set<Digest>, generation: Int)?
+    /// The images that were lost while the publication in flight may link to them.
+    var lostInFlight: Set<Digest> = []
+    /// How many publications in a row failed for a missing image since all goes well.
+    var failedChecks = 0
 
     /// Whether images are rendered in other sizes.
     let renders: Bool
@@ -114,6 +128,9 @@ struct SimulatedWorld {
         settings.fetch.concurrency = 4
         settings.fetch.perHost = 2
         settings.fetch.retryMax = .seconds(60)
+        if seed.isMultiple(of: 2), let host = HostPattern(Self.signing) {
+            settings.keys = CacheKeys([CacheKeys.Rule(host: host, ignored: ["sig"])])
+        }
         if renders {
             settings.render.sizes = [RenditionSize("16"), RenditionSize("8@2")].compactMap(\.self)
             settings.desktop.icons = true
@@ -123,10 +140,10 @@ struct SimulatedWorld {
     }
 
     /// The image that a server has at the moment.
-    func content(of url: IconURL) -> Int { contents[url.requested] ?? -1 }
+    func content(of url: IconURL) -> Int { contents[settings.keys.key(of: url)?.text ?? url.requested] ?? -1 }
 
     mutating func changeContent(of url: IconURL) {
-        contents[url.requested] = .random(in: 0..<8, using: &generator)
+        contents[settings.keys.key(of: url)?.text ?? url.requested] = .random(in: 0..<8, using: &generator)
     }
 
     // MARK: Steps
@@ -137,7 +154,7 @@ struct SimulatedWorld {
             if chance(25) { try endRendering() }
             if chance(2) { try changeSizes() }
         }
-        switch Int.random(in: 0..<100, using: &generator) {
+        switch Int.random(in: 0..<111, using: &generator) {
         case 0..<10: changeLists()
         case 10..<25: try scanLists()
         case 25..<55: try endDownloads()
@@ -154,6 +171,12 @@ struct SimulatedWorld {
         case 96: try chance(50) ? pause(!isPaused) : evict()
         case 97: try restart(after: Self.crash)
         case 98: try stop()
+        case 100..<102: try damage()
+        case 102..<105: try request()
+        case 105..<108: try pin()
+        case 108: try purge()
+        case 109: try setClock()
+        case 110: try emptyFolder()
         default: changeLists(rename: true)
         }
     }
@@ -169,7 +192,14 @@ struct SimulatedWorld {
     mutating func handle(_ event: Reconciler.Event) throws(Violation) { try handle([event]) }
 
     mutating func handle(_ events: [Reconciler.Event]) throws(Violation) {
-        for action in plan.handle(events, now: now) {
+        if plan.isPurging { waived.formUnion(disk.generations.keys) }
+        let inFlight = publication
+        let isPurgeDue =
+            plan.isPurgeDue
+            || plan.lastingDoubt == nil && events.contains { if case .purge = $0 { true } else { false } }
+        let actions = plan.handle(events, now: now)
+        if isPurgeDue, !plan.isPurgeDue { recordPurge(beside: inFlight) }
+        for action in actions {
             actionCount += 1
             try perform(action)
         }
@@ -203,6 +233,8 @@ struct SimulatedWorld {
             disk.partials.subtract(urls)
         case .start(.publish(let new)):
             try expect(publication == nil && release == nil && removal == nil, "a publication meets another one")
+            try checkTime(of: new)
+            try expect(new.generation > newestGeneration, "generation \(new.generation) is an old number")
             publication = new
             let lists = Set(new.documents.map(\.list))
             departed.before.formUnion(departed.now.filter { lists.contains($0.list) })
