@@ -6,6 +6,8 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     package var operation: String
     package var path: String
     package var errno: Errno
+    /// What the error number does not say, as a further sentence without its full stop.
+    private var remark = ""
 
     package init(_ operation: String, _ path: String, _ errno: Errno) {
         self.operation = operation
@@ -19,5 +21,12 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Whether no file has the name, or one of its parents is not a folder.
     package var saysMissing: Bool { errno == .noSuchFileOrDirectory || errno == .notDirectory }
 
-    package var description: String { "Cannot \(operation) \(path): \(errno)" }
+    /// A folder that was deleted on the host, below a mount that still shows it.
+    static func deleted(_ folder: FilePath) -> FileError {
+        var error = FileError("list", folder.string, .noSuchFileOrDirectory)
+        error.remark = ". It was deleted below its mount: mount it again, or restart the container"
+        return error
+    }
+
+    package var description: String { "Cannot \(operation) \(path): \(errno)\(remark)" }
 }

@@ -60,6 +60,11 @@ struct FolderTrouble: Sendable {
             preparation: #"mkdir "$LISTS" "$ASIDE"; mount --bind "$ASIDE" "$LISTS""#,
             script: #"umount "$LISTS""#, remedy: #"mount --bind "$ASIDE" "$LISTS""#, isRoots: true, reason: empty),
         FolderTrouble(
+            name: "deleted below its mount",
+            preparation: #"mkdir "$LISTS" "$ASIDE"; mount --bind "$ASIDE" "$LISTS""#,
+            script: #"cp -a "$ASIDE" "$ASIDE.new"; rm -rf "$ASIDE"; mv "$ASIDE.new" "$ASIDE""#,
+            remedy: #"umount "$LISTS"; mount --bind "$ASIDE" "$LISTS""#, isRoots: true, reason: "restart the container"),
+        FolderTrouble(
             name: "mount over", script: #"mount -t tmpfs none "$LISTS""#, remedy: #"umount "$LISTS""#, isRoots: true,
             reason: empty),
         FolderTrouble(

@@ -49,6 +49,23 @@ struct ListScannerTests {
         }
     }
 
+    @Test("a deleted folder that a mount still shows is not an empty one")
+    func deleted() async throws {
+        try await withTemporaryFolder { folder in
+            let lists = folder.appending("lists.d")
+            try makeFolder(lists)
+            let descriptor = try FileDescriptor.open(lists, .readOnly, options: .directory)
+            // Leads to the deleted folder, as a bind mount does.
+            var scanner = scanner(FilePath("/proc/self/fd/\(descriptor.rawValue)"))
+            guard case .listed = await scanner.scan().scan else { throw Tool.Failure(description: "not listed") }
+            try #require(rmdir(lists.string) == 0)
+            let scan = await scanner.scan().scan
+            try descriptor.close()
+            guard case .unavailable(let reason) = scan else { throw Tool.Failure(description: "listed: \(scan)") }
+            #expect(reason.hasSuffix("It was deleted below its mount: mount it again, or restart the container"))
+        }
+    }
+
     @Test("some of many new lists are reported before all are read; known lists are reported together")
     func rounds() async throws {
         // A round takes as long as some listings of the folder: on a busy machine, few lists may fit into one.
