@@ -283,11 +283,34 @@ struct ConfigurationTests {
                 let end = try await Program.run(program, "config", "check", bad.string)
                 #expect(end.code == 78 && end.output.hasPrefix("\(bad):2: \(error)"), "\(end.output)")
             }
+            if geteuid() == 0 { try await Self.expectUnreadable(good, folder) }
             try write("[upstream]\nfallback = \"never\"\n", to: good)
             let warned = try await Program.run(program, "config", "check", good.string)
             #expect(warned.code == 0)
             expectContains(warned.output, "warning: upstream.fallback is never, but")
             expectLines(try await Program.run(program, "config", "man").output, SettingKey.manualTables)
         }
+    }
+
+    /// Expects that a check by root tells what the agent's user, the owner of the state folder, cannot read.
+    private static func expectUnreadable(_ file: FilePath, _ folder: FilePath) async throws {
+        let (state, secret) = (folder.appending("state"), folder.appending("auth.toml"))
+        try makeFolder(state)
+        for path in [folder, state] { try #require(chown(path.string, 65534, 65534) == 0) }
+        try write("", to: secret)
+        chmod(secret.string, 0o600)
+        let command = [
+            BuiltProducts.path("syncagent").string, "config", "check", "--config", file.string, "--state", state.string,
+        ]
+        let warned = try await Program.run(command)
+        #expect(warned.code == 0, "\(warned)")
+        expectContains(warned.output, "\(secret): warning: the agent's user cannot read it: run chown ")
+        try #require(chown(secret.string, 65534, 65534) == 0)
+        chmod(file.string, 0o600)
+        let closed = try await Program.run(command)
+        #expect(closed.code == 0 && !closed.output.contains("chown"), "\(closed)")
+        expectContains(closed.output, "\(file): warning: the agent's user (")
+        try #require(unlink(secret.string) == 0)
+        chmod(file.string, 0o644)
     }
 }

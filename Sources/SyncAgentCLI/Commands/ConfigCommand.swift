@@ -5,6 +5,8 @@ import ArgumentParser
 import CacheFormat
 import Glibc
 import HTTPRules
+import Reports
+import SyncAgent
 import SystemPackage
 
 struct ConfigCommand: AsyncParsableCommand {
@@ -143,6 +145,7 @@ extension ConfigCommand {
 
         func run() throws {
             var hasProblems = false
+            let user = (try? configuration.place()).flatMap { AgentUser(of: $0.folders.state) }
             func report(_ problems: [ConfigurationProblem], of path: String) throws {
                 hasProblems = hasProblems || !problems.isEmpty
                 for problem in problems { try Message.output(sentence: "\(problem)") }
@@ -152,6 +155,22 @@ extension ConfigCommand {
                 var effective = EffectiveSettings()
                 effective.apply(file)
                 try report(file.problems + effective.certificateProblems(in: file.path), of: file.path)
+                let certificates = effective.settings.credentials.entries.compactMap(\.certificate)
+                try reportUnreadable(certificates.flatMap { [$0.file, $0.key] })
+                if let user, !user.mayRead(file.path) {
+                    try Message.output(
+                        sentence: "\(file.path): warning: the agent's user cannot read it: run chown \(user.name) "
+                            + "\(ShellWord.quoted(file.path)), unless the unit has LoadCredential=\(Credentials.file)")
+                }
+            }
+            /// Warns of files that root may read, and the agent's user may not, in its own groups; a unit can give others.
+            func reportUnreadable(_ paths: [String]) throws {
+                guard file.isEmpty, let user else { return }
+                for path in paths where !user.mayRead(path) {
+                    try Message.output(
+                        sentence: "\(path): warning: the agent's user (\(user.name)) cannot read it: correct its mode, "
+                            + "and those of its folders, unless the unit has SupplementaryGroups= for it")
+                }
             }
             var files = file
             var settings = Settings()
@@ -188,6 +207,7 @@ extension ConfigCommand {
                 for warning in effective.settings.warnings {
                     try Message.output(sentence: "\(path): warning: \(warning)")
                 }
+                try reportUnreadable([path, effective.settings.fetch.caFile].compactMap(\.self))
             }
             if hasProblems { throw Exit.with(.badConfiguration) }
         }

@@ -24,6 +24,8 @@ struct PackagingTests {
         let unit = try text("systemd/\(kind)/syncagent.service")
         let program = BuiltProducts.path("syncagent").string
         #expect(unit.contains("/usr/bin/syncagent run\n"))
+        // Only the agent knows what it can read.
+        #expect(unit.contains("\nExecReload=/bin/sh -c '/usr/bin/syncagent reload --\(kind); "))
         try await withTemporaryFolder { folder in
             let path = folder.appending("syncagent.service")
             try write(unit.replacing("/usr/bin/syncagent", with: program).utf8, to: path)
