@@ -20,6 +20,9 @@ package struct SettingsChange: Equatable, Sendable {
                 key.copy(from: running, to: &settings)
             }
         }
+        if running.fetch.caFile == new.fetch.caFile, running.fetch.caDigest != new.fetch.caDigest {
+            changed.append("fetch.caFile")
+        }
         if running.keys != new.keys { changed.append("keys") }
         if running.credentials != new.credentials { changed.append("credentials") }
         (self.settings, self.changed, self.needRestart) = (settings, changed, needRestart)

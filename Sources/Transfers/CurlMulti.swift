@@ -247,7 +247,11 @@ package final class CurlMulti: Transport {
         curl_set_text(handle, CURLOPT_KEYPASSWD, "")
         // Larger reads than the 16 KiB of libcurl, unless little is to arrive before a pause.
         if options.receiveBuffer == nil { curl_set_long(handle, CURLOPT_BUFFERSIZE, Self.readSize) }
-        if let file = options.caFile { curl_set_text(handle, CURLOPT_CAINFO, file) }
+        // libcurl keeps the certificates of a path for a day (7.87): after a reload, the path has another spelling.
+        if let file = options.caFile {
+            let prefix = file.utf8.first == UInt8(ascii: "/") ? "/" : "./"
+            curl_set_text(handle, CURLOPT_CAINFO, String(repeating: prefix, count: changes % 100) + file)
+        }
         // Use only the certificate file, which is read once, not a folder.
         if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }
         CurlTransfer.setFunctions(of: handle, connections)

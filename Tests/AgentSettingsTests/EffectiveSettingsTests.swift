@@ -124,6 +124,9 @@ struct EffectiveSettingsTests {
         }
         let none = SettingsChange(from: Settings(), to: Settings())
         #expect(none.changed.isEmpty && none.needRestart.isEmpty)
+        var renewed = Settings()
+        renewed.fetch.caDigest = Digest.of("other certificates")
+        #expect(SettingsChange(from: Settings(), to: renewed).changed == ["fetch.caFile"])
     }
 
     @Test("the report has each setting with its origin, without passwords; others get the settings from it")

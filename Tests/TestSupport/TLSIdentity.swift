@@ -26,7 +26,8 @@ package struct TLSIdentity: Sendable {
         get async throws { try await made.value }
     }
 
-    private init() async throws {
+    /// Another one than the shared one.
+    package init() async throws {
         // Both come on the standard output, the key first.
         let result = try await Subprocess.run(
             .name("openssl"),

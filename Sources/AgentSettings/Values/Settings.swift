@@ -82,6 +82,8 @@ package struct Settings: Equatable, Sendable {
         package var proxy: String?
         /// A PEM file with the trusted certificates, used instead of the system's (default taken from `SSL_CERT_FILE`).
         package var caFile: String?
+        /// The digest of the contents of ``caFile`` when it was read: another one is a changed setting.
+        package var caDigest: Digest?
         /// Whether a redirect may lead from https to http (default `false`).
         package var allowDowngrade: Bool = false
     }

@@ -5,6 +5,7 @@ import AppLists
 import ArgumentParser
 import CacheFormat
 import HTTPRules
+import IconCache
 import SyncAgent
 import SystemPackage
 
@@ -86,8 +87,7 @@ struct RunSettings {
     let effective: EffectiveSettings
     let proxies: ProxyPolicy
     let place: Place
-
-    var settings: Settings { effective.settings }
+    let settings: Settings
 
     /// Reads the file, the environment and the options; throws all problems found.
     init(_ configuration: Configuration, _ place: Place, allowing networks: [AddressRange]) throws(ConfigurationError) {
@@ -108,7 +108,9 @@ struct RunSettings {
             problems.append(ConfigurationProblem(key == .preset ? "environment" : "\(key)", "\(error)"))
         }
         guard problems.isEmpty else { throw ConfigurationError(problems) }
-        (self.effective, self.proxies, self.place) = (effective, proxies, place)
+        var settings = effective.settings
+        settings.fetch.caDigest = settings.fetch.caFile.flatMap { try? FileBytes.read(FilePath($0)) }.map(Digest.of)
+        (self.effective, self.proxies, self.place, self.settings) = (effective, proxies, place, settings)
     }
 
     func report(running: Settings? = nil) -> SettingsReport {

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
+import CacheFormat
 import Glibc
+import HTTPRules
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -24,6 +28,34 @@ struct CertificateFileTests {
             for path in paths {
                 let flaw = #expect(throws: CertificateFile.Flaw.self, "\(path)") { try CertificateFile.check(path) }
                 #expect(flaw?.description.contains(path) == true)
+            }
+        }
+    }
+
+    @Test("after a reload, the certificates are those in the file, also where connections are open", .hasIdentity)
+    func renewed() async throws {
+        let (own, other) = (try await TLSIdentity.shared, try await TLSIdentity())
+        let icon = MisbehavingStream.icon
+        try await RawOrigin.runSecure(protocols: ["http/1.1"]) { _ in
+            [.send("HTTP/1.1 200 OK\r\nContent-Length: \(icon.count)\r\n\r\n"), .send(icon)]
+        } _: { origin, trust in
+            var settings = Settings()
+            settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+            trust(&settings)
+            let file = FilePath(try #require(settings.fetch.caFile))
+            try await withTemporaryFolder { [settings] folder in
+                try await Fetching.run(settings, into: try CacheFixture(folder).staging) { downloads in
+                    for (number, identity) in [own, other, own].enumerated() {
+                        try write(identity.certificate, to: file)
+                        downloads.configure(settings)
+                        let url = IconURL("\(origin.baseURL)/\(number)")
+                        let request = FetchRequest(
+                            url: url, source: try settings.network.source(of: url), reason: .notCached)
+                        let outcome = await downloads.fetch(request).outcome
+                        let isImage = if case .image = outcome { true } else { false }
+                        #expect(isImage == (number != 1), "\(outcome)")
+                    }
+                }
             }
         }
     }
