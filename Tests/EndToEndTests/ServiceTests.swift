@@ -2,6 +2,7 @@
 import CacheFormat
 import Glibc
 import IconCache
+import Reports
 import Subprocess
 import SystemPackage
 import TestSupport
@@ -47,6 +48,29 @@ struct ServiceTests {
             }
             #expect(abstract.states == ["READY", "STOPPING"])
             #expect(abstract.beats == 0)
+        }
+    }
+
+    @Test("the example for NetworkManager pauses and resumes an agent that answers only later")
+    func metered() async throws {
+        try await World.with { world in
+            let programs = world.folder.appending("bin")
+            try makeFolder(programs)
+            let (state, socket) = (world.folder.appending("metered"), world.folder.appending("control.sock"))
+            try makeScript("cat '\(state)'", in: programs).move(to: programs.appending("busctl"))
+            try makeScript(
+                "exec '\(BuiltProducts.path("syncagent"))' \"$1\" --socket '\(socket)' \"$3\" \"$4\"", in: programs
+            ).move(to: programs.appending("syncagent"))
+            for (metered, isPaused) in [("u 1", true), ("u 2", false), ("u 3", true)] {
+                try write(metered, to: state)
+                let hook = try await Program.run(
+                    "sh", "\(Article.project)/Packaging/examples/90-syncagent", "wlan0", "up",
+                    environment: ["PATH": "\(programs):/usr/bin:/bin"])
+                #expect(hook.code == 0 && hook.output.isEmpty && hook.messages.isEmpty, "\(hook)")
+                try await world.agent.whileRunning { _ in
+                    try await world.agent.status { ($0.state == .paused) == isPaused }
+                }
+            }
         }
     }
 
