@@ -55,7 +55,7 @@ class Installation(MachineTest):
     def test_its_folders_belong_to_who_writes_to_them(self):
         for path, owner, mode in (
                 ("/etc/syncagent", "root", "drwxr-xr-x"), (LISTS, "root", "drwxr-xr-x"),
-                (CONFIGURATION, "root", "-rw-r--r--"), (f"{LISTS}/README", "root", "-rw-r--r--"),
+                (CONFIGURATION, "root", "-rw-r--r--"),
                 (CACHE, "syncagent", "drwxr-xr-x"), (f"{CACHE}/manifest.json", "syncagent", "-r--r--r--"),
                 ("/var/lib/syncagent", "syncagent", "drwx------"), ("/run/syncagent", "syncagent", "drwxr-xr-x"),
                 ("/run/syncagent/control.sock", "syncagent", "srw-rw-rw-"),
@@ -75,7 +75,3 @@ class Installation(MachineTest):
         status = self.status()
         self.assertEqual((status["state"], status["inSync"], status["pid"]), ("running", True, self.pid()))
         self.assertEqual(status["watch"]["mode"], "inotify")
-
-    def test_the_readme_in_the_lists_folder_is_no_list(self):
-        self.assertNotIn("README", [entry["name"] for entry in self.status()["lists"]])
-        self.assertEqual(self.status()["problems"], [])

@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The package as a file: what it needs, what it has, and what Debian's checker says."""
 import io
+import os
 import pathlib
 import re
 import shutil
 import stat
 import subprocess
 import tarfile
+import tempfile
+import unittest
 
-from case import AUTOPKGTEST, CONFIGURATION, LISTS, PackageTest, RootTest
+from case import AUTOPKGTEST, CONFIGURATION, PackageTest, RootTest
 from commands import CommandFailed, execute
 from machine import PATH
 from roots import debian_root
@@ -99,7 +102,29 @@ class Package(PackageTest):
                     self.assertFalse(entry.mode & (stat.S_ISUID | stat.S_ISGID | stat.S_IWGRP | stat.S_IWOTH))
                     self.assertTrue(entry.isdir() or path.startswith(FOLDERS), "not a place of ours")
         conffiles = (self.folder / "DEBIAN/conffiles").read_text().split()
-        self.assertEqual(set(conffiles), {CONFIGURATION, "/etc/default/syncagent-export", f"{LISTS}/README"})
+        self.assertEqual(set(conffiles), {CONFIGURATION, "/etc/default/syncagent-export"})
+
+    @unittest.skipUnless(os.geteuid() == 0 and shutil.which("unshare"), "only root mounts file systems")
+    def test_it_leaves_the_lists_folder_alone(self):
+        # A read-only mount, and a link to another folder; each new and once more, as an upgrade.
+        script = """
+            mkdir -p "$0"/var/lib/dpkg/info "$0"/var/lib/dpkg/updates "$0"/etc/syncagent/lists.d
+            touch "$0"/var/lib/dpkg/status
+            mount -t tmpfs none "$0"/etc/syncagent/lists.d
+            mount -o remount,ro "$0"/etc/syncagent/lists.d
+            unpack() { dpkg --root="$0" --force-depends --force-script-chrootless --unpack "$1"; }
+            unpack "$1"; unpack "$1"
+            umount "$0"/etc/syncagent/lists.d
+            rm -rf "$0"/etc/syncagent/lists.d
+            mkdir "$0"/lists
+            ln -s ../../lists "$0"/etc/syncagent/lists.d
+            unpack "$1"; unpack "$1"
+            [ "$(readlink "$0"/etc/syncagent/lists.d)" = ../../lists ]
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(
+                ["unshare", "-m", "sh", "-ec", script, folder, self.deb], capture_output=True, timeout=120, check=False)
+        self.assertEqual(result.returncode, 0, result.stderr)
 
     def test_its_programs_are_hardened_and_stripped(self):
         if not shutil.which("readelf"):
