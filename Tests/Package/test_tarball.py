@@ -193,12 +193,14 @@ class Tarball(MachineTest):
         self.machine.write("/root/tools/rm", stand_in, mode=0o755)
         uninstall, tools = "/usr/local/libexec/syncagent/uninstall", [f"PATH=/root/tools:{PATH}"]
         self.assertEqual(run(uninstall, "--purge", environment=tools, check=False).code, 1)
-        # Lists of others, on a file system of their own, stay.
-        run("mount", "-t", "tmpfs", "lists", LISTS)
-        self.drop("theirs", range(1))
-        self.assertIn("/etc/syncagent stays: something is mounted in it.\n", run(uninstall, "--purge").out)
-        self.assertTrue(self.machine.path(f"{LISTS}/theirs.plist").exists())
-        run("umount", LISTS)
+        # Lists of others, on a file system of their own, stay; it may be the whole folder, too.
+        for mounted, purge in ((LISTS, uninstall), ("/etc/syncagent", f"{top}/uninstall")):
+            run("mount", "-t", "tmpfs", "lists", mounted)
+            run("mkdir", "-p", LISTS)
+            self.drop("theirs", range(1))
+            self.assertIn("/etc/syncagent stays: something is mounted in it.\n", run(purge, "--purge").out)
+            self.assertTrue(self.machine.path(f"{LISTS}/theirs.plist").exists())
+            run("umount", mounted)
         run(f"{top}/uninstall", "--purge")
         self.assertEqual(self.files() - before, set())
         self.assertEqual(before - self.files(), set())
