@@ -94,6 +94,21 @@ class Removal(MachineTest):
         self.assertTrue(self.machine.path("/srv/precious/file").exists())
         run("rm", "-r", "/srv/precious", CACHE)
 
+    def test_purge_goes_on_where_the_cache_is_read_only(self):
+        run = self.machine.run
+        self.install(self.deb)
+        run("systemctl", "stop", "syncagent")
+        run("mount", "--bind", CACHE, CACHE)
+        run("mount", "-o", "remount,bind,ro", CACHE)
+        self.machine.write("/etc/syncagent/auth.toml", "", mode=0o600)
+        out = run("apt-get", "-qq", "-y", "purge", "syncagent", limit=60).out
+        self.assertIn(f"{CACHE} stays: it is a mount point", out)
+        self.assertIn("/etc/syncagent stays: ", out)
+        self.assertFalse(self.machine.path("/var/lib/syncagent").exists())
+        self.assertTrue(self.machine.path(f"{CACHE}/manifest.json").exists())
+        run("umount", CACHE)
+        run("rm", "-r", CACHE, "/etc/syncagent")
+
     def test_exports_go_on_over_an_upgrade_and_end_with_the_package(self):
         run, units = self.machine.run, ("syncagent-export.path", "syncagent-export.timer")
         self.install(self.deb)
