@@ -36,6 +36,8 @@ struct ConfigurationFileTests {
             "[lists]\nconcurrency = 8", "2: There is no setting lists.concurrency: did you mean fetch.concurrency?"),
         BadFile("[fetsh]\nconcurrency = 8", "1: There is no table [fetsh]: did you mean [fetch]?"),
         BadFile("\n\n[proxies]", "3: There is no table [proxies]: the tables are \(tables)."),
+        BadFile("[keys]", "1: There is no table [keys]: write [[keys]], in double brackets."),
+        BadFile("[[credentials]]", "1: Credentials are in auth.toml, beside this file."),
         BadFile("[fetch.limits]\nsize = 1", "1: There is no table [fetch.limits]: did you mean [lists]?"),
         BadFile("[fetch]\nmaxBytes.soft = 1", "2: fetch.maxBytes is a table: it takes a string, \(size)."),
         BadFile("fetch = 1", "1: fetch is a table, not an integer: begin it with a line [fetch]."),

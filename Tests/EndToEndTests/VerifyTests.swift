@@ -123,6 +123,17 @@ struct VerifyTests {
             }
             #expect(world.origin.requestCount == 6)
             #expect(try world.expectWholeCache() == 4)
+            // A running agent does not write a document again, and nobody is told to wait for that.
+            try await world.agent.whileRunning { _ in
+                let damage = "for file in lists/*; do chmod u+w \"$file\"; echo >>\"$file\"; done"
+                try await Tool.run("sh", "-ec", "cd '\(world.agent.cache)'; \(damage)")
+                let repair = try await world.agent.call("verify", "--repair")
+                expectContains(repair.messages, "restart the agent to write them again")
+                #expect(!repair.messages.contains("is repairing"))
+            }
+            try await world.agent.whileRunning { _ in
+                try await waitUntil { try await world.agent.call("verify").code == 0 }
+            }
         }
     }
 

@@ -97,6 +97,8 @@ struct ConfigurationReader {
     /// The message about a value of the wrong type, or about an unknown key or table.
     private static func problem(with value: TOMLReader.Value, at path: [String], for setting: SettingKey?) -> String {
         let name = path.joined(separator: ".")
+        if path[0] == "credentials" { return "Credentials are in \(Credentials.file), beside this file." }
+        if name == "keys", value == .table { return "There is no table [keys]: write [[keys]], in double brackets." }
         if let setting, path.count == 2 { return "\(name) is \(value.word): it takes \(form(of: setting))." }
         if setting != nil { return "“\(name)” is one key, because it is in quotes: write \(name) without them." }
         if path.count == 1, SettingKey.tables.contains(name) {

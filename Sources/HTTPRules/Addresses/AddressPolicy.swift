@@ -77,8 +77,11 @@ package struct AddressPolicy: Sendable {
             switch self {
             case .denied(let address): "network.denyHosts denies requests to \(address)"
             case .notPublic(let address, let special):
+                // Not every spelling of an address, such as 2130706433, is a value of network.allowHosts.
                 "\(address) is not a public address (\(special.use))"
-                    + AddressAdvice(range: special.range, host: special.isLocal ? host : nil).clause()
+                    + AddressAdvice(
+                        range: special.range, host: special.isLocal && HostPattern(host) != nil ? host : nil
+                    ).clause()
             }
         }
     }

@@ -34,8 +34,11 @@ extension FolderError: CustomStringConvertible {
         case .wrongKind(let path, let kind, let expected):
             "\(path) is \(kind), not \(expected): remove it."
         case .wrongOwner(let path, let owner, let agent, let root):
-            "\(path) belongs to user \(owner), but syncagent runs as user \(agent): run it as the owner (sudo -u "
-                + "'#\(owner)' syncagent), remove \(root) (the agent creates it again), or choose another folder."
+            "\(path) belongs to user \(owner), but syncagent runs as user \(agent): "
+                + (owner == 0
+                    ? "if only syncagent uses \(root), run “sudo chown -R \(agent) \(root)”; if not, choose another folder."
+                    : "run it as the owner (sudo -u '#\(owner)' syncagent), remove \(root) if only syncagent uses it (the "
+                        + "agent creates it again), or choose another folder.")
         case .writable(let path, let mode, let root):
             "\(path) is writable by others (mode \(Self.octal(mode))): run “chmod -R go-w \(root)”. If others may have "
                 + "written to it, remove \(root) instead; the agent creates it again."

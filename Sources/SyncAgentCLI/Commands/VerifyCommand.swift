@@ -85,9 +85,12 @@ struct VerifyCommand: AsyncParsableCommand {
     private func repair(_ result: Verification, _ folders: AgentFolders) async throws {
         let images = Set(result.damage.compactMap(\.image))
         if try await configuration.askIfRunning({ try await $0.repair(images) }) != nil {
-            Message.error(
-                "The agent is repairing \(counted(result.damage.count, "file")). Verify again with: "
-                    + configuration.command("syncagent verify"))
+            let files = result.damage.count { $0.image != nil }
+            if files > 0 {
+                Message.error(
+                    "The agent is repairing \(counted(files, "file")). Verify again with: "
+                        + configuration.command("syncagent verify"))
+            }
         } else {
             try await repairAlone(result, folders)
         }

@@ -141,12 +141,12 @@ extension EffectiveSettings {
 
     /// Problems of the client certificates on this machine; `path` is the file of credentials that names them.
     func certificateProblems(in path: String) -> [ConfigurationProblem] {
-        settings.credentials.entries.compactMap(\.certificate).compactMap { certificate in
+        settings.credentials.entries.compactMap { entry in
             do throws(CertificateFile.Flaw) {
-                try CertificateFile.check(certificate)
+                if let certificate = entry.certificate { try CertificateFile.check(certificate) }
                 return nil
             } catch {
-                return ConfigurationProblem(path, "\(error)")
+                return ConfigurationProblem(path, "The certificate for \(entry.host): \(error)")
             }
         }
     }

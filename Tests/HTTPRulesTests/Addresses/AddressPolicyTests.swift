@@ -56,6 +56,8 @@ struct AddressPolicyTests {
         let refusal = try #require(AddressPolicy().refusal(of: address))
         let text = refusal.text(for: "a")
         #expect(text.hasPrefix("127.0.0.1 is not a public address (loopback); to allow it, add 127.0.0.0/8"))
+        // What the setting does not accept is no advice.
+        #expect(text.contains("allowHosts") && !refusal.text(for: "2130706433").contains("allowHosts"))
         let loopback = AddressPolicy(allowed: [try #require(AddressRange("127.0.0.0/8"))])
         #expect(loopback.refusal(of: address) == nil)
     }

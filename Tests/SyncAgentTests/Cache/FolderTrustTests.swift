@@ -107,6 +107,13 @@ struct FolderTrustTests {
         }
     }
 
+    @Test("a folder of root's is to be given to the agent, or to be another one; nothing is to be removed")
+    func rootsOwn() {
+        let text = "\(FolderError.wrongOwner("/tmp", owner: 0, agent: 7, root: "/tmp"))"
+        expectContains(text, "run “sudo chown -R 7 /tmp”", "choose another folder")
+        #expect(!text.contains("remove") && !text.contains("sudo -u"))
+    }
+
     @Test("a lock with a second name would be written to there, too: it is refused")
     func hardLink() async throws {
         try await withCache { path, canary in
