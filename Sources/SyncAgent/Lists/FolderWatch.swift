@@ -45,7 +45,11 @@ package final class FolderWatch: Sendable {
         switch signal {
         case .ready:
             // The new watch may be on another folder than the next scan finds.
-            current.withLock { ($0.trouble, $0.folder) = (nil, nil) }
+            let wasLost = current.withLock { state in
+                defer { (state.trouble, state.folder) = (nil, nil) }
+                return state.trouble != nil
+            }
+            if wasLost { logger.notice("inotify watches the lists folder again") }
         case .changed: break
         case .overflow:
             current.withLock { $0.overflows += 1 }
