@@ -20,6 +20,8 @@ package final class CurlMulti: Transport {
     private var options: TransferOptions
     /// How often the options changed.
     private(set) var changes = 0
+    /// How often the contents of the certificate file changed.
+    private var caChanges = 0
     private let connections = Connections()
     private var multi: UnsafeMutableRawPointer
     /// Idle handles, for later transfers.
@@ -51,6 +53,7 @@ package final class CurlMulti: Transport {
 
     /// Applies options to transfers that begin from now on.
     package func configure(_ options: TransferOptions) {
+        if options.caVersion != self.options.caVersion { caChanges += 1 }
         self.options = options
         changes += 1
         Self.set(options, of: multi)
@@ -247,10 +250,10 @@ package final class CurlMulti: Transport {
         curl_set_text(handle, CURLOPT_KEYPASSWD, "")
         // Larger reads than the 16 KiB of libcurl, unless little is to arrive before a pause.
         if options.receiveBuffer == nil { curl_set_long(handle, CURLOPT_BUFFERSIZE, Self.readSize) }
-        // libcurl keeps the certificates of a path for a day (7.87): after a reload, the path has another spelling.
+        // libcurl keeps the certificates of a path for a day (7.87): other contents need another spelling.
         if let file = options.caFile {
             let prefix = file.utf8.first == UInt8(ascii: "/") ? "/" : "./"
-            curl_set_text(handle, CURLOPT_CAINFO, String(repeating: prefix, count: changes % 100) + file)
+            curl_set_text(handle, CURLOPT_CAINFO, String(repeating: prefix, count: caChanges % 100) + file)
         }
         // Use only the certificate file, which is read once, not a folder.
         if options.caFile != nil || Self.hasBundle { curl_set_text(handle, CURLOPT_CAPATH, nil) }

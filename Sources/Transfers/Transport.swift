@@ -68,6 +68,8 @@ package struct TransferOptions {
     package var userAgent = ""
     /// A PEM file of trusted certificates; `nil` for those of the system.
     package var caFile: String?
+    /// Tells contents of ``caFile`` apart.
+    package var caVersion: String?
     /// The limit on the duration of a transfer, enforced by the owner; 120 s by default.
     package var totalTimeout: Duration = .seconds(120)
     /// The number of idle connections kept; 64 by default.

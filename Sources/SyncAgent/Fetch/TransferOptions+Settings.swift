@@ -14,6 +14,7 @@ extension TransferOptions {
         let fetch = settings.fetch
         userAgent = fetch.userAgent
         caFile = fetch.caFile
+        caVersion = fetch.caDigest?.description
         totalTimeout = fetch.totalTimeout
         connections = 2 * fetch.concurrency
         // What waits in the buffers of the system was received by the machine, if not by the agent.

@@ -47,6 +47,8 @@ struct CertificateFileTests {
                 try await Fetching.run(settings, into: try CacheFixture(folder).staging) { downloads in
                     for (number, identity) in [own, other, own].enumerated() {
                         try write(identity.certificate, to: file)
+                        var settings = settings
+                        settings.fetch.caDigest = Digest.of(identity.certificate)
                         downloads.configure(settings)
                         let url = IconURL("\(origin.baseURL)/\(number)")
                         let request = FetchRequest(
