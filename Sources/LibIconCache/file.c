@@ -2,7 +2,6 @@
 #include "file.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,19 +132,21 @@ int file_open_beneath(const char *folder, const char *path, int *file) {
 #endif
 
 int file_read(int file, unsigned char **bytes, size_t *size) {
+    enum { LONGEST = 1 << 30 };
     struct stat status;
     if (fstat(file, &status) != 0) return errno;
+    if (status.st_size > LONGEST) return FILE_IS_TOO_LARGE;
     /* One byte more shows the end of the file without another allocation. */
-    size_t capacity = status.st_size > 0 && (uint64_t)status.st_size < SIZE_MAX / 4 ? (size_t)status.st_size + 1 : 4096;
+    size_t capacity = status.st_size > 0 ? (size_t)status.st_size + 1 : 4096;
     unsigned char *buffer = malloc(capacity);
     if (buffer == NULL) return ENOMEM;
     size_t count = 0;
     for (;;) {
         if (count == capacity) {
-            unsigned char *larger = capacity > SIZE_MAX / 4 ? NULL : realloc(buffer, 2 * capacity);
+            unsigned char *larger = count > LONGEST ? NULL : realloc(buffer, 2 * capacity);
             if (larger == NULL) {
                 free(buffer);
-                return ENOMEM;
+                return count > LONGEST ? FILE_IS_TOO_LARGE : ENOMEM;
             }
             buffer = larger;
             capacity *= 2;

@@ -9,6 +9,7 @@
 
 enum {
     FILE_IS_NONE = ESPIPE, /* a folder, pipe, socket or device */
+    FILE_IS_TOO_LARGE = EFBIG,
     FILE_IS_OUTSIDE = EXDEV
 };
 
@@ -24,7 +25,8 @@ int file_open_beneath(const char *folder, const char *path, int *file);
 int file_open_without_links(const char *folder, const char *path, int *file);
 
 /*
- * Reads an open file from its beginning; the file offset stays as it is. The caller frees the bytes.
+ * Reads an open file from its beginning; the file offset stays as it is. The caller frees the bytes. No manifest or
+ * document has more than 1 GiB, so a longer file is FILE_IS_TOO_LARGE.
  *
  * It does not map the file: a reader of a mapped file that is cut short is killed by SIGBUS.
  */

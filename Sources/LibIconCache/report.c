@@ -50,6 +50,7 @@ int report_no_cache(iconcache_error *error, const char *folder) {
 int report_unreadable(iconcache_error *error, const char *path, int system_error) {
     switch (system_error) {
     case FILE_IS_NONE: return report_damaged(error, path, "it is not a regular file");
+    case FILE_IS_TOO_LARGE: return report_damaged(error, path, "it is too large");
     case FILE_IS_OUTSIDE: return report_damaged(error, path, "it is a link that leads out of the cache folder");
     case ENOMEM: return report_no_memory(error);
     default: break;

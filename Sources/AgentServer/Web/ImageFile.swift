@@ -97,6 +97,7 @@ actor ImageReader {
             return ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType)
         }
         var hash = SHA256()
+        guard length <= FileBytes.longest else { throw .fileTooLarge }
         var offset = 0
         var type: ImageType?
         while offset < length {

@@ -89,7 +89,7 @@ public final class IconMemory: Sendable {
         let file = try FileBytes.open(path)
         defer { try? file.close() }
         let status = try file.stat()
-        let bytes = try FileBytes.read(file, expecting: min(Int(status.size), costLimit))
+        let bytes = try FileBytes.read(file)
         return Image(bytes: bytes, identity: FileIdentity(status))
     }
 }

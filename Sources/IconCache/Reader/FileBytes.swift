@@ -3,10 +3,17 @@ import Glibc
 package import SystemPackage
 
 package enum FileBytes {
-    package static func read(_ path: FilePath) throws(Errno) -> [UInt8] {
+    /// The longest file that is read into memory, in bytes, unless its own length is known: a longer one, such as a sparse
+    /// one of some TiB, is damaged.
+    package static let longest = 1 << 30
+
+    /// The most memory that is reserved at once, in bytes: a sparse file can be longer than what is free.
+    private static let mostReserved = 64 << 20
+
+    package static func read(_ path: FilePath, upTo limit: Int = longest) throws(Errno) -> [UInt8] {
         let file = try open(path)
         defer { try? file.close() }
-        return try read(file)
+        return try read(file, upTo: limit)
     }
 
     /// Reads a file that may be replaced at any time.
@@ -62,13 +69,15 @@ package enum FileBytes {
 
     /// Reads an open file from its beginning; the file offset stays as it is.
     ///
-    /// `capacity` is the expected size in bytes, for which memory is reserved (default: the size of the file).
-    package static func read(_ file: FileDescriptor, expecting capacity: Int = 0) throws(Errno) -> [UInt8] {
+    /// - Throws: `EFBIG` if it has more than `limit` bytes.
+    package static func read(_ file: FileDescriptor, upTo limit: Int = longest) throws(Errno) -> [UInt8] {
         var bytes: [UInt8] = []
         var status = stat()
-        // An array that grows while it is filled takes up to three times the memory.
-        let isKnown = capacity == 0 && fstat(file.rawValue, &status) == 0
-        bytes.reserveCapacity(isKnown ? Int(status.st_size) : capacity)
+        if fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+            guard status.st_size <= limit else { throw .fileTooLarge }
+            // An array that grows while it is filled takes up to three times the memory.
+            bytes.reserveCapacity(min(Int(status.st_size), mostReserved))
+        }
         var chunk = [UInt8](repeating: 0, count: 1 << 16)
         do {
             while true {
@@ -76,6 +85,7 @@ package enum FileBytes {
                     try file.read(fromAbsoluteOffset: Int64(bytes.count), into: $0)
                 }
                 if count == 0 { return bytes }
+                guard count <= limit - bytes.count else { throw Errno.fileTooLarge }
                 bytes += chunk[..<count]
             }
         } catch {

@@ -16,9 +16,11 @@ public enum IconCacheError: Error, Equatable, Sendable {
 extension IconCacheError {
     init(reading path: FilePath, _ errno: Errno) {
         self =
-            errno == FileBytes.notAFile
-            ? .damaged(path: path.string, reason: "it is not a regular file")
-            : .unreadable(path: path.string, errno: errno)
+            switch errno {
+            case FileBytes.notAFile: .damaged(path: path.string, reason: "it is not a regular file")
+            case .fileTooLarge: .damaged(path: path.string, reason: "it is too large")
+            default: .unreadable(path: path.string, errno: errno)
+            }
     }
 
     package init(_ error: FormatError, in path: String) {

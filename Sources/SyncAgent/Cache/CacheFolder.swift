@@ -80,22 +80,22 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    func read(_ name: String) throws(FileError) -> [UInt8] {
+    func read(_ name: String, upTo limit: Int = FileBytes.longest) throws(FileError) -> [UInt8] {
         let file = try open(name)
         defer { try? file.close() }
         do {
-            return try FileBytes.read(file)
+            return try FileBytes.read(file, upTo: limit)
         } catch {
             throw failure("read", name, error)
         }
     }
 
-    /// Reads a file; `nil` if it is missing.
-    func readIfPresent(_ name: String) throws(FileError) -> [UInt8]? {
+    /// Reads a file; `nil` if it is missing, or damaged because it has more bytes than `limit`.
+    func readIfPresent(_ name: String, upTo limit: Int = FileBytes.longest) throws(FileError) -> [UInt8]? {
         do {
-            return try read(name)
+            return try read(name, upTo: limit)
         } catch {
-            guard error.saysMissing else { throw error }
+            guard error.saysMissing || error.errno == .fileTooLarge else { throw error }
             return nil
         }
     }

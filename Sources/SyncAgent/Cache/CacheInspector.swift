@@ -209,7 +209,7 @@ package actor CacheInspector {
         let name = CacheLayout.document(digest)
         guard try folder.entry(name) != nil else { return false }
         guard isThorough else { return true }
-        if try Digest.of(folder.read(name)) == digest { return true }
+        if try folder.readIfPresent(name).map(Digest.of) == digest { return true }
         try folder.discard(name)
         return false
     }

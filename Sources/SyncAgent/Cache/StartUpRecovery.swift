@@ -170,7 +170,7 @@ struct StartUpRecovery {
     private mutating func readImages() throws(FileError) {
         for image in Set(state.documents.values.flatMap(\.images)) {
             if try folder.isPlausible(image, at: image.path),
-                try folder.readIfPresent(image.path).map(Digest.of) == image.sha256
+                try folder.readIfPresent(image.path, upTo: image.bytes).map(Digest.of) == image.sha256
             {
                 continue
             }

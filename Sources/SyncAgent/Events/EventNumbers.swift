@@ -26,7 +26,7 @@ struct EventNumbers: Codable, Equatable {
 
     /// Reads the reservation; `nil` if the file is missing or damaged.
     static func read(in folder: FilePath) -> EventNumbers? {
-        guard let bytes = try? FileBytes.read(folder.appending(file)), bytes.count <= longest,
+        guard let bytes = try? FileBytes.read(folder.appending(file), upTo: longest),
             let numbers = try? JSONDecoder().decode(EventNumbers.self, untrusted: Data(bytes)),
             numbers.format == currentFormat, (1...highest).contains(numbers.first),
             (numbers.first...highest).contains(numbers.limit)

@@ -136,7 +136,8 @@ package actor Evictor {
         plan.images = plan.images.filter { image in
             do throws(FileError) {
                 guard let entry = try folder.entry(image.path) else { return true }
-                guard try Digest.of(folder.read(image.path)) == image.sha256, entry.isOwn else { return true }
+                let bytes = try folder.readIfPresent(image.path, upTo: image.bytes)
+                guard bytes.map(Digest.of) == image.sha256, entry.isOwn else { return true }
                 whole.insert(entry.inode)
             } catch {
                 unreadable.insert(image)

@@ -116,7 +116,8 @@ package actor Staging {
         if let name = shared.staged, let bytes = staged.bytes(of: name) { return try keep(bytes) }
         let file = shared.staged.map(StagingPath.of)
         for path in [file, shared.image.path].compactMap(\.self) {
-            guard let bytes = try? folder.read(path), Digest.of(bytes) == shared.image.sha256 else { continue }
+            guard let bytes = try? folder.read(path, upTo: shared.image.bytes), Digest.of(bytes) == shared.image.sha256
+            else { continue }
             // A link needs no room. What was written ahead gets none: a rename onto a link of the same file does nothing.
             let name = nextName()
             let mayLink = path == file || file == nil

@@ -48,7 +48,7 @@ package struct ExportSource: Sendable {
         let path = cache.folder.appending(file.path)
         let bytes: [UInt8]
         do {
-            bytes = try FileBytes.read(path)
+            bytes = try FileBytes.read(path, upTo: file.bytes)
         } catch {
             throw .damagedSource(path: path.string, reason: "it cannot be read (\(error))")
         }

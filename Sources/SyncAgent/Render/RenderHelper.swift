@@ -71,7 +71,8 @@ package struct RenderHelper: Sendable {
         for item in order.items {
             let digest = item.image.sha256
             do {
-                guard let bytes = try folder.readIfPresent(item.image.path), Digest.of(bytes) == digest else {
+                let found = try folder.readIfPresent(item.image.path, upTo: item.image.bytes)
+                guard let bytes = found, Digest.of(bytes) == digest else {
                     work.damaged.insert(digest)
                     continue
                 }

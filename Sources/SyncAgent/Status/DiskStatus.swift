@@ -155,7 +155,8 @@ package struct DiskStatus: Sendable {
                 for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
                     report.cache.images += 1
                     guard let file = try? folder.status("\(CacheLayout.icons)/\(fan)/\(entry.name)") else { continue }
-                    report.cache.bytes += Int(file.st_size)
+                    // The lengths of sparse files can have a sum beyond the largest number.
+                    report.cache.bytes &+= Int(file.st_size)
                     if let published, Duration(file.st_mtim) > published { unpublished += 1 }
                 }
             }

@@ -648,6 +648,14 @@ class ErrorTests(CacheTest):
                     self.assertRaisesRegex(DamagedError, "it is not a regular file", self.cache.apps, LIST)
                 remove(self.at(name))
 
+    def test_files_of_absurd_length_are_damage_and_are_not_read(self):
+        self.publish_one()
+        for name in (f"lists/{self.list_digest()}.json", "manifest.json"):
+            os.chmod(self.at(name), 0o644)
+            os.truncate(self.at(name), 1 << 40)
+            with self.subTest(name=name):
+                self.assertRaisesRegex(DamagedError, "it is too large", self.cache.apps, LIST)
+
     def test_errors_are_values(self):
         for error in (NoCacheError("a"), UnreadableError("a", 2), DamagedError("a", "b"), UnknownFormatError("a", 2)):
             with self.subTest(error=error):

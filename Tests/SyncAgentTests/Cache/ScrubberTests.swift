@@ -2,6 +2,7 @@
 import CacheFormat
 import Glibc
 import HTTPRules
+import IconCache
 import SyncPlan
 import Synchronization
 import SystemPackage
@@ -52,6 +53,17 @@ struct ScrubberTests {
             for word in ["two", "three"] { try spoil(Self.image(word), in: cache) }
             #expect(await scrubber.found(among: [.of("one"), .of("two"), .of("nothing of the cache")]) == [.of("two")])
             #expect(await scrubber.found(among: [.of("one"), .of("four")]).isEmpty)
+        }
+    }
+
+    @Test("an image of an absurd length is damaged, and is not read")
+    func sparse() async throws {
+        try await withCache { cache, scrubber in
+            let path = cache.path.appending(Self.image("two")).string
+            try #require(chmod(path, 0o644) == 0 && truncate(path, 1 << 40) == 0)
+            #expect(await scrubber.found(among: [.of("one"), .of("two")]) == [.of("two")])
+            let found = try await Verification.run(IconCache(at: cache.path)) { _ in }
+            #expect(found.damage.map(\.reason) == ["it has 1,099,511,627,776 bytes instead of 3"])
         }
     }
 

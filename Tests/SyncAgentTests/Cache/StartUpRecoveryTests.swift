@@ -140,6 +140,22 @@ struct StartUpRecoveryTests {
         }
     }
 
+    @Test("a file of an absurd length is damaged, and is not read", arguments: ["manifest", "document", "image"])
+    func sparse(file: String) async throws {
+        try await afterDamage { cache in
+            let document = try #require(try IconCache(at: cache.path).manifest().lists["apps.plist"]).document
+            let name = ["manifest": "manifest.json", "document": document][file] ?? Self.three
+            let path = cache.path.appending(name).string
+            try #require(chmod(path, 0o644) == 0 && truncate(path, 1 << 40) == 0)
+            if file == "image" { try #require(chmod(path, 0o444) == 0) }
+        } _: { cache, missing in
+            // The manifest is the file of generation 2.
+            #expect(cache.restored.manifests.map(\.generation) == (file == "manifest" ? [1] : [1, 2]))
+            #expect(cache.restored.isDamaged == (file == "document"))
+            #expect(missing == (file == "image" ? [.of("three")] : []))
+        }
+    }
+
     @Test("a document that a manifest names for another list than its own counts as damaged")
     func documentOfAnotherList() async throws {
         try await afterDamage { cache in
