@@ -61,7 +61,7 @@ extension AppListDocument {
     }
 
     /// Reads a list document in the layout of ``text``, also with more keys at the end of entries; `nil` if the layout differs.
-    init?(written json: [UInt8]) {
+    package init?(written json: [UInt8]) {
         var apps: [App] = []
         // The line of a ready icon has about 300 bytes, and more with a name.
         apps.reserveCapacity(json.count / 256)

@@ -150,6 +150,12 @@ def entry(stage):
         wanted = first[0] if wanted == "first" else wanted
         expect(stage.ask("entry", url=MAIL), {"app": wanted and absolute(wanted, stage.folder)})
     expect(stage.ask("entry", url=MAPS), {"app": None})
+    # A later version's key, and another layout.
+    apps = [{**pending(MAPS), "banner": {"icon": MAIL}}, own]
+    text = document_text(LIST, apps)
+    for text in (text, text.replace("\n", ""), json.dumps(json.loads(text), indent=1), text.replace("/", "\\/")):
+        stage.cache.publish_document(text)
+        expect(stage.ask("entry", url=MAIL), {"app": absolute(own, stage.folder)})
 
 
 @row("images are read by way of their entries", "open")

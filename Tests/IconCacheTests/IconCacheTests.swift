@@ -73,6 +73,33 @@ struct IconCacheTests {
         }
     }
 
+    @Test("the entry of an icon is found in a document of a later version, and in any layout")
+    func otherLayouts() async throws {
+        try await withCache { published in
+            let apps = [1, 2].map {
+                AppListDocument.App(
+                    name: "\($0)", icon: IconURL("http://a/\($0)"), download: nil, state: .failed(error: "tls"))
+            }
+            let text = Sample.document("a.plist", apps: apps).json
+            let later = "\"tls\", \"banner\": { \"icon\": \"http://a/2\" }"
+            let banner = text.replacing("\"tls\"", with: later, maxReplacements: 1)
+            try #require(banner != text)
+            let texts = [
+                banner, text.replacing("/", with: "\\/").replacing("{ ", with: "{"), text.replacing(": ", with: ":"),
+                text.replacing("\n", with: ""), text.replacing("\"icon\": ", with: "\"icon\":\n"),
+                banner.replacing("\n", with: ""),
+            ]
+            for (number, text) in texts.enumerated() {
+                try published.publish(number + 1, text: text, of: "a.plist")
+                for app in apps {
+                    let found = try published.cache.entry(forIcon: app.icon)
+                    #expect(found == app, "\(text)")
+                }
+                #expect(try published.cache.entry(forIcon: "http://a/3") == nil)
+            }
+        }
+    }
+
     @Test("the newest manifest and the documents it names are read")
     func documents() async throws {
         try await withCache { published in

@@ -51,24 +51,33 @@ extension Snapshot {
 extension AppListDocument {
     /// The first entry of an icon in the text of a list document, or the first one with an image.
     package static func entry(forIcon url: IconURL, in json: [UInt8]) throws(FormatError) -> App? {
-        // JSON escapes quotes in strings, so these bytes are always a key and its value.
+        if let found = entry(forIcon: url, inWritten: json) { return found }
+        var best: App?
+        let apps = try AppListDocument(json: json).apps
+        for app in apps where app.icon == url && app.rank > best?.rank ?? 0 { best = app }
+        return best
+    }
+
+    /// Searches a document in the layout of ``text``; `nil` if the layout proves to be another one.
+    private static func entry(forIcon url: IconURL, inWritten json: [UInt8]) -> App?? {
+        let head = Array(json.prefix { $0 != UInt8(ascii: "\n") })
+        func app(on line: [UInt8]) -> App? { AppListDocument(written: head + line + "\n] }\n".utf8)?.apps.first }
+        guard head.count < json.count, app(on: json.line(at: head.count + 1)) != nil else { return nil }
+        // JSON escapes quotes in strings, so these bytes are always a key and its value, though maybe not the entry's own.
         let member = Array("\"icon\": \(JSON.quoted(url.text))".utf8)
         let ready = Array("\"status\": \"ready\"".utf8)
         var best: App?
         var start = 0
         while let position = json.position(of: member, from: start) {
-            let line = json.document(ofLineAt: position)
+            start = position + member.count
+            let line = json.line(at: position)
             // Lines without an image are skipped: thousands of apps may share the URL of a missing icon.
-            guard best == nil || line.position(of: ready) != nil else {
-                start = position + member.count
-                continue
-            }
-            let entry = try AppListDocument(json: line).apps.first
-            guard let entry else { return best }
+            guard best == nil || line.position(of: ready) != nil else { continue }
+            guard let entry = app(on: line) else { return nil }
+            guard entry.icon == url else { continue }
             if entry.rank > best?.rank ?? 0 { best = entry }
             // While the icon has no image of its own, another app may have a previous one for the same URL.
             if entry.ownImage != nil { break }
-            start = position + member.count
         }
         return best
     }
@@ -101,13 +110,11 @@ extension [UInt8] {
         }
     }
 
-    /// The list document, reduced to the app on the line at this position.
-    fileprivate func document(ofLineAt position: Int) -> [UInt8] {
+    /// The line at this position, with the newline before it and without a comma at its end.
+    fileprivate func line(at position: Int) -> [UInt8] {
         let newline = UInt8(ascii: "\n")
-        let head = prefix { $0 != newline }
-        let start = self[..<position].lastIndex(of: newline).map { $0 + 1 } ?? 0
-        var line = self[start...].prefix { $0 != newline }
-        if line.last == UInt8(ascii: ",") { line.removeLast() }
-        return Array(head + line) + "] }".utf8
+        let start = self[..<position].lastIndex(of: newline) ?? 0
+        let line = self[start..<(self[position...].firstIndex(of: newline) ?? count)]
+        return Array(line.last == UInt8(ascii: ",") ? line.dropLast() : line)
     }
 }

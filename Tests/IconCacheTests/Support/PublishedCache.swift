@@ -48,6 +48,15 @@ struct PublishedCache {
         return try publish(Sample.manifest(generation, documents))
     }
 
+    /// Publishes a generation with one document, which has this text.
+    func publish(_ generation: Int, text: String, of list: ListName) throws {
+        let digest = Digest.of(Array(text.utf8))
+        try put(text, at: CacheLayout.document(digest))
+        var manifest = Sample.manifest(generation, [Sample.document(list, [:])])
+        manifest.lists[list]?.sha256 = digest
+        try publish(manifest)
+    }
+
     /// Publishes a manifest, whatever it says.
     @discardableResult
     func publish(_ manifest: Manifest) throws -> Manifest {
