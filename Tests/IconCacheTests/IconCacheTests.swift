@@ -100,6 +100,18 @@ struct IconCacheTests {
         }
     }
 
+    @Test("names of apps are compared byte for byte")
+    func names() async throws {
+        try await withCache { published in
+            let names = ["Caf\u{E9}", "Cafe\u{301}"]
+            let apps = names.enumerated().map {
+                AppListDocument.App(name: $1, icon: IconURL("http://a/\($0)"), download: nil, state: .pending)
+            }
+            try published.publish(1, documents: [Sample.document("a.plist", apps: apps)])
+            for (name, app) in zip(names, apps) { #expect(try published.cache.entry(forApp: name)?.icon == app.icon) }
+        }
+    }
+
     @Test("the newest manifest and the documents it names are read")
     func documents() async throws {
         try await withCache { published in

@@ -29,7 +29,7 @@ extension IconCache {
             var best: AppListDocument.App?
             for list in list.map({ [$0] }) ?? snapshot.manifest.lists.keys.sorted() {
                 let apps = try snapshot.document(of: list)?.apps ?? []
-                for app in apps where app.name == name && app.rank > best?.rank ?? 0 { best = app }
+                for app in apps where app.isNamed(name) && app.rank > best?.rank ?? 0 { best = app }
             }
             return best
         }
@@ -84,6 +84,9 @@ extension AppListDocument {
 }
 
 extension AppListDocument.App {
+    /// Whether the name is this one, byte for byte.
+    package func isNamed(_ name: String) -> Bool { self.name.map { haveSameBytes($0, name) } ?? false }
+
     /// The precedence among entries of one URL; the highest counts.
     var rank: Int {
         guard case .ready = state else { return 1 }

@@ -18,7 +18,7 @@ extension IconCache {
         guard let snapshot = try? snapshot() else { return [] }
         defer { snapshot.end() }
         var seen: Set<IconURL> = []
-        return try snapshot.documents().flatMap { $0.apps.filter { $0.name == name }.map(\.icon) }
+        return try snapshot.documents().flatMap { $0.apps.filter { $0.isNamed(name) }.map(\.icon) }
             .filter { seen.insert($0).inserted }
     }
 
