@@ -285,6 +285,9 @@ def kiosk(page, agent):
     with website({"/": kiosk_page(agent)}, agent.kiosk):
         page.open(f"http://localhost:{agent.kiosk}/")
         page.wait("the pictures of the list", lambda: shown(page) == 4)
+        # Another image must have another address, or an open page would show the one that it has.
+        fixed = page.js("return [...document.images].filter(i => /\\/icons\\/..\\/[0-9a-f]{64}\\./.test(i.src)).length")
+        expect("images are named by their digests", fixed == 3)
         expect("nothing on the console", page.messages() == [])
 
 
