@@ -86,6 +86,23 @@ struct ImageSiteTests {
         }
     }
 
+    @Test("an image whose bytes are others than those of its digest is not served by that")
+    func damaged() async throws {
+        try await WebWorld.with { world in
+            let path = try world.publish(Self.png, suffix: "png", as: Self.url)
+            let file = world.cache.pushing(FilePath(path)).string
+            try await world.servingImages { port in
+                #expect(try await WebWorld.ask(port, "/\(path)").status == 200)
+                try #require(chmod(file, 0o644) == 0)
+                for (length, status) in [(3, 404), (Self.png.count, 404), (1 << 40, 500)] as [(Int, UInt)] {
+                    try #require(truncate(file, length) == 0)
+                    let answer = try await WebWorld.ask(port, "/\(path)")
+                    #expect(answer.status == status && answer.fields["cache-control"] == "no-store", "\(length)")
+                }
+            }
+        }
+    }
+
     @Test("the media type of an image follows from its own bytes")
     func types() async throws {
         try await WebWorld.with { world in
