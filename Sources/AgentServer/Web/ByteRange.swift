@@ -51,4 +51,9 @@ enum Revalidation {
             return text == "*" || haveSameBytes(text.starts(withBytes: "W/") ? text.dropping(bytes: 2) : text, tag)
         }
     }
+
+    /// Compares `If-Match` with a file's entity tag (RFC 9110, section 13.1.1); `true` without that field.
+    static func isMatch(_ field: String?, tag: String) -> Bool {
+        field?.split(atByte: ",").contains { $0.trimmed == "*" || haveSameBytes($0.trimmed, tag) } ?? true
+    }
 }

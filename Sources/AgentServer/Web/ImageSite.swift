@@ -116,6 +116,9 @@ struct ImageSite: Sendable {
             // A refresh may replace the image of a URL: the client revalidates, and gets a 304.
             .cacheControl: isFixed ? "\(audience.cacheability), max-age=31536000, immutable" : "no-cache",
         ]
+        guard Revalidation.isMatch(request.headers[.ifMatch], tag: tag) else {
+            return .refusal(.preconditionFailed, "changed", "The image is another one now.", [.eTag: tag])
+        }
         if Revalidation.isCurrent(request.headers[.ifNoneMatch], tag: tag) {
             return Response(status: .notModified, headers: headers)
         }

@@ -86,6 +86,23 @@ struct ImageSiteTests {
         }
     }
 
+    @Test("a part of another image than that of If-Match is not sent")
+    func conditions() async throws {
+        try await WebWorld.with { world in
+            try world.publish(Self.png, suffix: "png", as: Self.url)
+            try await world.servingImages { port in
+                let tag = "\"\(Digest.of(Self.png).hex)\""
+                for (condition, status) in [
+                    (tag, 206), ("\"x\", \(tag)", 206), ("*", 206), ("\"other\"", 412), ("W/\(tag)", 412),
+                ] as [(String, UInt)] {
+                    let answer = try await WebWorld.ask(
+                        port, Self.query, [("range", "bytes=3-"), ("if-match", condition)])
+                    #expect(answer.status == status && answer.fields["etag"] == tag, "\(condition)")
+                }
+            }
+        }
+    }
+
     @Test("an image whose bytes are others than those of its digest is not served by that")
     func damaged() async throws {
         try await WebWorld.with { world in
