@@ -28,6 +28,8 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
     private var seat: Seats.Seat?
     private var phase = Phase.open
     private var isReceiving = false
+    /// Whether the client wants the connection to end after the response in progress.
+    private var isLast = false
     /// The number of requests whose responses have not ended.
     private var unanswered = 0
     private var requestLimit: Scheduled<Void>?
@@ -35,6 +37,13 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     init(_ seats: Seats, _ patience: HTTPServer.Patience, _ identify: @escaping HTTPServer.Identify) {
         (self.seats, self.patience, self.identify) = (seats, patience, identify)
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        // The requests that this handler receives have no version.
+        let pipeline = context.pipeline.syncOperations
+        guard let decoder = try? pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self) else { return }
+        try? pipeline.addHandler(KeepAliveHandler(), position: .after(decoder))
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -58,7 +67,8 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
         switch (unwrapInboundIn(data), phase) {
         case (_, .over): return
         case (.head, .open) where seat == .refusal: return refuse(.busy, context)
-        case (.head, .open):
+        case (.head(let head), .open):
+            isLast = head.headerFields[.connection] == "close"
             isReceiving = true
             unanswered += 1
         case (.head, .last):
@@ -98,7 +108,8 @@ final class ClientHandler: ChannelDuplexHandler, RemovableChannelHandler {
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
-        case .head(var head) where head.status.kind != .informational && unanswered == 1 && seats.isCrowded:
+        case .head(var head)
+        where head.status.kind != .informational && unanswered == 1 && (isLast || seats.isCrowded):
             phase = .last
             head.headerFields[.connection] = "close"
             context.write(wrapOutboundOut(.head(head)), promise: promise)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import Glibc
 import Hummingbird
 import HummingbirdCore
 import LocalHTTP
@@ -12,7 +13,7 @@ import SystemPackage
 /// An HTTP server at one address: a Unix socket or a TCP port.
 ///
 /// An idle server has no timers; a connection has one while it is open. Hummingbird's `Application` would wake up every
-/// second to update the date, which no client here needs.
+/// second to update the date.
 struct HTTPServer: Sendable {
     /// Responds to a request, to HEAD as to GET; an error is a failure of the server itself.
     typealias Responder = @Sendable (Request, any Channel) async throws -> Response
@@ -69,6 +70,17 @@ struct HTTPServer: Sendable {
 
     static let longestHead = (bytes: 80 << 10, fields: 100)
 
+    /// The present time in the form of HTTP (RFC 9110, section 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+    private static var date: String {
+        var (now, parts) = (time(nil), tm())
+        gmtime_r(&now, &parts)
+        return String(unsafeUninitializedCapacity: 64) { text in
+            text.withMemoryRebound(to: CChar.self) {
+                $0.baseAddress.map { strftime($0, text.count, "%a, %d %b %Y %H:%M:%S GMT", &parts) } ?? 0
+            }
+        }
+    }
+
     /// The listen backlog while all connections are in use; the system refuses further ones.
     private static let queue = 1024
 
@@ -121,6 +133,8 @@ struct HTTPServer: Sendable {
             } else if response.body.contentLength == nil {
                 response = (try? streams.count(response, as: 1)) ?? .refusal(.busy)
             }
+            // Caches compute the age of a response from it.
+            response.headers[.date] = Self.date
             try await writer.write(response: response.head, body: response.body)
         } onServerRunning: { channel in
             await isListening(channel.localAddress?.port ?? 0)

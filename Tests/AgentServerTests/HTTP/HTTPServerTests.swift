@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import CacheFormat
 import Hummingbird
 import LocalHTTP
 import NIOCore
@@ -144,6 +145,17 @@ struct HTTPServerTests {
             let answer = try await RawClient(requests + "nonsense\r\n\r\n", to: port).answer()
             #expect(answer.matches(of: /\/([0-9]+)\//).map { Int($0.1) } == Array(1...100))
             #expect(answer.matches(of: /HTTP.1.1 400/).count == 1)
+        }
+    }
+
+    @Test(
+        "the connection ends after a request of HTTP/1.0, and after one that says so; the answer says it, and has a date",
+        arguments: ["GET /x HTTP/1.0\r\n\r\n", "GET /x HTTP/1.1\r\nhost: x\r\nConnection: Close\r\n\r\n"])
+    func ends(request: String) async throws {
+        try await Self.with { port in
+            let answer = try await RawClient(request, to: port).answer().asciiLowercased
+            #expect(answer.contains("connection: close\r\n") && answer.hasSuffix("\r\n\r\n/x"), "\(answer)")
+            #expect(answer.contains(/\r\ndate: [a-z]{3}, [0-9]{2} [a-z]{3} [0-9]{4} [0-9:]{8} gmt\r\n/), "\(answer)")
         }
     }
 
