@@ -123,7 +123,8 @@ package actor CacheInspector {
         var found = CacheInspection()
         found.adopted = adopted
         found.lacksManifest = try !isInForce(adopted?.manifests.last?.generation ?? expected.generation)
-        found.latestGeneration = max(latestGeneration, try folder.generationNumbers.max() ?? 0)
+        let numbers = try folder.generationNumbers.filter(CacheLayout.usedGenerationNumbers.contains)
+        found.latestGeneration = max(latestGeneration, numbers.max() ?? 0)
         for (list, digest) in expected.documents where try !isWhole(digest, isThorough: isThorough) {
             found.lostDocuments.insert(list)
         }

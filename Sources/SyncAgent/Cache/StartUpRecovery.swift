@@ -54,7 +54,8 @@ struct StartUpRecovery {
         let numbers = try folder.generationNumbers.sorted()
         let published = try readManifest(CacheLayout.manifest)
         isDoubtful = published == nil
-        state.nextGeneration = max(numbers.last ?? 0, published?.generation ?? 0) + 1
+        let used = CacheLayout.usedGenerationNumbers
+        state.nextGeneration = max(numbers.last(where: used.contains) ?? 0, published?.generation ?? 0) + 1
         for number in numbers {
             let name = CacheLayout.generation(number)
             // Generations after the published one never came into force.
@@ -104,8 +105,12 @@ struct StartUpRecovery {
     /// - Returns: `nil` if the file is missing or damaged.
     private func readManifest(_ name: String) throws -> Manifest? {
         guard let bytes = try folder.readIfPresent(name) else { return nil }
-        do {
-            return try Manifest(json: bytes)
+        do throws(FormatError) {
+            let manifest = try Manifest(json: bytes)
+            guard CacheLayout.usedGenerationNumbers.contains(manifest.generation) else {
+                throw .damaged("its number is one of the last")
+            }
+            return manifest
         } catch .damaged(let reason) {
             logger.warning("generation damaged", metadata: ["file": "\(name)", "reason": "\(reason)"])
             return nil

@@ -156,6 +156,23 @@ struct StartUpRecoveryTests {
         }
     }
 
+    @Test(
+        "a manifest with one of the last numbers is damaged: readers would refuse the next one",
+        arguments: [0, 999_999])
+    func lastNumbers(below: Int) async throws {
+        try await afterDamage { cache in
+            var manifest = try IconCache(at: cache.path).manifest()
+            manifest.generation = 1 << 53 - below
+            let name = CacheLayout.generation(manifest.generation)
+            cache.folder.remove(CacheLayout.manifest)
+            try cache.folder.write(manifest.text, to: name, mode: .ownerReadWrite)
+            try cache.folder.link(name, to: CacheLayout.manifest)
+        } _: { cache, missing in
+            #expect(cache.restored.manifests.map(\.generation) == [1, 2])
+            #expect(cache.restored.nextGeneration == 3 && missing.isEmpty)
+        }
+    }
+
     @Test("a document that a manifest names for another list than its own counts as damaged")
     func documentOfAnotherList() async throws {
         try await afterDamage { cache in
