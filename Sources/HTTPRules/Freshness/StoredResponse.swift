@@ -78,8 +78,12 @@ package struct StoredResponse: Equatable, Sendable {
     ///
     /// They may lead to another URL each time, for which no request is conditional, so that images are downloaded again
     /// and again. The time is at most the longest one of a redirect that says nothing, and no shorter than the last.
-    package func bringingNothing(after last: StoredResponse, under policy: RefreshPolicy) -> StoredResponse {
-        guard url != last.url, let own = redirectLifetime, last.redirectLifetime != nil else { return self }
+    package func bringingNothing(
+        after last: @autoclosure () -> StoredResponse?, under policy: RefreshPolicy
+    ) -> StoredResponse {
+        guard let own = redirectLifetime, let last = last(), url != last.url, last.redirectLifetime != nil else {
+            return self
+        }
         let before = last.redirectCause?.ends(withBytes: Self.again) == true ? last.redirectLifetime ?? .zero : .zero
         let lifetime = min(max(before, (responseTime - last.responseTime) * 2), policy.longestGuess)
         guard lifetime > own else { return self }

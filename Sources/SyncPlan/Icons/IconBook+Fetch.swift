@@ -229,8 +229,8 @@ extension IconBook {
             return .confirmed(evaluate(response, of: url, in: &turn))
         case .image(let staged, let response):
             if staged.image.sha256 == catalog.images.digest(icon.image) {
-                let last = catalog.icons.response(of: url)?.unpacked
-                let new = last.map { response.bringingNothing(after: $0, under: refreshPolicy) } ?? response
+                let new = response.bringingNothing(
+                    after: catalog.icons.response(of: url)?.unpacked, under: refreshPolicy)
                 return .confirmed(answer ?? evaluate(new, of: url, in: &turn))
             }
             guard icon.isReferenced else { return .discarded }
