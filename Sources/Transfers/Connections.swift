@@ -13,8 +13,6 @@ final class Connections {
     private static let overhead = 512 << 10
     /// The limit on bytes outside bodies, per byte of a body: chunks of one byte have 5.
     private static let overheadPerByte = 8
-    /// The number of places beyond which those without transfers are forgotten.
-    private static let useLimit = 256
     /// The receive window of libcurl (HTTP/2).
     private static let window = 32 << 20
 
@@ -90,8 +88,7 @@ final class Connections {
     private var hasChanged = false
     /// The idle connections; `nil` if they must be computed again.
     private var known: [Connection]?
-    /// The numbers of transfers by the places that they are connected to, and when the last one ended.
-    private var uses: [String: (count: Int, end: ContinuousClock.Instant)] = [:]
+    private(set) var uses = PlaceUses()
 
     /// Registers a socket for a route whose policy permits the address; HTTP/2 is offered unless it is for HTTP/1.
     func opened(_ socket: Int32, to address: UnsafePointer<sockaddr>, for route: Route, isHTTP1: Bool) {
@@ -135,8 +132,7 @@ final class Connections {
     // MARK: Transfers
 
     func began(on connection: Connection) {
-        if uses.count > Self.useLimit { uses = uses.filter { $0.value.count > 0 } }
-        uses[connection.opener.place, default: (0, now)].count += 1
+        uses.begin(at: connection.opener.place, now)
         connection.users = (connection.users ?? 0) + 1
         connection.allowance += Self.overhead
         connection.isFresh = connection.users == 1
@@ -162,7 +158,7 @@ final class Connections {
             connection.paused.count -= 1
             connection.paused.shared = min(connection.paused.shared, connection.paused.count)
         }
-        if let count = uses[connection.opener.place]?.count { uses[connection.opener.place] = (count - 1, .now) }
+        uses.end(at: connection.opener.place, .now)
         if !isWhole { connection.allowance += Self.window }
         hasChanged = true
         known = nil
@@ -172,11 +168,6 @@ final class Connections {
     func areInUse(_ count: Int, to place: String) -> Bool {
         let there = connections.values.filter { $0.opener.place == place }
         return there.count >= count && !there.contains { $0.isIdle && !$0.isBroken }
-    }
-
-    /// When transfers last used connections to a place: now, if some do; `nil` if unknown.
-    func lastUse(of place: String, at now: ContinuousClock.Instant) -> ContinuousClock.Instant? {
-        uses[place].map { $0.count > 0 ? now : $0.end }
     }
 
     /// Whether a connection was acquired, released or closed since the last call.

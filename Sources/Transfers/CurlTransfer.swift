@@ -66,7 +66,7 @@ final class CurlTransfer: Transfer {
     func cancel() { running?.finish(self, isWhole: false) }
 
     func waitTime(at now: ContinuousClock.Instant) -> Duration {
-        guard !hasBegun, let lastUse = connections.lastUse(of: route.place, at: now) else { return waited }
+        guard !hasBegun, let lastUse = connections.uses.last(at: route.place, now) else { return waited }
         return max(waited, created.duration(to: lastUse))
     }
 

@@ -3,6 +3,9 @@ import HTTPRules
 import Transfers
 
 extension Downloads {
+    /// The shortest time between two checks: during a wait, the end of a timeout recedes before them.
+    private static let checkInterval: Duration = .milliseconds(100)
+
     /// Schedules the next check of timeouts, at `time` at the latest.
     func check(by time: ContinuousClock.Instant) {
         nextCheck = nextCheck.map { min($0, time) } ?? time
@@ -14,12 +17,13 @@ extension Downloads {
     /// Gives transfers the time that the system slept: nothing could arrive meanwhile.
     func recordSleep(_ time: Duration) {
         woke = .now
-        for download in active.values { download.deadline.extend(by: time) }
-        for document in documents.values { document.deadline.extend(by: time) }
+        for download in active.values { download.deadline.extend(by: time, at: woke, of: download.transfer) }
+        for document in documents.values { document.deadline.extend(by: time, at: woke, of: document.transfer) }
     }
 
     func checkTimes(_ now: ContinuousClock.Instant) {
         nextCheck = nil
+        defer { nextCheck = nextCheck.map { max($0, now + Self.checkInterval) } }
         for download in active.values where download.givenUp == nil {
             if let due = checkTimes(of: download, now) { check(by: due) }
         }

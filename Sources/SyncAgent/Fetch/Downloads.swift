@@ -186,6 +186,8 @@ package actor Downloads {
 
     /// Advances all transfers, acts on the results, and waits until there is more to do.
     private func turn() {
+        // Before waits end, which lasted as long, and again before times are checked.
+        noticeSleep()
         nextTurn.resumeWaiting(at: .now)
         transport.perform()
         noticeSleep()
