@@ -64,6 +64,13 @@ package struct Credentials: Equatable, Sendable {
         return chosen
     }
 
+    /// Whether one of these lists, which name the icon, has a credential for it.
+    package func hasAny(for url: IconURL, in lists: [ListName]) -> Bool {
+        let own = entries.filter { !$0.lists.isDisjoint(with: lists) }
+        guard !own.isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
+        return own.contains { $0.matches(target) }
+    }
+
     /// Whether a failure of the URL may end with other settings or credentials.
     ///
     /// Many servers answer 403 for a missing file, so a 403 counts only for a URL with a credential.

@@ -6,7 +6,8 @@ import Fleet
 import HTTPRules
 import Reports
 
-// Groups of URLs with the same cache key: the newest URL is requested, and the others share its image.
+// Groups of URLs with the same cache key: the newest URL is requested, or the newest of those that lists with a credential
+// name, and the others share its image.
 extension IconBook {
     /// Makes the groups anew: retired icons in the order of their responses, then those that lists name, in the order in
     /// which the files changed.
@@ -19,48 +20,79 @@ extension IconBook {
         let lists = catalog.lists.sorted {
             ($0.value.source?.modified ?? .distantPast, $0.key) < ($1.value.source?.modified ?? .distantPast, $1.key)
         }
-        keyGroups.add(keyed(retired.map(\.1) + lists.flatMap { catalog.urls(in: $0.key) }))
+        for (url, key) in keyed(retired.map(\.1) + lists.flatMap { catalog.urls(in: $0.key) }) {
+            keyGroups.add(url, key: key, rank(of: url))
+        }
     }
 
     private func keyed(_ urls: [IconURL]) -> [(url: IconURL, key: IconURL)] {
         urls.compactMap { url in settings.keys.key(of: url).map { (url, $0) } }
     }
 
+    /// Without the credentialed rank, a list without the credential could keep an icon from the lists that have it.
+    private func rank(of url: IconURL) -> KeyGroups.Rank {
+        guard let icon = catalog.icons[url], icon.isReferenced else { return .retired }
+        return settings.credentials.hasAny(for: url, in: icon.lists) ? .credentialed : .named
+    }
+
     /// Changes the groups as a list changed; URLs that it names now get the newest image of their group.
     mutating func changeKeys(_ diff: IconDiff, of list: ListName, in turn: inout Turn) {
         guard !settings.keys.isEmpty else { return }
-        keyGroups.retire(diff.removed) { [icons = catalog.icons] in icons[$0]?.isReferenced == true }
-        guard !diff.added.isEmpty else { return }
-        let named = keyed(catalog.urls(in: list).filter(diff.added.contains))
-        let keys = Set(named.lazy.map(\.key))
+        let named = diff.added.isEmpty ? [] : keyed(catalog.urls(in: list).filter(diff.added.contains))
+        let keys = keyGroups.keys(of: diff.removed).union(named.lazy.map(\.key))
+        // The icon of each group that was requested until now.
+        var requested: [IconURL: IconURL] = [:]
+        for key in keys { requested[key] = keyGroups.last(of: key) }
+        rankKeys(of: diff.removed)
         // The newest icon of each group that has an image.
         var newest: [IconURL: IconURL] = [:]
-        for key in keys { newest[key] = newestImage(of: keyGroups[key]) }
-        keyGroups.add(named)
+        for key in Set(named.lazy.map(\.key)) {
+            newest[key] = keyGroups.last(of: key) { catalog.icons[$0]?.hasImage == true }
+        }
+        for (url, key) in named { keyGroups.add(url, key: key, rank(of: url)) }
         for (url, key) in named {
             if let source = newest[key], source != url, !isOlder(source, than: url) {
                 inherit(from: source, to: url, in: &turn)
             }
             if catalog.icons[url]?.hasImage == true { newest[key] = url }
         }
-        // Only the newest URL is requested.
-        for url in keys.sorted().flatMap({ keyGroups[$0].dropLast() }) {
-            if let id = catalog.icons.id(of: url), catalog.icons[id].icon.isQueued { dequeue(id, in: &turn) }
+        for key in keys.sorted() {
+            guard let last = keyGroups.last(of: key) else { continue }
+            if let before = requested[key], before != last { dequeue(before, in: &turn) }
+            // It may have failed before the others were named.
+            guard keyGroups.requested(for: last)?.rank == .credentialed, let icon = catalog.icons[last], !icon.hasImage,
+                let failure = icon.failure
+            else { continue }
+            share(.failed(failure), of: last, in: &turn)
         }
+    }
+
+    /// Removes an icon from the queue that is not requested any more, although lists name it.
+    private mutating func dequeue(_ url: IconURL, in turn: inout Turn) {
+        guard let id = catalog.icons.id(of: url), catalog.icons[id].icon.isQueued, catalog.icons[id].icon.isReferenced
+        else { return }
+        dequeue(id, in: &turn)
+    }
+
+    private mutating func rankKeys(of urls: Set<IconURL>) {
+        keyGroups.rank(Dictionary(uniqueKeysWithValues: urls.map { ($0, rank(of: $0)) }))
+    }
+
+    /// Ranks all icons again, because the credentials changed.
+    mutating func rankAllKeys(in turn: inout Turn) {
+        let last = Set(keyGroups.shared.compactMap(\.last))
+        rankKeys(of: keyGroups.urls)
+        requestNewest(of: Set(keyGroups.shared.compactMap(\.last)).subtracting(last), in: &turn)
     }
 
     /// Gives icons without an image that of their group, as if an earlier run ended before it passed that on.
     mutating func inheritMissing(in turn: inout Turn) {
         for group in keyGroups.shared {
-            guard let source = newestImage(of: group) else { continue }
+            guard let source = group.last(where: { catalog.icons[$0]?.hasImage == true }) else { continue }
             for url in group where catalog.icons[url]?.isReferenced == true && catalog.icons[url]?.hasImage == false {
                 inherit(from: source, to: url, in: &turn)
             }
         }
-    }
-
-    private func newestImage(of group: [IconURL]) -> IconURL? {
-        group.last { catalog.icons[$0]?.hasImage == true }
     }
 
     /// Whether an icon's response is known to be older than that of another one, as if an earlier run ended before it
@@ -71,13 +103,12 @@ extension IconBook {
         return last.responseTime < own.responseTime
     }
 
-    /// Whether an icon itself is requested: it is the newest referenced URL of its group.
+    /// Whether an icon itself is requested: it is the last one of its group.
     func isRequested(_ url: IconURL) -> Bool {
-        keyGroups.isEmpty
-            || keyGroups.group(of: url).last { catalog.icons[$0]?.isReferenced == true }.map { $0 == url } ?? true
+        keyGroups.requested(for: url).map { $0.url == url || $0.rank == .retired } ?? true
     }
 
-    /// Decides the icons of groups whose newest URL may have changed; an icon that waited for another one is requested.
+    /// Decides the icons of groups whose last URL may have changed; an icon that waited for another one is requested.
     mutating func requestNewest(of urls: Set<IconURL>, in turn: inout Turn) {
         for url in urls.sorted() {
             guard let id = catalog.icons.id(of: url), catalog.icons[id].icon.isReferenced, isRequested(url) else {
@@ -100,7 +131,7 @@ extension IconBook {
                 inherit(from: url, to: other, in: &turn)
             }
         case .failed(let failure), .ended(.failed(let failure), _):
-            // Only the newest URL has attempts; the others wait for it.
+            // Only the last URL has attempts; the others wait for it.
             guard isRequested(url) else { return }
             var failure = failure
             failure.nextAttempt = nil
@@ -137,6 +168,7 @@ extension IconBook {
         for url in Set((before + keyGroups.shared).joined()).sorted() where catalog.icons[url]?.isReferenced == true {
             let hasFailed = catalog.icons[url]?.hasFailed == true
             apply(hasFailed ? .retried(turn.now) : .expires(turn.now), to: url, in: &turn)
+            if !isRequested(url) { dequeue(url, in: &turn) }
         }
     }
 }

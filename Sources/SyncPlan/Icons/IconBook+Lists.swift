@@ -66,7 +66,9 @@ extension IconBook {
         guard let id = catalog.icons.id(of: url) else { return }
         if cause == .digestMismatch, let answer = answerAcceptedAgain(of: id) {
             apply(.confirmed(answer), to: id, in: &turn)
-        } else if let code = catalog.icons[id].icon.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit) {
+        } else if let code = catalog.icons[id].icon.failure?.code, code == .fetch(cause) || code == .fetch(.overLimit),
+            isRequested(url)
+        {
             apply(.retried(turn.now), to: id, in: &turn)
         } else {
             decide(id, in: &turn)

@@ -46,7 +46,11 @@ struct IconBook: Sendable {
         publishing.configure(new.publish)
         retention.configure(new)
         configureRenditions(since: old, in: &turn)
-        if new.keys != old.keys { resetKeys(in: &turn) }
+        if new.keys != old.keys {
+            resetKeys(in: &turn)
+        } else if new.credentials != old.credentials {
+            rankAllKeys(in: &turn)
+        }
         if new.lists.iconBaseURL != old.lists.iconBaseURL { setRepository(in: &turn) }
         let hasOtherLimits =
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList

@@ -49,7 +49,13 @@ extension Reconciler {
             report.isRenderPending = book.renditions.standing(of: image) == .pending
         }
         report.key = book.settings.keys.key(of: url).map { "\(LogURL($0))" }
-        if icon.isReferenced, !book.isRequested(url) { report.next = "with the newest URL of the same key" }
+        if icon.isReferenced, !book.isRequested(url) {
+            let isNewest = book.keyGroups.requested(for: url)?.rank != .credentialed
+            report.next =
+                isNewest
+                ? "with the newest URL of the same key"
+                : "with the URL of the same key that a list with a credential names"
+        }
         report.mutes = reportedMutes(of: url, in: icon.lists)
         report.shownFor = shown.sorted { $0.key < $1.key }.map { IconReport.Shown(url: $0, lists: $1.sorted()) }
         return report

@@ -303,16 +303,110 @@ struct KeyScenarioTests {
         }
     }
 
+    private static let credential = Credential(
+        host: "h.example", lists: ["private.plist"], proof: .bearer(Secret("t")))
+
+    @Test(
+        "of several spellings, the one of a list with a credential is requested, whichever is newer",
+        arguments: [true, false])
+    func credentials(isNewer: Bool) throws {
+        var agent = try Self.scenario { $0.credentials = Credentials([Self.credential]) }
+        let (own, other) = (Self.url(1, 1), Self.url(1, 2))
+        try agent.scan([isNewer ? "other.plist" : "private.plist": [isNewer ? other : own]])
+        try agent.scan([isNewer ? "private.plist" : "other.plist": [isNewer ? own : other]])
+        if isNewer { try agent.finish(other, .failed(FetchFailure(.authRefused, "no credential", .refused))) }
+        #expect(Array(agent.downloads.keys) == [own])
+        #expect(agent.downloads[own]?.lists == ["private.plist"])
+        try Self.settle(&agent)
+        #expect(agent.plan.status.icons.ready == 2)
+        try agent.restart()
+        try agent.scan()
+        try agent.finishJobs()
+        try agent.fetchAgain(own)
+        #expect(Array(agent.downloads.keys) == [own])
+        try Self.settle(&agent)
+
+        // Without the credential, the newest is requested; with it, the other one again.
+        func next(_ url: IconURL) -> String? { agent.plan.report(on: url, now: agent.now)?.next }
+        agent.settings.credentials = Credentials()
+        try agent.handle(.configured(agent.settings))
+        try Self.settle(&agent)
+        // After the restart, the list that is last by name counts.
+        #expect(next(other) == "with the newest URL of the same key")
+        agent.settings.credentials = Credentials([Self.credential])
+        try agent.handle(.configured(agent.settings))
+        try Self.settle(&agent)
+        #expect(next(other) == "with the URL of the same key that a list with a credential names")
+        // Also once the list with the credential names another one, or none.
+        try agent.scan(["private.plist": [Self.url(1, 3)]])
+        #expect(next(other) == "with the URL of the same key that a list with a credential names")
+        try agent.scan(["other.plist": [other, own, Self.url(1, 3)], "private.plist": [Self.url(2, 1)]])
+        #expect(next(other) == "with the newest URL of the same key" && next(Self.url(1, 3)) != next(other))
+    }
+
+    @Test("a newer URL shares the failure of the one that a list with a credential names", arguments: [404, 401])
+    func failureWithCredential(status: Int) throws {
+        var agent = try Self.scenario { $0.credentials = Credentials([Self.credential]) }
+        try agent.scan(["private.plist": [Self.url(1, 1)]])
+        try agent.finish(Self.url(1, 1), .failed(.status(status)))
+        try agent.scan(["other.plist": [Self.url(1, 2)]])
+        #expect(agent.downloads.isEmpty)
+        #expect(agent.plan.status.icons.failed == 2 && agent.plan.status.downloads.waiting == 1)
+    }
+
+    @Test("a URL that the list with the credential no longer names is not requested any more, if another one is newer")
+    func credentialGone() throws {
+        var agent = try Self.scenario {
+            $0.credentials = Credentials([Self.credential])
+            $0.fetch.concurrency = 1
+        }
+        try agent.scan(["0.plist": ["https://busy.example/0"]])
+        try agent.scan(["private.plist": [Self.url(1, 1)], "z.plist": [Self.url(1, 1)]])
+        try agent.scan(["other.plist": [Self.url(1, 2)]])
+        #expect(agent.plan.status.downloads.queued == 1)
+        try agent.scan(["private.plist": [Self.url(2, 1)]])
+        #expect(agent.plan.status.downloads.queued == 2)
+        try Self.settle(&agent)
+        #expect(Set(agent.requests.dropFirst().map(\.url)) == [Self.url(1, 2), Self.url(2, 1)])
+    }
+
+    @Test("many URLs of one key cost each the same where lists with a credential name some of them")
+    func manyWithCredential() throws {
+        try expectLinearTime(from: 300) { count in
+            var agent = try Self.scenario { $0.credentials = Credentials([Self.credential]) }
+            try agent.scan(["private.plist": (0..<count / 2).map { Self.url(1, $0) }])
+            try agent.scan(["other.plist": (0..<count).map { Self.url(1, $0) }])
+            #expect(Array(agent.downloads.keys) == [Self.url(1, count / 2 - 1)])
+            try Self.settle(&agent)
+            try agent.scan(["private.plist": (0..<count / 2).map { Self.url(1, count + $0) }])
+            try agent.finishJobs()
+            try agent.fetchAgain(Self.url(1, count + count / 2 - 1))
+            try agent.finish(Self.url(1, count + count / 2 - 1), .failed(.status(404)))
+            try agent.scan(["other.plist": nil])
+            try agent.finishJobs()
+            #expect(agent.requests.count == 2)
+        }
+    }
+
     @Test("a group has its icons in the order in which they were retired, and then named last")
     func groups() {
         var groups = KeyGroups()
-        groups.add([("a", "k"), ("b", "k"), ("c", "k"), ("a", "k"), ("x", "l")])
-        #expect(groups["k"] == ["b", "c", "a"] && groups.others(of: "c") == ["b", "a"])
-        groups.add([("d", "k"), ("b", "k")])
-        #expect(groups["k"] == ["c", "a", "d", "b"])
-        groups.retire(["d", "b"]) { $0 != "d" && $0 != "b" }
-        #expect(groups["k"] == ["d", "b", "c", "a"])
-        #expect(groups.members(sharing: ["c", "x"]) == ["a", "b", "c", "d"])
+        for (url, key) in [("a", "k"), ("b", "k"), ("c", "k"), ("a", "k"), ("x", "l")] as [(IconURL, IconURL)] {
+            groups.add(url, key: key, .named)
+        }
+        #expect(groups.shared == [["b", "c", "a"]] && groups.others(of: "c") == ["b", "a"])
+        for url in ["d", "b"] as [IconURL] { groups.add(url, key: "k", .named) }
+        #expect(groups.shared == [["c", "a", "d", "b"]])
+        groups.rank(["d": .retired, "b": .retired, "a": .named])
         #expect(groups.shared == [["d", "b", "c", "a"]])
+        groups.add("c", key: "k", .credentialed)
+        groups.add("e", key: "k", .named)
+        #expect(groups.requested(for: "a")?.url == "c")
+        groups.rank(["c": .named])
+        #expect(groups.shared == [["d", "b", "a", "c", "e"]] && groups.requested(for: "y") == nil)
+        groups.remove("e")
+        groups.rank(["a": .retired])
+        #expect(groups.shared == [["d", "b", "a", "c"]])
+        #expect(groups.members(sharing: ["c", "x"]) == ["a", "b", "c", "d"])
     }
 }
