@@ -55,8 +55,7 @@ extension Publisher {
         case .memory: return nil
         case .staging: return StagingPath.of(name)
         case .ahead(let path, let url):
-            let name = url.map(CacheLayout.byURL)
-            if let name, folder.remove(name) != nil { staged.record(.remove(name)) }
+            if let url, folder.remove(CacheLayout.byURL(url)) != nil { staged.record(.restore(url, before: nil)) }
             return path
         }
     }

@@ -33,6 +33,8 @@ package actor Publisher {
     private var names: [ListName] = []
     /// What the folder has refused of the publication under way.
     private var refusal = PublicationResult.Refusal()
+    /// The URLs of failed publications whose names could not be removed, and that no document shows.
+    private var misnamed: Set<IconURL> = []
     /// The images of the publication under way that replaced damaged files.
     private var replaced: Set<String> = []
     /// The images that waited while the folder refused something: their files are read again.
@@ -110,11 +112,21 @@ package actor Publisher {
         }
     }
 
-    /// Undoes the remaining changes of failed publications.
+    /// Undoes the remaining changes of failed publications; names that no document shows may wait.
     private func undoFailed() throws(FileError) {
-        for change in staged.undos(removing: [Self.temporary]) { try undo(change) }
-        staged.replaceUndos(by: [])
+        misnamed = []
+        for change in staged.undos(removing: [Self.temporary]) {
+            do throws(FileError) {
+                try undo(change)
+            } catch {
+                guard case .restore(let url, before: nil) = change else { throw error }
+                misnamed.insert(url)
+            }
+        }
+        undoNamesLater()
     }
+
+    private func undoNamesLater() { staged.replaceUndos(by: misnamed.map { .restore($0, before: nil) }) }
 
     private func undo(_ undo: StagedImages.Undo) throws(FileError) {
         switch undo {
@@ -186,7 +198,8 @@ package actor Publisher {
             try folder.replaceLink(generation, at: CacheLayout.manifest, temporary: Self.temporary)
         }
         // Readers see the new manifest now: nothing that it names may be rolled back.
-        staged.replaceUndos(by: [])
+        if !misnamed.isEmpty { misnamed.subtract(publication.links.lazy.map(\.url)) }
+        undoNamesLater()
         for image in publication.staged {
             kept.remove(image.name)
             if staged.remove(image.name) == .staging { folder.remove(StagingPath.of(image.name)) }

@@ -40,6 +40,14 @@ package struct Publication: Sendable {
     }
 }
 
+extension Publication {
+    /// Whether the newest manifest has all of it.
+    func isEmpty(in catalog: Catalog) -> Bool {
+        staged.isEmpty && links.isEmpty
+            && documents.allSatisfy { catalog.lists[$0.list]?.published?.sha256 == .of($0.text) }
+    }
+}
+
 package enum PublicationResult: Sendable {
     /// The generation is in force and durable; `doubt` is the reason if it may not be durable.
     case published(Manifest, written: WrittenBytes, doubt: String? = nil)

@@ -19,6 +19,7 @@ struct PublicationContents {
     private var held: Set<IconID> = []
     /// The icons whose images the cache folder refused a moment ago.
     private let leftOut: Set<IconID>
+    var leavesOut: Bool { !leftOut.isEmpty }
     private let now: Timestamp
 
     init(

@@ -39,7 +39,7 @@ struct PublicationPlan: Sendable {
     private(set) var unplaced: Set<IconID> = []
     /// When the refused images are tried again.
     private(set) var nextPlacing = Timestamp.distantPast
-    /// Whether a publication without the refused images ended well since the last refusal.
+    /// Whether a publication without the refused images ended well, or would have changed nothing, since the last refusal.
     private var hasLeftOut = true
     /// Why the cache folder refused the ``unplaced`` images.
     private(set) var refusal: String?
@@ -233,22 +233,29 @@ struct PublicationPlan: Sendable {
         for (list, time) in contents.changesToHold(self, catalog, ledger, during: traffic) {
             window.markChanged(list, at: time)
         }
-        newest += 1
         let mended = damaged.intersection(lists)
         // Damage that is found from now on is for the next publication.
         damaged.subtract(mended)
-        var publication = contents.publication(newest, catalog, ledger, renditions)
+        var publication = contents.publication(newest + 1, catalog, ledger, renditions)
         // Moved out of `self`: with two owners the table would be copied.
         var names = NameTable()
         swap(&names, &catalog.names)
         publication.links += names.begin(with: contents, beside: window.isChanged, in: &catalog)
         catalog.names = names
+        rewritten.subtract(lists)
+        // Not each refusal is worth a generation.
+        if contents.leavesOut || !hasLeftOut, trouble == nil, mended.isEmpty, !changesManifest,
+            publication.isEmpty(in: catalog)
+        {
+            hasLeftOut = true
+            return nil
+        }
+        newest += 1
         publication.published = publicationTime(at: now)
         publication.ignoresRoom = !mended.isEmpty
         // All of them, usually.
         if contents.staged.count == staged.count { staged = [] } else { staged.subtract(contents.stagedIcons) }
         unplaced.formIntersection(staged)
-        rewritten.subtract(lists)
         inFlight = InFlight(
             publication: publication, staged: contents.staged, stagedIcons: contents.stagedIcons, mended: mended,
             changesManifest: changesManifest, begun: now)
@@ -290,12 +297,12 @@ struct PublicationPlan: Sendable {
 
     /// Leaves icons out of the next publication, and for 5 s, or up to a minute if their images are refused again.
     mutating func leaveOut(_ icons: Set<IconID>, because reason: String, at now: Timestamp) {
+        hasLeftOut = false
         guard !icons.isEmpty else { return }
         // Always the same one of several reasons.
         refusal = min(refusal ?? reason, reason)
         let time = now + min(.seconds(5) * (1 << min(refusals, 4)), .seconds(60))
         nextPlacing = nextPlacing > now ? min(nextPlacing, time) : time
-        hasLeftOut = false
         refusals += 1
         unplaced.formUnion(icons)
     }

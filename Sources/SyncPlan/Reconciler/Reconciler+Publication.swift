@@ -75,11 +75,9 @@ extension Reconciler {
         // A name without a new image is corrected by an inspection.
         let lacksNames = !unnamed.isSubset(of: done.stagedIcons)
         if lacksNames { cache.recordRefusal(refusal.reason) }
-        let renditions = book.renditions.refusePublication(of: refusal.unplaced, because: refusal.reason, at: turn.now)
-        turn.discard(renditions)
-        book.markChangedFailures(in: &turn)
+        let hasRenditions = book.refuseRenditions(of: done.publication, by: refusal, in: &turn)
         // A purge has given the images up.
-        guard !icons.isEmpty || lacksNames || !renditions.isEmpty || isPurging else { return false }
+        guard !icons.isEmpty || lacksNames || hasRenditions || isPurging else { return false }
         book.publishing.restore(done, in: book.catalog, at: turn.now)
         book.publishing.leaveOut(icons, because: refusal.reason, at: turn.now)
         return true

@@ -63,6 +63,21 @@ extension IconBook {
         return outcome.damaged
     }
 
+    /// Records that the cache folder has no place for renditions of a publication; returns whether it has any of them.
+    mutating func refuseRenditions(
+        of publication: Publication, by refusal: PublicationResult.Refusal, in turn: inout Turn
+    ) -> Bool {
+        let failure = RenderFailure(.interrupted, refusal.reason)
+        var (originals, staged) = renditions.refusePublication(of: refusal.unplaced, with: failure, at: turn.now)
+        turn.discard(staged)
+        for app in publication.documents.lazy.flatMap(\.apps) {
+            guard case .ready(let image) = app.state, originals.remove(image.sha256) != nil else { continue }
+            turn.emit(.iconNotRendered(app.icon, failure))
+        }
+        markChangedFailures(in: &turn)
+        return !staged.isEmpty
+    }
+
     /// Queues the images of published documents for rendering, and requests names for their renditions.
     mutating func finishRenditions(of publication: Publication) {
         renditions.staged.endPublication()

@@ -168,13 +168,13 @@ struct Renditions: Sendable {
     }
 
     /// Records that the cache folder has no place for renditions of a publication, which are tried again later; returns
-    /// what was staged.
+    /// their originals, and what was staged.
     mutating func refusePublication(
-        of files: Set<String>, because reason: String, at now: Timestamp
-    ) -> [StagedImage] {
+        of files: Set<String>, with failure: RenderFailure, at now: Timestamp
+    ) -> (originals: Set<Digest>, staged: [StagedImage]) {
         let refused = failPublication(losing: files)
-        for original in refused.originals { fail(original, with: RenderFailure(.interrupted, reason), at: now) }
-        return refused.staged
+        for original in refused.originals { fail(original, with: failure, at: now) }
+        return refused
     }
 
     private mutating func fail(_ original: Digest, with failure: RenderFailure, at now: Timestamp) {

@@ -331,6 +331,39 @@ struct StagedImagesTests {
         }
     }
 
+    @Test(
+        "a name made ahead that cannot be removed holds up no publication, and is removed later",
+        arguments: [true, false])
+    func nameLeft(isPublished: Bool) async throws {
+        try await withNames { cache, staged, links in
+            // Not even root can remove a folder with files.
+            let name = CacheLayout.byURL(links[0].url)
+            let folder = cache.folder.path.appending(name)
+            cache.folder.remove(name)
+            try AgentFolders.make(folder, mode: .ownerReadWriteExecute)
+            try write("x", to: folder.appending("x"))
+            await cache.publisher.discard([staged[0].name])
+            var publication = Publication(generation: 1, published: Timestamp(sinceEpoch: .seconds(1)))
+            (publication.moves, publication.links) = ([staged[1]], [links[1]])
+            guard case .published = await cache.publisher.publish(publication) else {
+                Issue.record("it was not published")
+                return
+            }
+            #expect(try cache.exists(CacheLayout.byURL(links[1].url)) && cache.folder.status(name) != nil)
+            try #require(remove(folder.appending("x").string) == 0)
+            publication = Publication(generation: 2, published: Timestamp(sinceEpoch: .seconds(2)))
+            if isPublished { publication.links = [(links[0].url, staged[1].image.path, before: nil)] }
+            for _ in 1...2 {
+                guard case .published = await cache.publisher.publish(publication) else {
+                    Issue.record("it was not published")
+                    return
+                }
+                (publication.generation, publication.links) = (3, [])
+            }
+            #expect(try cache.exists(name) == isPublished && (cache.folder.status(name) != nil) == isPublished)
+        }
+    }
+
     @Test("discarded images do not take the name of a URL that was published with another image")
     func namedTwice() async throws {
         try await withNames { cache, staged, links in

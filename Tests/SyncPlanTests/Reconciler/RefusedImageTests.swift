@@ -97,6 +97,23 @@ struct RefusedImageTests {
         #expect(agent.downloads.count == 1 && agent.plan.status.downloads.reason == nil)
     }
 
+    @Test("a refused image that is refused again and again makes no generations in which nothing changed")
+    func refusedAgain() throws {
+        var agent = try Self.refusing()
+        let generation = agent.disk.current?.generation
+        for _ in 1...5 {
+            while agent.publication == nil { try agent.passToNextWake() }
+            #expect(agent.publication?.moves.count == 1, "it tries the image again")
+            try agent.refusePublication(unplaced: [try #require(agent.plan.icon(Self.a)?.staged?.name)])
+        }
+        #expect(agent.disk.current?.generation == generation)
+        try agent.scan(["1.plist": [Self.a, "https://h.example/c.png"]])
+        try agent.finish("https://h.example/c.png", with: "z")
+        try settle(&agent)
+        #expect(try agent.published("1.plist") == [Self.ready("x"), Self.ready("z")])
+        #expect(agent.requests.count == 3)
+    }
+
     @Test("a refused image is given up with its list, and nothing is wrong any more")
     func removedList() throws {
         var agent = try Self.refusing()

@@ -63,6 +63,8 @@ struct RenditionScenarioTests {
         try agent.finishRendering()
         let refused = try #require(agent.publication?.renditions.first { $0.image.width == 48 })
         try agent.refusePublication(unplaced: [refused.name])
+        let event = try #require(agent.events.last { $0.kind == .iconNotRendered })
+        #expect(event.url == Self.mail && event.message.contains("permission denied"))
         try agent.finishRenditions()
         #expect(try Self.sizes(agent) == [["64@2"]])
         #expect(agent.renderings.isEmpty && agent.plan.status.renditions?.failed == 1)
