@@ -50,12 +50,29 @@ struct BinaryNesting {
         return measure(topObject, room: maxDepth, maxValues, &known)
     }
 
-    /// The number of keys of the outermost dictionary, duplicates included; 0 if the list is not a dictionary.
-    var topKeys: Int {
-        guard let start = Self.number(bytes, at: tableOffset + topObject * offsetSize, size: offsetSize),
-            start < tableOffset, bytes[start] >> 4 == 0xD, let members = members(of: topObject)
-        else { return 0 }
-        return members.count / (2 * referenceSize)
+    /// The number of keys of the outermost dictionary, or of those that may be a given one, duplicates included; 0 if the
+    /// list is not a dictionary.
+    func topKeys(thatMayBe key: String? = nil) -> Int {
+        guard let start = start(of: topObject), bytes[start] >> 4 == 0xD, let members = members(of: topObject) else {
+            return 0
+        }
+        let keys = stride(from: members.lowerBound, to: members.lowerBound + members.count / 2, by: referenceSize)
+        return keys.count { mayBe(key, at: $0) }
+    }
+
+    /// Whether a reference leads to this key, or to anything but a short text in ASCII.
+    private func mayBe(_ key: String?, at position: Int) -> Bool {
+        guard let key, let object = Self.number(bytes, at: position, size: referenceSize), object < objectCount,
+            let start = start(of: object), (0x50...0x5E).contains(bytes[start])
+        else { return true }
+        return bytes[(start + 1)...].prefix(Int(bytes[start] & 0xF)).elementsEqual(key.utf8)
+    }
+
+    /// The offset of an object; `nil` if it exceeds the objects.
+    private func start(of object: Int) -> Int? {
+        Self.number(bytes, at: tableOffset + object * offsetSize, size: offsetSize).flatMap {
+            $0 < tableOffset ? $0 : nil
+        }
     }
 
     private func measure(_ object: Int, room: Int, _ maxValues: Int, _ known: inout [Int: Extent]) -> Extent? {
@@ -80,9 +97,7 @@ struct BinaryNesting {
 
     /// The range of a container's references; `nil` if the object is not a container, or exceeds the file.
     private func members(of object: Int) -> Range<Int>? {
-        guard let start = Self.number(bytes, at: tableOffset + object * offsetSize, size: offsetSize),
-            start < tableOffset
-        else { return nil }
+        guard let start = start(of: object) else { return nil }
         let perMember: Int
         switch bytes[start] >> 4 {
         case 0xA, 0xB, 0xC: perMember = 1

@@ -13,11 +13,18 @@ package struct ListParser: Sendable {
         self.limits = limits
     }
 
-    package func parse(_ bytes: [UInt8]) -> ListVerdict {
-        guard bytes.count <= limits.maxBytes.bytes else { return .failure(.tooLarge(limit: limits.maxBytes)) }
+    package func parse(_ file: [UInt8]) -> ListVerdict {
+        guard file.count <= limits.maxBytes.bytes else { return .failure(.tooLarge(limit: limits.maxBytes)) }
+        let (bytes, isTranscoded): ([UInt8], Bool)
+        do throws(ListRejection) {
+            (bytes, isTranscoded) = try ListText.utf8(file)
+        } catch {
+            return .failure(error)
+        }
         let encoding = PropertyListEncoding(of: bytes)
         // The parser reads white space alone as an empty dictionary.
         guard encoding != .blank else { return .failure(.emptyFile) }
+        if encoding == .json, isTranscoded { return .failure(.notJSON("it is not in UTF-8")) }
         do {
             let outline = try encoding.outline(of: bytes, limits)
             if encoding == .json {
@@ -28,9 +35,6 @@ package struct ListParser: Sendable {
         } catch let rejection as ListRejection {
             return .failure(rejection)
         } catch {
-            if encoding == .wideText, JSONOutline.isLikely(bytes.filter { $0 != 0 && $0 < 0x80 }[...]) {
-                return .failure(.notJSON("it is not in UTF-8"))
-            }
             let fault = encoding == .xml ? XMLFault.first(in: bytes) : nil
             let detail = fault ?? Self.detail(of: error, encoding)
             return .failure(encoding == .json ? .notJSON(detail) : .notAPropertyList(detail))

@@ -2,9 +2,12 @@
 import AppLists
 
 enum OpenStepNesting {
-    /// Counts the keys of the outermost dictionary, duplicates included; `nil` if the nesting exceeds the limit.
-    static func topKeys(_ bytes: [UInt8], maxDepth limit: Int) -> Int? {
-        bytes.withUnsafeBufferPointer { bytes in
+    /// Counts the keys of the outermost dictionary, or those that may be a given one, duplicates included; `nil` if the
+    /// nesting exceeds the limit.
+    static func topKeys(_ text: [UInt8], thatMayBe key: String? = nil, maxDepth limit: Int) -> Int? {
+        text.withUnsafeBufferPointer { bytes in
+            // The last string, which may be a key.
+            var string = 0..<0
             var depth = 0
             var keys = 0
             // `key = value;` without braces is a dictionary, too.
@@ -20,16 +23,20 @@ enum OpenStepNesting {
                 case UInt8(ascii: "}"), UInt8(ascii: ")"):
                     depth = max(depth - 1, 0)
                 case UInt8(ascii: "="):
-                    if depth == (isBraced ? 1 : 0) { keys += 1 }
+                    if depth == (isBraced ? 1 : 0), text[string].mayBe(key, marks: "\\") { keys += 1 }
                 case UInt8(ascii: "\""), UInt8(ascii: "'"):
+                    let start = index
                     index = endOfString(quotedBy: byte, in: bytes, from: index)
+                    string = start..<min(index - 1, bytes.count)
                 case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "/"):
                     while index < bytes.count, bytes[index] != 0x0A, bytes[index] != 0x0D { index += 1 }
                 case UInt8(ascii: "/") where index < bytes.count && bytes[index] == UInt8(ascii: "*"):
                     index = endOfComment(in: bytes, from: index + 1)
                 case let byte where isWord(byte):
                     // A comment does not begin within a word such as http://example.com/.
+                    let start = index - 1
                     while index < bytes.count, isWord(bytes[index]) { index += 1 }
+                    string = start..<index
                 default:
                     break
                 }

@@ -2,11 +2,9 @@
 package import AppLists
 import CacheFormat
 
-/// The encoding of a list, guessed from its first bytes: the suffix of the file decides nothing.
+/// The encoding of a list, guessed from its first bytes in UTF-8: the suffix of the file decides nothing.
 package enum PropertyListEncoding: Equatable {
     case blank, binary, xml, openStep, json
-    /// Text in UTF-16 or UTF-32, which is not scanned before parsing.
-    case wideText
 
     package init(of bytes: [UInt8]) {
         let text = bytes[bytes.textStart...]
@@ -16,8 +14,6 @@ package enum PropertyListEncoding: Equatable {
         }
         if text.starts(with: "bplist".utf8) {
             self = .binary
-        } else if text.prefix(4).contains(where: { $0 == 0 || $0 >= 0xFE }) {
-            self = .wideText
         } else if first == UInt8(ascii: "<") {
             self = .xml
         } else {
@@ -36,7 +32,7 @@ package enum PropertyListEncoding: Equatable {
         var outline = PropertyListOutline(limits: limits)
         let topKeys: Int?
         switch self {
-        case .blank, .wideText: topKeys = 0
+        case .blank: topKeys = 0
         case .xml: topKeys = XMLNesting.topKeys(bytes, narrowing: &outline.limits)
         case .json: topKeys = try JSONOutline.topKeys(bytes)
         case .openStep: topKeys = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth)
@@ -45,7 +41,7 @@ package enum PropertyListEncoding: Equatable {
             let maxValues = limits.maxBytes.bytes
             let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
             if let extent, extent.values > maxValues { throw .tooManyValues(limit: maxValues) }
-            topKeys = extent.map { _ in binary.topKeys }
+            topKeys = extent.map { _ in binary.topKeys() }
         }
         guard let topKeys else { throw .tooDeep(limit: maxDepth) }
         outline.topKeys = topKeys
@@ -59,7 +55,9 @@ package enum PropertyListEncoding: Equatable {
         return switch self {
         case .json: (try? JSONOutline.topKeys(bytes, thatMayBe: key)) != 1
         case .xml: XMLNesting.topKeys(bytes, thatMayBe: key, narrowing: &limits) != 1
-        case .blank, .binary, .openStep, .wideText: true
+        case .openStep: OpenStepNesting.topKeys(bytes, thatMayBe: key, maxDepth: ListLimits.maxDepth) != 1
+        case .binary: BinaryNesting(bytes)?.topKeys(thatMayBe: key) != 1
+        case .blank: true
         }
     }
 }

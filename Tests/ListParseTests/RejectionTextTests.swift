@@ -29,6 +29,8 @@ struct RejectionTextTests {
             "<plist><dict>\(xml("apps"))\(xml("&#97;pps"))</dict></plist>",
             "<plist><dict>\(xml("caf\u{E9}"))\(xml("cafe\u{301}"))</dict></plist>",
             "{apps = (http://e.org/a); apps = (http://e.org/b);}",
+            "{\"apps\" = (http://e.org/a); v = 1; apps /* more */ = (http://e.org/b);}",
+            "apps = (http://e.org/a); \"\\U0061pps\" = (http://e.org/b);",
         ])
     func repeatedList(text: String) {
         #expect(ListParser().parse(text) == .failure(.repeatedKeys))
@@ -41,6 +43,7 @@ struct RejectionTextTests {
             #"{"R&D": 1, "v": 1, "apps": ["http://e.org/a"], "v": 2}"#,
             #"{"list": [{"icon": "http://e.org/a"}], "v": 1, "v": 2}"#,
             "<plist><dict><key>v</key><true/>\(xml("apps"))<key>v</key><true/></dict></plist>",
+            "{v = 1; apps = (http://e.org/a); \"v\" = 2;}",
         ])
     func repeatedOther(text: String) throws {
         #expect(try ListParser().parse(text).get().entries.count == 1)
@@ -50,11 +53,18 @@ struct RejectionTextTests {
         "<key>\(key)</key><array><string>http://e.org/a</string></array>"
     }
 
-    @Test("a binary dictionary in which the key of the list is there twice is rejected")
-    func repeatedBinaryList() {
+    @Test(
+        "a binary dictionary in which the key of the list is there twice is rejected, and not one with another key twice"
+    )
+    func repeatedBinaryList() throws {
         let key = [0x54] + Array("apps".utf8)
         let url = [0x5F, 0x10, 14] + Array("http://e.org/a".utf8)
         let bytes = BinaryList.bytes(of: [[0xD2, 1, 1, 2, 2], key, [0xA1, 3], url])
         #expect(ListParser().parse(bytes) == .failure(.repeatedKeys))
+        let wide: [UInt8] = [0x64] + "apps".utf8.flatMap { [UInt8(0), $0] }
+        let mixed = BinaryList.bytes(of: [[0xD2, 1, 4, 2, 2], key, [0xA1, 3], url, wide])
+        #expect(ListParser().parse(mixed) == .failure(.repeatedKeys))
+        let other = BinaryList.bytes(of: [[0xD3, 4, 1, 4, 4, 2, 4], key, [0xA1, 3], url, [0x51, 0x76]])
+        #expect(try ListParser().parse(other).get().entries.count == 1)
     }
 }

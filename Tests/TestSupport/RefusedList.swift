@@ -25,11 +25,8 @@ package struct RefusedList: Sendable {
         RefusedList("deep-xml-open", deep("<array>", "")),
         RefusedList("deep-openstep", String(repeating: "({a=", count: 17)),
         RefusedList("deep-binary", BinaryList.nested(33)),
+        RefusedList("deep-xml-utf16", [0xFF, 0xFE] + deep("<array>", "</array>").utf16.flatMap { [UInt8($0), 0] }),
     ]
-
-    /// Nested as deep, in an encoding that is not looked into before.
-    package static let nestedWide = RefusedList(
-        "deep-xml-utf16", [0xFF, 0xFE] + deep("<array>", "</array>").utf16.flatMap { [UInt8($0), 0] })
 
     private static func deep(_ open: String, _ close: String, within: String = "") -> String {
         "<?xml version=\"1.0\"?><plist>" + String(repeating: open, count: 33) + within
@@ -55,7 +52,6 @@ package struct RefusedList: Sendable {
     ]
 
     private static let odd = [
-        nestedWide,
         RefusedList(
             "entity",
             "<!DOCTYPE plist [<!ENTITY a \"http://e.org/a\">]><plist><array><string>&a;</string></array></plist>"),

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+import AppLists
+import CacheFormat
+
+/// The text of a list in UTF-8, which is all that the scanners read.
+enum ListText {
+    /// - Throws: A rejection if the text is not in an encoding that property lists have here.
+    static func utf8(_ bytes: [UInt8]) throws(ListRejection) -> (bytes: [UInt8], isTranscoded: Bool) {
+        guard let (size, isBigEndian) = wideUnits(of: bytes) else { return (try declaredText(bytes), false) }
+        let units = stride(from: 0, to: bytes.count - bytes.count % size, by: size).map { start in
+            let unit = bytes[start..<start + size]
+            return isBigEndian
+                ? unit.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+                : unit.reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        let text = units.first == 0xFEFF ? units[1...] : units[...]
+        let decoded =
+            size == 2
+            ? String(validating: text.map(UInt16.init), as: UTF16.self) : String(validating: text, as: UTF32.self)
+        guard let decoded, bytes.count % size == 0 else {
+            throw .notAPropertyList("it is not valid UTF-\(8 * size): write it in UTF-8")
+        }
+        var transcoded = Array(decoded.utf8)
+        if let encoding = declaredEncoding(in: transcoded) { transcoded.blank(encoding.attribute) }
+        return (transcoded, true)
+    }
+
+    /// The size of the units of a text in UTF-16 or UTF-32; `nil` for other bytes.
+    private static func wideUnits(of bytes: [UInt8]) -> (size: Int, isBigEndian: Bool)? {
+        let start = Array(bytes.prefix(4))
+        if start == [0xFF, 0xFE, 0, 0] || start == [0, 0, 0xFE, 0xFF] { return (4, start[0] == 0) }
+        if start.starts(with: [0xFF, 0xFE]) || start.starts(with: [0xFE, 0xFF]) { return (2, start[0] == 0xFE) }
+        // Without a mark, the first character is one of ASCII.
+        switch start.map({ $0 == 0 }) {
+        case [true, true, true, false]: return (4, true)
+        case [false, true, true, true]: return (4, false)
+        case [true, false, true, false], [true, false, false, true], [true, false, false, false]: return (2, true)
+        case [false, true, false, true], [false, true, false, false], [false, true, true, false]: return (2, false)
+        default: return nil
+        }
+    }
+
+    /// The text of an XML property list in the encoding that it declares, if the parser does not know that one.
+    private static func declaredText(_ bytes: [UInt8]) throws(ListRejection) -> [UInt8] {
+        // A byte order mark says that it is UTF-8, whatever is declared.
+        guard bytes.textStart == 0, let (name, attribute) = declaredEncoding(in: bytes), !name.hasPrefix("utf")
+        else { return bytes }
+        let isASCII = ["us-ascii", "ascii"].contains(name) && bytes.allSatisfy { $0 < 0x80 }
+        guard isASCII || ["iso-8859-1", "latin1", "latin-1"].contains(name) else {
+            throw .notAPropertyList("it is in \(name), or says so: write it in UTF-8")
+        }
+        var text = bytes
+        text.blank(attribute)
+        return isASCII ? text : Array(String(String.UnicodeScalarView(text.map(Unicode.Scalar.init))).utf8)
+    }
+
+    /// The encoding that an XML declaration names, in lower case, and the place where it does.
+    private static func declaredEncoding(in bytes: [UInt8]) -> (name: String, attribute: Range<Int>)? {
+        let start = bytes.textStart
+        guard bytes[start...].starts(with: "<?xml".utf8) else { return nil }
+        let head = bytes[start...].prefix(256).prefix { $0 != UInt8(ascii: ">") && $0 < 0x80 }
+        let text = String(decoding: head, as: UTF8.self)
+        guard let match = text.firstMatch(of: /\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/) else { return nil }
+        let first = start + text.utf8.distance(from: text.startIndex, to: match.range.lowerBound)
+        return (match.1.asciiLowercased, first..<first + match.0.utf8.count)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func blank(_ range: Range<Int>) {
+        replaceSubrange(range, with: repeatElement(UInt8(ascii: " "), count: range.count))
+    }
+}
