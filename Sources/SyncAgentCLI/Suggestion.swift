@@ -41,8 +41,14 @@ enum Suggestion {
         return text(for: list.text, among: names)
     }
 
-    /// A URL as an argument of `why`, in the short form if part of it may be secret.
-    static func word(for url: IconURL) -> String { ShellWord.icon(url) ?? ShellWord.quoted(shown(url)) }
+    /// A URL as an argument, in the short form if part of it may be secret; a list that names it if several icons have
+    /// that form.
+    static func word(for url: IconURL, in list: ListName?, of cache: FilePath) -> String {
+        if let word = ShellWord.icon(url) { return word }
+        let short = IconURL(shown(url))
+        if let list, (try? whole(short, in: cache)) == nil { return ShellWord.list(list) }
+        return ShellWord.quoted(short.text)
+    }
 
     /// A suggestion among published URLs; the nearest are those that differ only in the query or fragment.
     static func icon(for url: IconURL, in cache: FilePath) -> String {

@@ -353,6 +353,8 @@ struct StatusVerdictTests {
             "syncagent sync --wait --socket /s",
         ]
         #expect(report.problems(for: context).flatMap(\.commands) == expected)
+        report.publication.error = "Cannot write to /c/icons/36: Permission denied"
+        #expect(report.problems(for: context).flatMap(\.commands).prefix(2) == ["df -h /c", "ls -ld /c/icons/36"])
         #expect(report.json(for: context).line.contains(#""syncagent reload --socket /s""#))
         #expect(context.command("syncagent list -- -b.plist") == "syncagent list --socket /s -- -b.plist")
         #expect(

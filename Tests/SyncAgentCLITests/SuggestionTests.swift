@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import SystemPackage
 import Testing
 
 @testable import SyncAgentCLI
@@ -74,7 +75,12 @@ struct SuggestionTests {
 
     @Test("a command names the URL that it is about, without what may be secret")
     func words() {
-        #expect(Suggestion.word(for: "https://a.example/a b.png") == "'https://a.example/a b.png'")
-        #expect(Suggestion.word(for: "https://a.example/a.png?token=s3cr3t") == "'https://a.example/a.png?…'")
+        func word(_ url: IconURL, in list: ListName? = nil) -> String {
+            Suggestion.word(for: url, in: list, of: "/nonexistent")
+        }
+        #expect(word("https://a.example/a b.png", in: "a.json") == "'https://a.example/a b.png'")
+        #expect(word("https://a.example/a.png?token=s3cr3t") == "'https://a.example/a.png?…'")
+        // The short form does not lead to the URL.
+        #expect(word("https://a.example/a.png?token=s3cr3t", in: "a b.json") == "'a b.json'")
     }
 }

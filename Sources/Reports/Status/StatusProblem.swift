@@ -136,13 +136,21 @@ extension StatusReport {
                 .manifestUnreadable, sentence: "the published manifest cannot be read", detail: error,
                 commands: ["syncagent verify"])
         }
-        let folder = context.cache.map { ShellWord.quoted($0) }
         // Downloads wait, too.
         let pending = downloads.shortage != downloads.reason && downloads.blocked > 0 ? downloads.blocked : nil
         return StatusProblem(
             .publicationFailed,
             sentence: "the cache cannot be written" + (pending.map { ": \(waiting($0))" } ?? ""), detail: error,
-            commands: folder.map { ["df -h \($0)", "ls -ld \($0)"] } ?? [])
+            commands: context.cache.map { cache in
+                ["df -h \(ShellWord.quoted(cache))", "ls -ld \(ShellWord.quoted(Self.folder(in: error, of: cache)))"]
+            } ?? [])
+    }
+
+    /// The folder of the cache to which an error says that nothing can be written, or else the cache folder.
+    private static func folder(in error: String, of cache: String) -> String {
+        let words = "Cannot write to "
+        guard error.starts(withBytes: words + cache + "/"), let end = error.lastIndex(of: ":") else { return cache }
+        return String(error[..<end]).dropping(bytes: words.utf8.count)
     }
 
     private var renditionProblem: StatusProblem? {

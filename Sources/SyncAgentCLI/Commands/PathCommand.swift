@@ -73,7 +73,7 @@ struct PathCommand: AsyncParsableCommand {
         case .failed(let code):
             throw Exit.because(
                 "\(shown(url)) could not be downloaded (\(code)). See: "
-                    + configuration.command("syncagent why \(Suggestion.word(for: url))"))
+                    + configuration.command("syncagent why \(Suggestion.word(for: url, in: nil, of: cache.folder))"))
         case .ready(let original):
             let rendition = size.flatMap { size in app.renditions.first { $0.size.pixels >= size.pixels } }
             let image = rendition?.image ?? original

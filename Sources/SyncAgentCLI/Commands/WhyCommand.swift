@@ -72,7 +72,7 @@ struct WhyCommand: AsyncParsableCommand {
         if let message = report.failure?.message {
             report.failure?.message = CommandContext(file: place.file).explained(message)
         }
-        let word = Suggestion.word(for: report.url)
+        let word = Suggestion.word(for: report.url, in: report.lists.first, of: place.folders.cache)
         return IconView(
             report: report, cache: place.folders.cache.string, now: AgentClock.wallTime, width: width,
             isFromDisk: known.isFromDisk,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AgentSettings
 import CacheFormat
 
 /// Corrects ArgumentParser's completion scripts for URLs and settings.
@@ -30,6 +31,11 @@ enum CompletionScript {
             "__syncagent_add_completions() {\n    [[ \"${1}\" = -W ]] || compopt -o filenames\n"
         ),
         (" \"${words[@]}\"\n}", " \"${words[@]}\" 2>/dev/null\n}"),
+        // The settings of `config show`, which is the default subcommand.
+        (
+            "compgen -W 'show check default' ",
+            "compgen -W 'show check default \(SettingKey.all.map(\.name).joined(separator: " "))' "
+        ),
     ]
     static let zshChange: Change = (
         "        __syncagent_complete \"${completions[@]:0:-1}\"\n",

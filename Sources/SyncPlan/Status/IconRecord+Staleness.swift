@@ -10,10 +10,12 @@ extension IconRecord {
         by response: @autoclosure () -> StoredResponse?, at now: Timestamp, shown: (Timestamp) -> Timestamp = { $0 }
     ) -> String? {
         guard isReferenced, isStale, let failure else { return nil }
-        guard let response = response() else {
+        guard let freshness = response().map({ Freshness(of: $0) }) else {
             return "Its last refresh failed (\(failure.code)), and its freshness is unknown."
         }
-        let freshness = Freshness(of: response)
+        if freshness.basis == .unsaid, !freshness.hasValidator, freshness.redirectLifetime == nil {
+            return "Its last refresh failed (\(failure.code)), and its server says nothing of its freshness."
+        }
         let end = shown(freshness.end)
         guard !freshness.isFresh(at: now) else {
             return "Its last refresh failed (\(failure.code)); it is fresh until \(end)."

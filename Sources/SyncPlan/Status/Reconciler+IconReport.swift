@@ -112,8 +112,9 @@ extension Reconciler {
             holds.append(IconReport.Hold(code: "no-upstream", reason: book.sources.reasonToWait(images: 1)))
         }
         if let origin, let time = origin.waitsUntil {
-            let cause =
-                origin.failures == 0 ? "as the server asked" : "after \(counted(origin.failures, "failure")) in a row"
+            // Before the circuit breaker opens, only an answer that asks for it makes an origin wait.
+            let isAsked = origin.failures < OriginHealth.threshold
+            let cause = isAsked ? "as the server asked" : "after \(grouped(origin.failures)) failures in a row"
             holds.append(
                 IconReport.Hold(code: "origin-waiting", reason: "no request to \(origin.name) until \(time), \(cause)"))
         }

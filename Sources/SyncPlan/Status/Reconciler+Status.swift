@@ -141,10 +141,16 @@ extension Reconciler {
             let first = failed.example
             let example =
                 known > 0 && isMuted(first) ? failed.urls.lazy.filter { !isMuted($0) }.min() ?? first : first
+            let icon = book.catalog.icons[example]
+            var proxy = ""
+            if case .fetch(let cause) = code, cause.isNoAnswer, let hop = icon?.trail?.hops.last, hop.status == nil {
+                // It may be the proxy that does not answer.
+                proxy = hop.proxy.map { ", through the proxy \($0)" } ?? ""
+            }
             var row = StatusReport.Failure(
                 code: code.rawValue, icons: failed.count, example: IconURL("\(LogURL(example))"),
                 list: list(naming: example),
-                message: book.catalog.icons[example]?.failure?.message ?? code.rawValue)
+                message: (icon?.failure?.message ?? code.rawValue) + proxy)
             if known > 0 { row.muted = known }
             return row
         }.sorted { ($1.icons, $0.code) < ($0.icons, $1.code) }

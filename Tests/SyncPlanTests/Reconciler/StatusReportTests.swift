@@ -52,6 +52,20 @@ struct StatusReportTests {
                     + "\"generation\": null, \"published\": null, \"inSync\": false, \"lists\": [], "))
     }
 
+    @Test("the message of a failure names the proxy from which no answer came")
+    func proxy() throws {
+        var agent = AgentScenario()
+        let icons: [IconURL] = ["https://h/a", "https://h/b"]
+        try agent.scan(["a.plist": icons])
+        for (url, status) in zip(icons, [nil, 404]) {
+            let trail = FetchTrail([.init(url: url.text, status: status, allowedBy: nil, proxy: "p.example:1")])
+            let failure = status.map { FetchFailure.status($0) } ?? FetchFailure(.connect, "cannot connect", .passing)
+            try agent.finish(url, .failed(failure), trail: trail)
+        }
+        let messages = agent.plan.status.failures.map(\.message)
+        #expect(messages == ["cannot connect, through the proxy p.example:1", "the server answered 404"])
+    }
+
     @Test("lists are sorted by name, and counted by entry; icons are counted once")
     func counts() throws {
         var agent = AgentScenario()

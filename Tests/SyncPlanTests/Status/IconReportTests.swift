@@ -30,6 +30,7 @@ struct IconReportTests {
         let until = try #require(queued.origin?.waitsUntil)
         #expect(queued.next == "download at \(until), when its server is asked again")
         #expect(queued.holds.map(\.code) == ["origin-waiting"])
+        #expect(queued.holds[0].reason.hasSuffix("as the server asked"))
         let failed = try Self.report(agent, on: first)
         let own = try #require(failed.failure?.nextAttempt)
         #expect(failed.next == "retry at \(max(until, own))" + (until > own ? ", when its server is asked again" : ""))

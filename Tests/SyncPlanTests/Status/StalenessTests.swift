@@ -42,6 +42,12 @@ struct StalenessTests {
         #expect(Self.icon(failure: nil).staleness(by: nil, at: Self.now) == nil)
     }
 
+    @Test("an image whose server says nothing of its freshness is not called stale since it came")
+    func unsaid() {
+        let text = Self.icon(failure: "dns").staleness(by: Self.response("public"), at: Self.now)
+        #expect(text == "Its last refresh failed (dns), and its server says nothing of its freshness.")
+    }
+
     @Test("a fresh image whose last refresh failed has a sentence, too")
     func fresh() {
         let text = Self.icon(failure: "dns").staleness(by: Self.response("max-age=7201"), at: Self.now)
