@@ -16,10 +16,10 @@ package struct ListPattern: Hashable, Sendable, CustomStringConvertible {
         description = text
     }
 
+    /// Whether a list of this name is meant; never if the name has control characters, because a NUL ends a path.
     package func matches(_ name: ListName) -> Bool {
-        guard name.isAppList, !name.text.utf8.contains(UInt8(ascii: "/")), name.text.utf8.count <= 255 else {
-            return false
-        }
+        let isFileName = name.text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "/") }
+        guard name.isAppList, isFileName, name.text.utf8.count <= 255 else { return false }
         return Self.matches(Array(name.text.utf8), Array(description.utf8))
     }
 

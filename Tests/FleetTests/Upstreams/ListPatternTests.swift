@@ -15,6 +15,8 @@ struct ListPatternTests {
             ("team-?.plist", "team-1.plist", true), ("team-?.plist", "team-12.plist", false),
             ("a*b*c.plist", "aXbYbZc.plist", true), ("a*b*c.plist", "abc.plist", true),
             ("a*b*c.plist", "ac.plist", false), ("*a*.plist", "banana.plist", true), ("**.plist", "x.plist", true),
+            ("*.plist", "apps.plist\0.plist", false), ("*.plist", "a\n.plist", false),
+            ("*.plist", "a\u{7F}.plist", false),
             ("?.plist", "é.plist", false), ("*.plist", "é.plist", true),
         ] as [(String, ListName, Bool)])
     func matches(pattern: String, name: ListName, isMatch: Bool) throws {
