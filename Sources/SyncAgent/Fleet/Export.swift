@@ -104,6 +104,9 @@ package struct Export: Sendable {
         } catch .unknownFormat(let format) {
             throw ExportError.laterFormat(target: target.name, format: format)
         } catch .damaged {
+            // Its followers may require signatures.
+            let isSigned = contents.sizes.keys.contains { $0.starts(withBytes: CacheLayout.signatures) }
+            if isSigned, signature == nil { throw ExportError.unsigned(target: target.name) }
             return .newer
         }
         let mine = source.manifest

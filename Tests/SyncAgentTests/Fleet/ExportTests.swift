@@ -139,6 +139,8 @@ struct ExportTests {
             try world.publish(2, "a", "b")
             await #expect(throws: ExportError.unsigned(target: world.target.string)) { try await world.export() }
             #expect(UpstreamCheck(world.target).manifest?.generation == 1 && world.files == before)
+            try write("{", to: world.target.appending(CacheLayout.manifest))
+            await #expect(throws: ExportError.unsigned(target: world.target.string)) { try await world.export() }
         }
     }
 
