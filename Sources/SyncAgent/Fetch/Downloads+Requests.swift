@@ -139,12 +139,20 @@ extension Downloads {
     }
 
     private func deliver(_ path: String, to transfer: FileTransfer) async {
-        let manifests = settings.upstream.urls.compactMap { $0.file(CacheLayout.manifest).filePath }
-        let manifest =
-            manifests.first { path.starts(withBytes: $0.droppingLast(bytes: CacheLayout.manifest.utf8.count)) } ?? path
+        let upstream = settings.upstream.urls.first { url in
+            url.folder.filePath.map { path.starts(withBytes: $0) } ?? false
+        }
+        let manifest = upstream?.file(CacheLayout.manifest).filePath ?? path
+        // Reads that hang keep their threads, of which the process has only so many.
+        guard fileReads[upstream, default: []].count(where: \.hasEnded) < Self.hangingReads else {
+            return transfer.deliver(.failed(.timeout("upstream.idleTimeout to read files, which still hang")))
+        }
+        fileReads[upstream, default: []].append(transfer)
         let longest = max(Self.maxBytes.document, settings.fetch.maxBytes.bytes)
-        let call = BlockingCall("upstream-file") { FileTransfer.read(path, upTo: longest, manifest: manifest) }
-        if let found = try? await call.wait() { transfer.deliver(found) }
+        let call = BlockingCall("upstream-file") { [readFile] in readFile(path, longest, manifest) }
+        let found = try? await call.wait()
+        fileReads[upstream]?.removeAll { $0 === transfer }
+        if let found { transfer.deliver(found) }
     }
 
     /// Sends the next request of a download after a response that requires one.

@@ -19,6 +19,9 @@ package actor Downloads {
     private nonisolated let thread = TransferThread()
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
+    /// How many reads of an upstream's files may hang until others fail at once.
+    static let hangingReads = 4
+
     private(set) var settings: Settings
     private(set) var rules: Download.Rules
     private(set) var proxies: ProxyPolicy
@@ -27,6 +30,7 @@ package actor Downloads {
     let clock: AgentClock
     private(set) var inspector: ImageInspector
     let metrics: AgentMetrics
+    var readFile: FileTransfer.Reader = FileTransfer.read
     /// How long unused connections are kept.
     private let idleTime: Duration
     /// Called with the downloads that have ended, several at a time.
@@ -38,6 +42,8 @@ package actor Downloads {
     private(set) var http1Origins = ExpiringTable<String, Void>()
     private(set) var active: [IconURL: ActiveDownload] = [:]
     var documents: [ObjectIdentifier: DocumentTransfer] = [:]
+    /// The reads of files that have not returned, by their `file://` upstream.
+    var fileReads: [UpstreamURL?: [FileTransfer]] = [:]
     private var ended: [EndedDownload] = []
     /// When timeouts are checked next; `nil` if none applies.
     var nextCheck: ContinuousClock.Instant?

@@ -19,13 +19,16 @@ final class FileTransfer: Transfer {
         case failed(FetchFailure)
     }
 
+    /// Reads a file; see ``read(_:upTo:manifest:)``.
+    typealias Reader = @Sendable (_ path: String, _ longest: Int, _ manifest: String) -> Found
+
     private let receiver: any TransferReceiver
     private var rest: ArraySlice<UInt8> = []
     private(set) var isPaused = false
     private(set) var lastActivity: ContinuousClock.Instant? = .now
     let mayBeStale = false
     let isAnswered = true
-    private var hasEnded = false
+    private(set) var hasEnded = false
 
     init(_ receiver: any TransferReceiver) {
         self.receiver = receiver
