@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
 import Glibc
+import IconCache
 import Reports
 import SyncPlan
 import SystemPackage
@@ -44,6 +45,33 @@ struct ForeignUserTests {
         let posted = paths.filter { $0.value["post"] != nil }.keys.map { String($0.dropFirst("/v1/".count)) }
         // These are questions with long URLs.
         return posted.filter { !["why", "eviction"].contains($0) }
+    }
+
+    @Test("another user's lock on the cache holds up no start; an agent whose lock file is then removed ends with 75")
+    func lock() async throws {
+        try await World.with { world in
+            try world.drop(["Mail"])
+            #expect(try await world.agent.call("run", "--once").code == 0)
+            for path in [world.folder, world.agent.cache] { try #require(chmod(path.string, 0o755) == 0) }
+            let cache = world.agent.cache
+            let reader = Task {
+                _ = try? await Program.run(
+                    "setpriv", "--reuid=65534", "--clear-groups", "flock", "--no-fork", cache.string, "sleep", "300")
+            }
+            defer { reader.cancel() }
+            try await waitUntil { try await Program.run("flock", "-n", cache.string, "true").code != 0 }
+            async let run = world.agent.call("run")
+            try await waitUntil { access(world.folder.appending("control.sock").string, F_OK) == 0 }
+            try world.drop(["Mail", "Maps"])
+            try await world.published(["Mail", "Maps"])
+            #expect(try await world.agent.call("run").code == 75)
+            try #require(unlink(cache.appending("lock").string) == 0)
+            try world.drop(["Mail", "Music"])
+            let result = try await run
+            #expect(result.code == 75)
+            expectContains(result.messages, "lock was removed or replaced under the running agent")
+            #expect(try IconCache(at: cache).document(of: "apps.plist")?.apps.map(\.name) == ["Mail", "Maps"])
+        }
     }
 
     @Test("another user may read and change nothing, and cannot take all connections", .timeLimit(.minutes(3)))

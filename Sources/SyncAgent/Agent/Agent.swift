@@ -61,7 +61,7 @@ package struct Agent: Sendable {
     ///   - wakeUps: Each element reloads the configuration and rescans the lists folder (SIGHUP).
     ///   - makeServer: Makes the server that answers clients while the agent runs; it ends when its task is cancelled.
     /// - Returns: The state at the end.
-    /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used,
+    /// - Throws: ``FolderError`` or ``FileError`` if a folder cannot be used, also once its lock is lost,
     ///   ``IconCacheError/unknownFormat(path:format:)`` if a later version wrote the cache, and what the server throws.
     package func run(
         once: Bool, progress: (@Sendable (SyncReport) -> Void)? = nil,
@@ -92,13 +92,13 @@ package struct Agent: Sendable {
         let thread = FileThread("store")
         let metrics = AgentMetrics()
         let publisher = Publisher(
-            folder, staged: staged, space: staging.space, thread: thread, metrics: metrics)
+            folder, lock: locks[0], staged: staged, space: staging.space, thread: thread, metrics: metrics)
         let adopted = AdoptedLists(state: folders.state, settings)
         let lists = ListService(
             folder: folders.lists, adopted: adopted.root, watchProgram: helpers.watch, parseProgram: helpers.parse,
             settings: settings.lists, known: known, old: old, clock: clock, logger: logger, metrics: metrics)
         let journal = EventJournal(in: folders.state, logger: logger)
-        let evictor = Evictor(folder, thread: thread, logger: logger, metrics: metrics)
+        let evictor = Evictor(folder, lock: locks[0], thread: thread, logger: logger, metrics: metrics)
         evictor.logLeaseDoubt()
         let loop = AgentLoop(clock: clock, logger: logger, journal: journal) { post in
             let downloads = Downloads(
@@ -121,6 +121,7 @@ package struct Agent: Sendable {
                     downloads: downloads, metrics: metrics),
                 adopted: adopted, metrics: metrics)
         }
+        async let _: Void = loop.stop(at: locks[0].lost)
         if let loss = store.lossAtStart { loop.emit(.stateReplaced(loss, isKnown: false)) }
         let report =
             if once {
@@ -145,6 +146,7 @@ package struct Agent: Sendable {
             ])
         // Without this, the last changes may stay in the log of the database.
         try? await store.close()
+        if let loss = locks[0].loss { throw loss }
         return report
     }
 

@@ -39,6 +39,12 @@ extension AgentLoop {
         }
     }
 
+    /// Stops the loop, like the end of its task, once the milestone is reached.
+    func stop(at milestone: Milestone) async {
+        await milestone.wait()
+        if milestone.isReached { post(.stopping) }
+    }
+
     /// Reports the sync progress of all lists: at once, then on changes, at most ten times a second.
     ///
     /// Returns when the loop ends or the task is cancelled, or at once if `report` is `nil`.

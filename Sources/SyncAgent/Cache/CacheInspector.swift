@@ -85,8 +85,9 @@ package actor CacheInspector {
     /// Whether everything that is cheap to check is in place: folders, manifest, documents and a sample of the images.
     private func isInPlace(_ expected: CacheExpectation) -> Bool {
         do {
-            try lock?.renewFile(in: folder.descriptor)
-            guard folder.isAtItsPath, folder.shape == shape, try isInForce(expected.generation) else { return false }
+            guard folder.isAtItsPath else { return false }
+            try lock?.renew(in: folder.descriptor)
+            guard folder.shape == shape, try isInForce(expected.generation) else { return false }
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 for document in expected.documents.values {
                     if try folder.entry(CacheLayout.document(document)) == nil { return false }
@@ -119,7 +120,7 @@ package actor CacheInspector {
         let isThorough = shape != folder.shape
         try folder.makeTree()
         _ = try folder.makeTag(temporary: Self.temporary)
-        try lock?.renewFile(in: folder.descriptor)
+        try lock?.renew(in: folder.descriptor)
         var found = CacheInspection()
         found.adopted = adopted
         found.lacksManifest = try !isInForce(adopted?.manifests.last?.generation ?? expected.generation)

@@ -10,6 +10,8 @@ import SystemPackage
 /// It shares its thread with the ``Publisher``, so no file is removed during a publication that may name it.
 package actor Evictor {
     private let folder: CacheFolder
+    /// The agent's lock on the folder; `nil` if the caller keeps it.
+    private let lock: FolderLock?
     private let thread: FileThread
     private let logger: Logger
     private let metrics: AgentMetrics
@@ -18,8 +20,12 @@ package actor Evictor {
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    package init(_ folder: CacheFolder, thread: FileThread, logger: Logger, metrics: AgentMetrics = AgentMetrics()) {
+    package init(
+        _ folder: CacheFolder, lock: FolderLock? = nil, thread: FileThread, logger: Logger,
+        metrics: AgentMetrics = AgentMetrics()
+    ) {
         self.folder = folder
+        self.lock = lock
         self.thread = thread
         self.logger = logger
         self.metrics = metrics
@@ -33,6 +39,11 @@ package actor Evictor {
         for release in releases {
             let generation = release.generation
             let name = CacheLayout.generation(generation)
+            if let loss = lock?.loss(in: folder.descriptor) {
+                result.failed.insert(generation)
+                result.failure = "\(loss)"
+                continue
+            }
             do throws(FileError) {
                 let file = try folder.open(name)
                 defer { try? file.close() }
@@ -97,10 +108,15 @@ package actor Evictor {
     ///
     /// - Returns: What could not be removed and still exists.
     package func remove(_ plan: RetirementPlan) -> RetirementPlan {
-        var errors: [FileError] = []
+        var errors: [any Error] = []
         func stays(_ name: String) -> Bool {
-            guard let error = folder.remove(name) else { return false }
-            errors.append(error)
+            if let loss = lock?.loss(in: folder.descriptor) {
+                errors.append(loss)
+            } else if let error = folder.remove(name) {
+                errors.append(error)
+            } else {
+                return false
+            }
             return true
         }
         var plan = plan

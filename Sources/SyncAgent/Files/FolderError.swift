@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 import Glibc
 package import SystemPackage
 
@@ -6,6 +7,8 @@ package import SystemPackage
 package enum FolderError: Error, Equatable, Sendable {
     /// Another process holds the folder's lock; `by` is its process ID, if known.
     case held(FilePath, by: Int?)
+    /// The agent's lock on the folder went, and another agent may have come since.
+    case lost(FilePath)
     /// The folder holds files that are not syncagent's, which must not be removed by mistake.
     case foreign(FilePath)
     /// An entry of the folder has the wrong type; for example a symbolic link out of the folder.
@@ -20,7 +23,12 @@ package enum FolderError: Error, Equatable, Sendable {
     case unsafeForSocket(FilePath, owner: UInt32, mode: UInt32)
 
     /// Whether another process uses the folder, perhaps only for a moment.
-    package var isHeld: Bool { if case .held = self { true } else { false } }
+    package var isHeld: Bool {
+        switch self {
+        case .held, .lost: true
+        default: false
+        }
+    }
 }
 
 extension FolderError: CustomStringConvertible {
@@ -29,6 +37,9 @@ extension FolderError: CustomStringConvertible {
         switch self {
         case .held(let path, let process):
             "\(path) is in use by \(Self.holder(process)): stop it, or choose another folder."
+        case .lost(let path):
+            "\(path.appending(CacheLayout.lock)) was removed or replaced under the running agent, so that another one could "
+                + "start: stop others, and start it again."
         case .foreign(let path):
             "\(path) is not empty and is not a syncagent cache: choose another folder with --cache."
         case .wrongKind(let path, let kind, let expected):

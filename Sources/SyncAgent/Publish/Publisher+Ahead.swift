@@ -11,6 +11,7 @@ extension Publisher {
     /// No generation may name the images yet: until one does, nobody relies on the files. The publication writes the
     /// images that cannot be written now or whose files exist already.
     package func writeAhead(_ images: [ImageAhead]) {
+        if loss != nil { return }
         // The publication opens the folders anew, and checks that the images are there.
         folder.keepFoldersOpen()
         for image in images {
@@ -43,6 +44,7 @@ extension Publisher {
 
     /// Removes images that will not be published.
     package func discard(_ names: [String]) {
+        if loss != nil { return }
         for name in names {
             if let path = drop(name) { folder.remove(path) }
         }

@@ -8,6 +8,7 @@ import SystemPackage
 extension Publisher {
     /// Sets and removes names of renditions; returns why some could not be set or removed, as a clause.
     package func setNames(_ naming: RenditionNaming) -> String? {
+        if let loss { return "\(loss)" }
         do throws(FileError) {
             let failure = try folder.keepingFoldersOpen { () throws(FileError) in
                 let failure = setEach(of: naming)

@@ -12,15 +12,18 @@ package actor Publisher {
     let barrier: Barrier
     private let space: SpaceGauge?
     private let thread: FileThread
+    /// The agent's lock on the folder; `nil` if the caller keeps it.
+    private let lock: FolderLock?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     /// Creates a publisher, which runs on `thread`; by default it need leave no space free.
     package init(
-        _ folder: CacheFolder, staged: StagedImages, space: SpaceGauge? = nil, thread: FileThread,
-        metrics: AgentMetrics = AgentMetrics()
+        _ folder: CacheFolder, lock: FolderLock? = nil, staged: StagedImages, space: SpaceGauge? = nil,
+        thread: FileThread, metrics: AgentMetrics = AgentMetrics()
     ) {
         self.folder = folder
+        self.lock = lock
         self.staged = staged
         self.space = space
         self.thread = thread
@@ -29,6 +32,9 @@ package actor Publisher {
 
     /// Reaches the milestone once no publication or removal is running.
     nonisolated func probe(_ answer: Milestone) { thread.run(answer.reach) }
+
+    /// Why nothing in the folder may be changed; `nil` if it may.
+    var loss: FolderError? { lock?.loss(in: folder.descriptor) }
 
     private var names: [ListName] = []
     /// What the folder has refused of the publication under way.
@@ -47,6 +53,7 @@ package actor Publisher {
     /// failures they stay, some of them under their names in `icons/`, as if they were written ahead. Only images whose
     /// files are missing or damaged are lost, and those that replaced damaged files of earlier generations.
     package func publish(_ publication: Publication) -> PublicationResult {
+        if let loss { return .refused(PublicationResult.Refusal(reason: "\(loss)")) }
         let texts = publication.documents.map(\.text)
         if let shortage = shortage(for: publication, texts) { return shortage }
         (refusal, replaced) = (PublicationResult.Refusal(), [])
