@@ -162,6 +162,8 @@ package struct RunningAgent: Sendable {
     /// - Returns: The result; one that says it is still running if it takes longer than the answer may wait.
     package func purge() async -> PurgeReport? {
         await loop.post(.purge, andWaitUntil: { !$0.isPurging }, atMost: Self.patience)
+        // Otherwise a cache that was private could be so again after a restart.
+        await wait(atMost: Self.patience) { [loop] in await loop.store() }
         return await loop.ask(\.purgeReport) ?? nil
     }
 

@@ -9,6 +9,8 @@ package enum PurgePhase: Equatable, Sendable {
     case publishing(failures: Int)
     /// The generation is published; files that only older generations name are being removed.
     case removing
+    /// All files are removed; a generation that no longer says that the cache is private is being published.
+    case opening(failures: Int)
 }
 
 // A purge forgets and removes everything, and downloads it again.
@@ -94,7 +96,18 @@ extension Reconciler {
             guard mayEvict, book.retention.isSettled(in: book.catalog, at: turn.now) else { return }
             if !book.retention.ledger.purgedDocuments.isEmpty { return endPurge(publicationFailure) }
             let (files, reason) = book.retention.unremoved
-            endPurge(files == 0 ? PurgeReport(.done) : PurgeReport(.failed, reason: reason, files: files))
+            if files > 0 { return endPurge(PurgeReport(.failed, reason: reason, files: files)) }
+            // Until now, files of private icons may have been left.
+            privateOrigins = book.settings.privateOrigins(after: [])
+            publishPrivacy()
+            book.publishing.retry(at: turn.now)
+            purge = .opening(failures: book.publishing.window.failures)
+            useStore()
+            advancePurge()
+        case .opening(let failures):
+            if !isPrivacyWrong { return endPurge(PurgeReport(.done)) }
+            let window = book.publishing.window
+            if window.failures > failures || !window.deferred.isEmpty { endPurge(publicationFailure) }
         }
     }
 
@@ -109,11 +122,6 @@ extension Reconciler {
         purge = nil
         purgeReport = report
         turn.emit(report.state == .done ? .purged : .purgeFailed(report))
-        if report.state == .done {
-            // Until now, files of private icons may have been left.
-            privateOrigins = book.settings.privateOrigins(after: [])
-            publishPrivacy()
-        }
         book.downloads.isHeld = false
         book.startDownloads(in: &turn)
     }

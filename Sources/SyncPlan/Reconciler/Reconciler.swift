@@ -97,10 +97,12 @@ package struct Reconciler: Sendable {
 
     /// Publishes a manifest if the newest one is wrong on whether the cache has private icons.
     mutating func publishPrivacy() {
-        guard let manifest = book.publishing.manifest, !manifest.lists.isEmpty,
-            manifest.isPrivate == privateOrigins.isEmpty
-        else { return }
-        book.publishing.window.markChanged(at: turn.now)
+        if isPrivacyWrong { book.publishing.window.markChanged(at: turn.now) }
+    }
+
+    /// Whether the newest manifest is wrong on whether the cache has private icons.
+    var isPrivacyWrong: Bool {
+        book.publishing.manifest.map { !$0.lists.isEmpty && $0.isPrivate == privateOrigins.isEmpty } ?? false
     }
 
     mutating func changePauses(_ change: (inout Pauses) -> Void) {
