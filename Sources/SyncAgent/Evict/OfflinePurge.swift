@@ -10,8 +10,9 @@ package import SystemPackage
 /// Removes everything from a cache and a state folder that no agent holds.
 ///
 /// An empty generation stays, so that generation numbers keep growing. Generations with leases stay too: the next agent
-/// evicts them, and a new database tells it to show none of their images. As with an agent, nothing is removed before the empty generation is durable, so an
-/// interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
+/// evicts them, and a new database tells it to show none of their images. It also says that the cache has private icons, if
+/// it had some and files could not be removed. As with an agent, nothing is removed before the empty generation is durable,
+/// so an interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
         /// The number of images removed.
@@ -47,13 +48,15 @@ package enum OfflinePurge {
             try FolderTrust(root: state).check(stateFolder.descriptor, onlyNames: [CacheLayout.lock] + StateStore.files)
             locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
-        var purged: Int?
-        if let folder { purged = try await empty(folder, &result) }
+        var values = RememberedValues()
+        if stateFolder != nil { values.privateOrigins = await knownPrivateOrigins(in: state) }
+        if let folder { try await empty(folder, &result, &values) }
+        if result.failures == 0 { values.privateOrigins = nil }
         if let stateFolder {
             for name in StateStore.files + [StateStore.files[0] + ".damaged"] {
                 if let error = stateFolder.remove(name) { result.record(error) }
             }
-            if let purged { await remember(purged, in: state, &result) }
+            if values != RememberedValues() { await remember(values, in: state, &result) }
             if fsync(stateFolder.descriptor.rawValue) != 0 {
                 result.record(FileError("fsync", state.string, Errno(rawValue: errno)))
             }
@@ -63,10 +66,17 @@ package enum OfflinePurge {
 
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    /// Tells the next agent that a purge superseded this generation and older ones.
-    private static func remember(_ purged: Int, in state: FilePath, _ result: inout Result) async {
+    private static func knownPrivateOrigins(in state: FilePath) async -> [String]? {
+        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return nil }
+        let origins = store.remembered.values.privateOrigins
+        try? await store.close()
+        return origins
+    }
+
+    /// Tells the next agent what it must know of the purged cache.
+    private static func remember(_ values: RememberedValues, in state: FilePath, _ result: inout Result) async {
         var changes = MemoChanges()
-        changes.values = RememberedValues(purged: purged)
+        changes.values = values
         do {
             let store = try StateStore(folder: state, clock: AgentClock(), logger: silent)
             try await store.apply(changes)
@@ -78,8 +88,11 @@ package enum OfflinePurge {
 
     private static var silent: Logger { Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() } }
 
-    /// Empties the cache; returns the newest purged generation if readers hold leases on it or older ones.
-    private static func empty(_ folder: CacheFolder, _ result: inout Result) async throws -> Int? {
+    /// Empties the cache; `values` get the newest purged generation if readers hold leases on it or older ones, and the
+    /// mark of a private cache.
+    private static func empty(
+        _ folder: CacheFolder, _ result: inout Result, _ values: inout RememberedValues
+    ) async throws {
         let restored: RestoredState
         do {
             restored = try StartUpRecovery.run(folder, logger: silent)
@@ -116,7 +129,10 @@ package enum OfflinePurge {
             }
         }
         remove(in: folder, &result, keeping: documents, images, urls)
-        return documents.isEmpty ? nil : restored.nextGeneration - 1
+        if !documents.isEmpty { values.purged = restored.nextGeneration - 1 }
+        if values.privateOrigins == nil, restored.manifests.hasPrivate {
+            values.privateOrigins = [Credentials.unknownOrigin]
+        }
     }
 
     /// Publishes a generation without lists; readers then find nothing.

@@ -82,7 +82,7 @@ package struct RestoredState: Sendable {
 
 extension [Manifest] {
     /// Whether the newest one with a list says that the cache has private icons.
-    var hasPrivate: Bool { last { !$0.lists.isEmpty }?.isPrivate ?? false }
+    package var hasPrivate: Bool { last { !$0.lists.isEmpty }?.isPrivate ?? false }
 }
 
 extension AppEntries {
