@@ -47,6 +47,8 @@ actor ImageReader {
     static let chunk = 1 << 16
 
     private let thread = FileThread("images")
+    /// The manifest's file (device, inode and time of the last change) when it was last read, and what it said.
+    private var mark: (file: (dev_t, ino_t, Int, Int), isPrivate: Bool)?
     private let folder: FilePath
     /// The files whose digests were found to be those in their names.
     private var verified: [Digest: FileIdentity] = [:]
@@ -124,6 +126,19 @@ actor ImageReader {
         }
         let mediaType = type?.mediaType ?? "application/octet-stream"
         return ImageFile(descriptor, length: length, digest: found, mediaType: mediaType)
+    }
+
+    /// Whether the cache that is at the path now says that it has private icons, or does not say.
+    ///
+    /// Another cache can come to the path at any time: ask after a file was opened.
+    func isPrivate() -> Bool {
+        var status = stat()
+        guard stat(folder.appending(CacheLayout.manifest).string, &status) == 0 else { return errno != ENOENT }
+        let file = (status.st_dev, status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+        if let mark, mark.file == file { return mark.isPrivate }
+        guard let manifest = try? IconCache(at: folder).manifest() else { return true }
+        mark = (file, manifest.isPrivate)
+        return manifest.isPrivate
     }
 
     /// The published lists, sorted by name.

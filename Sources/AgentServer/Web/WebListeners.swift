@@ -68,13 +68,15 @@ package struct WebListeners: Sendable {
                     // A listener at another address than loopback serves every client, by any host name.
                     guard !isLoopback || OwnHost.names(request.head.authority, port: channel.localAddress?.port)
                     else { return .refusal(.wrongHost) }
-                    // Another cache may have come to the path since the listener began.
-                    guard !agent.hasPrivateIcons else {
+                    let site = ListSite.isList(request.uri.path) ? lists : nil
+                    let response =
+                        if let site { await site.respond(to: request) } else { await images.respond(to: request) }
+                    // Another cache may have come to the path, which the agent does not know yet.
+                    guard !agent.hasPrivateIcons, await !reader.isPrivate() else {
                         let reason = "The cache may have icons from behind credentials."
                         return .refusal(.forbidden, "private-icons", reason)
                     }
-                    if let lists, ListSite.isList(request.uri.path) { return await lists.respond(to: request) }
-                    return await images.respond(to: request)
+                    return response
                 }
             ),
             ("metrics", settings.metrics.listen, { await metrics.respond(to: $0, on: $1) }),
@@ -106,8 +108,27 @@ package struct WebListeners: Sendable {
                     await keep("dashboard", server, at: dashboard) { dashboards.setLasting($0) }
                 }
             }
+            group.addTask { await showPrivacy() }
             for (name, address, server) in others {
                 group.addTask { await keep(name, server, at: address) { _ in } }
+            }
+        }
+    }
+
+    private static let privacy =
+        "the cache may have icons from behind credentials, and everyone could read them: set public = true for the "
+        + "credentials, purge the cache, or unset serve.listen"
+
+    /// Says in the status and the log that no images are served while the cache may have private ones.
+    private func showPrivacy() async {
+        // What is not private before the loop answers is not known.
+        guard others.contains(where: { $0.name == Self.images }), await agent.ask({ _ in true }) == true else { return }
+        var isPrivate = false
+        for await _ in agent.changes where agent.hasPrivateIcons != isPrivate {
+            isPrivate.toggle()
+            agent.listeners.set(Self.images, error: isPrivate ? Self.privacy : nil)
+            if isPrivate {
+                logger.error("cannot listen", metadata: ["for": "\(Self.images)", "error": "\(Self.privacy)"])
             }
         }
     }
@@ -117,12 +138,8 @@ package struct WebListeners: Sendable {
         _ changed: @escaping @Sendable (ListenAddress?) -> Void
     ) async {
         if name == Self.images, await agent.ask({ !$0.privateOrigins.isEmpty }) == true {
-            let reason =
-                "the cache may have icons from behind credentials, and everyone could read them: set public = true for the "
-                + "credentials, purge the cache and restart the agent, or unset serve.listen"
-            agent.listeners.set(name, at: configured, error: reason)
-            logger.error("cannot listen", metadata: ["for": "\(name)", "error": "\(reason)"])
-            return
+            agent.listeners.set(name, at: configured, error: Self.privacy)
+            for await _ in agent.changes where !agent.hasPrivateIcons { break }
         }
         var delay: Duration = .seconds(1)
         var last: HTTPServer.Unavailable?

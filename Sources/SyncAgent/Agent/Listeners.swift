@@ -9,6 +9,11 @@ package final class Listeners: Sendable {
 
     var all: [StatusReport.Listener] { states.withLock { $0.values.sorted { $0.name < $1.name } } }
 
+    /// Sets or clears the error of a listener that stays at its address.
+    package func set(_ name: String, error: String?) {
+        states.withLock { $0[name]?.error = error }
+    }
+
     package func set(_ name: String, at address: ListenAddress, error: String?) {
         states.withLock {
             $0[name] = StatusReport.Listener(name: name, address: address.description, error: error)

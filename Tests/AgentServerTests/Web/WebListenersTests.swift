@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import CacheFormat
+import HTTPRules
 import Hummingbird
 import Reports
 import SyncPlan
@@ -82,6 +84,58 @@ struct WebListenersTests {
                 #expect(status.needsAttention)
             }
             try await waitUntil { await world.agent.status()?.listeners.first?.error == nil }
+            await tasks.end()
+        }
+    }
+
+    /// Tells the agent of a credential, whose icons may be in the cache.
+    private static func configure(_ world: WebWorld, isPublic: Bool) {
+        var settings = Settings()
+        settings.cache.mode = .group
+        settings.credentials = Credentials([
+            Credential(host: "h.example", lists: ["a.plist"], isPublic: isPublic, proof: .bearer(Secret("t")))
+        ])
+        world.control.loop.post(.configured(settings, needRestart: []))
+    }
+
+    @Test("images are not served while the cache may have private ones, and the status says why, until it has none")
+    func privacy() async throws {
+        try await WebWorld.with { world in
+            func error() async -> String? { await world.agent.status()?.listeners.first?.error }
+            let tasks = Tasks()
+            var settings = Settings()
+            settings.serve.listen = .anyLoopbackPort
+            Self.configure(world, isPublic: false)
+            let listeners = Self.listeners(world, settings)
+            tasks.add(Task { await listeners.run() })
+            try await waitUntil { await error()?.contains("purge the cache, or unset serve.listen") == true }
+            Self.configure(world, isPublic: true)
+            try await waitUntil {
+                let listener = await world.agent.status()?.listeners.first
+                return listener?.error == nil && listener?.address.hasSuffix(":0") == false
+            }
+            let address = try #require(await world.agent.status()?.listeners.first?.address)
+            let port = try #require(ListenAddress(address)?.port)
+            #expect(try await WebWorld.ask(port, "/icons?url=a").status == 404)
+            Self.configure(world, isPublic: false)
+            try await waitUntil { await error() != nil }
+            #expect(try await WebWorld.ask(port, "/icons?url=a").status == 403)
+            Self.configure(world, isPublic: true)
+            try await waitUntil { await error() == nil }
+            #expect(await world.agent.status()?.listeners.first?.address == address)
+
+            // A cache that comes to the path is private from the first request on.
+            let manifest = world.cache.appending("manifest.json")
+            for (isPrivate, status) in [(true, 403), (false, 404), (true, 403)] as [(Bool, UInt)] {
+                let list = Manifest.List(
+                    sha256: .of("x"), apps: 0, ready: 0, pending: 0, failed: 0, isPrivate: isPrivate)
+                var names: [ListName] = []
+                let text = Manifest(generation: 9, published: Timestamp(sinceEpoch: .zero), lists: ["a.plist": list])
+                    .text(inOrder: &names)
+                try write(text, to: world.cache.appending("new"))
+                try world.cache.appending("new").move(to: manifest)
+                #expect(try await WebWorld.ask(port, "/icons?url=a").status == status)
+            }
             await tasks.end()
         }
     }
