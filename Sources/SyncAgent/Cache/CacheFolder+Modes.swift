@@ -5,29 +5,25 @@ import SystemPackage
 
 // The permissions of readers.
 extension CacheFolder {
-    /// The permissions of the folder itself.
-    var mode: FilePermissions {
-        var status = stat()
-        guard fstat(descriptor.rawValue, &status) == 0 else { return [] }
-        return FilePermissions(rawValue: status.st_mode & 0o777)
-    }
-
     /// Sets the permissions of the folder, and adds them to those of its entries unless its folders have them.
     ///
     /// An earlier `cache.mode` or the umask of a restored copy can have locked readers out. More than granted stays inside:
-    /// a user who cannot enter the folder cannot read it either. Files come first, so that a start that is killed is
-    /// repeated.
+    /// a user who cannot enter the folder cannot read it either. What `common` does not cover comes first, files come
+    /// before their folders, and the manifest and the generations of which it is one come last, so that a start that is
+    /// killed is repeated.
     ///
     /// - Parameters:
     ///   - mode: The permissions of a folder for readers; those of files are without the right to search.
-    ///   - common: The permissions that all folders have.
+    ///   - common: The permissions that ``checkTrust()`` found.
     /// - Throws: ``FileError`` if an entry cannot be inspected or changed.
     func setMode(_ mode: FilePermissions, common: FilePermissions) throws(FileError) {
         if !common.isSuperset(of: mode) {
             try keepingFoldersOpen { () throws(FileError) in
-                for name in CacheLayout.entries where ![CacheLayout.staging, CacheLayout.lock].contains(name) {
-                    try add(mode, to: name)
-                }
+                let last =
+                    [CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL, CacheLayout.generations]
+                    + [CacheLayout.manifest]
+                let others = Set(CacheLayout.entries).subtracting(last + [CacheLayout.staging, CacheLayout.lock])
+                for name in others.sorted() + last { try add(mode, to: name) }
             }
         }
         guard fchmod(descriptor.rawValue, mode.rawValue) == 0 else {

@@ -8,7 +8,8 @@ extension CacheFolder {
     ///
     /// Images are not checked: at start, those that do not belong to the agent count as missing.
     ///
-    /// - Returns: The permissions that all folders for readers give, apart from those of renditions.
+    /// - Returns: The permissions that all inner folders for readers give, apart from those of renditions, and the manifest
+    ///   does, too: those that the last run gave to new files.
     /// - Throws: ``FolderError``, or ``FileError`` if the folder cannot be read.
     @discardableResult
     func checkTrust() throws -> FilePermissions {
@@ -16,7 +17,8 @@ extension CacheFolder {
         try trust.check(descriptor, onlyNames: [CacheLayout.lock])
         let fans = [CacheLayout.icons, CacheLayout.byURL]
         let folders = [CacheLayout.generations, CacheLayout.lists, CacheLayout.staging] + fans
-        var common = mode
+        // That of the folder itself does not count: systemd sets it at each start (CacheDirectoryMode=).
+        var common = FilePermissions(rawValue: 0o777)
         // Each folder is checked before its contents.
         for name in folders + fans.flatMap({ fan in CacheLayout.fanOut.map { "\(fan)/\($0)" } }) {
             guard let status = try status(name) else { continue }
@@ -28,7 +30,11 @@ extension CacheFolder {
             files += try names(in: folder).map { "\(folder)/\($0.name)" }
         }
         for name in files {
-            if let status = try status(name) { try trust.check(status, of: name, as: .file) }
+            guard let status = try status(name) else { continue }
+            try trust.check(status, of: name, as: .file)
+            // For a file, only the permissions to read count.
+            let mode = FilePermissions(rawValue: status.st_mode | 0o333)
+            if name == CacheLayout.manifest { common.formIntersection(mode) }
         }
         return common
     }
