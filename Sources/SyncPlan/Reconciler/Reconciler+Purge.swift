@@ -99,6 +99,7 @@ extension Reconciler {
             if files > 0 { return endPurge(PurgeReport(.failed, reason: reason, files: files)) }
             // Until now, files of private icons may have been left.
             privateOrigins = book.settings.privateOrigins(after: [])
+            knownCaches = KnownCaches()
             publishPrivacy()
             book.publishing.retry(at: turn.now)
             purge = .opening(failures: book.publishing.window.failures)

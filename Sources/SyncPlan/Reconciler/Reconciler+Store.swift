@@ -60,6 +60,8 @@ extension Reconciler {
         }
         guard let summary = found.summary else { return }
         turn.emit(.cacheHealed(found.adopted == nil ? .missingFiles : .otherFolder, summary: summary))
+        // The folder may be a new one.
+        if found.lacksManifest { isOtherCache = true }
         for list in found.lostDocuments { renew(list) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.window.markChanged(at: turn.now) }
         recordDamage(found.lostImages)
@@ -94,8 +96,9 @@ extension Reconciler {
             if published != nil { book.publishing.prioritize(name) }
             renew(name)
         }
+        isOtherCache = true
         // Where its icons come from is not known.
-        if found.manifests.hasPrivate, privateOrigins.isEmpty {
+        if found.manifests.hasPrivate, privateOrigins.isEmpty || !knownCaches.contain(found.manifests) {
             privateOrigins = book.settings.privateOrigins(after: privateOrigins + [Credentials.unknownOrigin])
         }
         recordDamage(lost)

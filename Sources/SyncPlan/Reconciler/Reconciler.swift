@@ -20,6 +20,10 @@ package struct Reconciler: Sendable {
     var settingsNeedingRestart: [String] = []
     /// The private origins whose icons the cache may contain; these must not be exported.
     package internal(set) var privateOrigins: [String] = []
+    /// The caches with no private icons from other origins than ``privateOrigins``.
+    var knownCaches: KnownCaches
+    /// Whether the cache at the path may be another one than the last of ``knownCaches``.
+    var isOtherCache: Bool
     /// The phase of the current purge; `nil` if there is none.
     var purge: PurgePhase?
     /// The generation in force when the last purge began.
@@ -71,6 +75,8 @@ package struct Reconciler: Sendable {
         if values.isPaused { book.downloads.pauses = Pauses(restoring: values.pauses ?? [Pause()], at: turn.now) }
         mutes = Mutes(restoring: Array((values.mutes ?? []).prefix(Self.mostMutes)), at: turn.now)
         privateOrigins = settings.privateOrigins(after: restored.privateOrigins)
+        knownCaches = values.knownCaches ?? KnownCaches()
+        isOtherCache = !knownCaches.contain(restored.manifests)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
         if isPurgeUnpublished { (purging, isPurgeDue) = (values.purging, true) }
@@ -140,6 +146,9 @@ package struct Reconciler: Sendable {
         if book.renditions.isOn {
             let areWritten = book.publishing.areDocumentsWritten
             rulesOfRenditions = book.renditions.settledRules(areDocumentsWritten: areWritten)
+        }
+        if !privateOrigins.isEmpty, let manifest = book.publishing.manifest {
+            knownCaches.record(manifest, isOther: &isOtherCache)
         }
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
@@ -247,6 +256,7 @@ package struct Reconciler: Sendable {
             upstreams: book.sources.accepted)
         values.rendering = rulesOfRenditions
         if purging == book.publishing.manifest?.generation { values.purging = purging }
+        if !privateOrigins.isEmpty { values.knownCaches = knownCaches }
         if !mutes.isEmpty { values.mutes = mutes.moved(by: turn.wallClock.offset) }
         return values
     }

@@ -27,6 +27,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var pauses: [Pause]?
     /// The private origins whose icons the cache may contain; `nil` for none.
     package var privateOrigins: [String]?
+    /// The caches with no private icons from other origins; `nil` if there are none, or in the database of an earlier version.
+    var knownCaches: KnownCaches?
     /// The change whose eviction is held, with its time by the clock of this run; `nil` if there is none.
     package var hold: EvictionBrake.Hold?
     /// The identity of the lists folder; `nil` if not known.

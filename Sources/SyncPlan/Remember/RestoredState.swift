@@ -67,8 +67,9 @@ package struct RestoredState: Sendable {
     /// The manifest says that there are some, also if the database was lost, or the cache is that of another agent.
     var privateOrigins: [String] {
         let known = memory.values.privateOrigins ?? []
+        let isKnown = !known.isEmpty && memory.values.knownCaches?.contain(manifests) ?? true
         let isPrivate = manifests.filter { $0.generation > knownPurge ?? 0 }.hasPrivate
-        return known.isEmpty && isPrivate ? [Credentials.unknownOrigin] : known
+        return isPrivate && !isKnown ? known + [Credentials.unknownOrigin] : known
     }
 
     /// The newest purged generation; `nil` if the cache folder has no later one.

@@ -255,6 +255,7 @@ struct AgentScenario {
         var found = CacheInspection()
         found.adopted = AdoptedCache(disk.restore())
         found.latestGeneration = disk.generations.keys.max() ?? 0
+        found.lacksManifest = disk.generations.isEmpty
         found.lostDocuments = Set(expected.documents.filter { disk.documents[$0.value] == nil }.keys)
         for naming in images {
             if disk.images.contains(naming.image.sha256) {

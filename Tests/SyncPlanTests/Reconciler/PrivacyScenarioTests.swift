@@ -73,6 +73,30 @@ struct PrivacyScenarioTests {
         #expect(agent.disk.current?.isPrivate == true)
     }
 
+    @Test(
+        "the cache of another agent stays private when the known origins are public, and the own one does not",
+        arguments: [false, true], [false, true])
+    func others(isOwn: Bool, isRunning: Bool) throws {
+        let other = try Self.agent()
+        var agent = try Self.agent()
+        try agent.pass(.seconds(60))
+        try agent.scan(["3.plist": ["https://h.example/c"]])
+        try agent.finish("https://h.example/c", with: "z")
+        try agent.finishJobs()
+        let own = agent.disk
+        // Without its cache for a while, it publishes in a new folder.
+        try agent.adopt(SimulatedDisk())
+        try Self.publishAll(&agent)
+        let disk = isOwn ? own : other.disk
+        if isRunning { try agent.adopt(disk) } else { try agent.restart(on: disk) }
+        try agent.finishJobs()
+        agent.settings.credentials = Credentials([Self.credential(isPublic: true)])
+        try agent.restart()
+        try Self.publishAll(&agent)
+        #expect(agent.plan.privateOrigins == (isOwn ? [] : [Credentials.unknownOrigin]))
+        #expect(agent.disk.current?.isPrivate == !isOwn)
+    }
+
     @Test("only a purge that ends well removes the mark")
     func purge() throws {
         var agent = try Self.agent()
