@@ -116,11 +116,11 @@ package actor CacheInspector {
 
     private func restore(_ expected: CacheExpectation, _ images: CacheExpectation.Namings) throws -> CacheInspection {
         if !folder.isAtItsPath { try adopt() }
+        try lock?.renew(in: folder.descriptor)
         // A different folder can contain anything: verify its files.
         let isThorough = shape != folder.shape
         try folder.makeTree()
         _ = try folder.makeTag(temporary: Self.temporary)
-        try lock?.renew(in: folder.descriptor)
         var found = CacheInspection()
         found.adopted = adopted
         found.lacksManifest = try !isInForce(adopted?.manifests.last?.generation ?? expected.generation)

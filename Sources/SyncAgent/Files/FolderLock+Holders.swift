@@ -9,12 +9,25 @@ extension FolderLock {
     /// Whether the lock on a folder is certainly no agent's: all its holders are processes of other users.
     ///
     /// An agent locks its folder exclusively, so that the system's list shows no other holder, and only the folder's owner
-    /// runs one. A holder that the list or the device does not show, as in another container, counts as an agent.
-    static func isOthers(_ folder: FileDescriptor) -> Bool {
-        var status = stat()
-        guard fstat(folder.rawValue, &status) == 0 else { return false }
-        let holders = LeaseHolders.all(of: nil)[UInt64(status.st_ino)]?.filter { $0.device == status.st_dev } ?? []
+    /// runs one. A holder that the list does not show, as in another container, counts as an agent.
+    /// This process has locked `file` in the folder: the list shows its device, which need not be that of `stat(2)`.
+    static func isOthers(_ folder: FileDescriptor, beside file: FileDescriptor) -> Bool {
+        let locks = LeaseHolders.all(of: nil)
+        let own = listed(file, in: locks).filter { $0.process == getpid() }.map(\.device)
+        let holders = listed(folder, in: locks).filter { own.contains($0.device) }
         return !holders.isEmpty && holders.allSatisfy { isOthers($0.process) }
+    }
+
+    /// Whether ``isOthers(_:beside:)`` is possible.
+    static func mayBeOthers(_ folder: FileDescriptor) -> Bool {
+        listed(folder, in: LeaseHolders.all(of: nil)).contains { isOthers($0.process) }
+    }
+
+    private static func listed(
+        _ file: FileDescriptor, in locks: [UInt64: [LeaseHolders.Holder]]
+    ) -> [LeaseHolders.Holder] {
+        var status = stat()
+        return fstat(file.rawValue, &status) == 0 ? locks[UInt64(status.st_ino)] ?? [] : []
     }
 
     private static func isOthers(_ process: Int) -> Bool {

@@ -18,14 +18,25 @@ package final class FolderLock: Sendable {
     /// Reached once another agent may have the folder: nothing in it may then be changed.
     let lost = Milestone()
 
+    /// The lock on the folder itself.
+    private enum OwnLock {
+        case taken(FileDescriptor)
+        /// Another process has one.
+        case refused
+        /// The file system cannot lock folders.
+        case unsupported
+
+        func close() { if case .taken(let folder) = self { try? folder.close() } }
+    }
+
     private struct Locked {
-        /// The folder's descriptor; `nil` if the file system cannot lock folders, or another user has locked it.
-        var folder: FileDescriptor?
+        /// Refused only if another user has locked the folder.
+        var folder: OwnLock
         var file: FileDescriptor
         var loss: FolderError?
 
         func close() {
-            try? folder?.close()
+            folder.close()
             try? file.close()
         }
     }
@@ -36,6 +47,12 @@ package final class FolderLock: Sendable {
     package init(in folder: FileDescriptor, at path: FilePath) throws {
         self.path = path
         held = Mutex(try Self.acquire(folder, at: path))
+    }
+
+    /// Takes the lock as on a file system that cannot lock folders.
+    init(onlyOfFileIn folder: FileDescriptor, at path: FilePath) throws {
+        self.path = path
+        held = Mutex(Locked(folder: .unsupported, file: try Self.acquireFile(in: folder, at: path)))
     }
 
     deinit {
@@ -63,18 +80,19 @@ package final class FolderLock: Sendable {
 
     /// Recreates the lock file if it was removed or replaced, and locks the folder if that was refused before.
     ///
-    /// - Throws: ``FolderError`` if another agent holds the file, or may have come because nothing else was locked: then
-    ///   the lock is lost for good. ``FileError`` if the file cannot be created.
+    /// - Throws: ``FolderError`` if another agent holds the file, or may have come because the folder's lock is another
+    ///   user's: then the lock is lost for good. ``FileError`` if the file cannot be created.
     func renew(in folder: FileDescriptor) throws {
         try held.withLock { held in
             if let loss = held.loss { throw loss }
+            var isPassedBy: Bool { if case .refused = held.folder { true } else { false } }
             if Self.isThere(held.file, in: folder) {
-                if held.folder == nil { held.folder = try? Self.lockFolder(folder, at: path) }
+                if isPassedBy, let own = try? Self.lockFolder(folder, at: path) { held.folder = own }
                 return
             }
             do {
-                guard held.folder != nil || Self.isRemoved(folder) else { throw FolderError.lost(path) }
-                let file = try Self.acquireFile(in: folder, at: path)
+                if isPassedBy, !Self.isRemoved(folder) { throw FolderError.lost(path) }
+                let file = try Self.acquireFile(in: folder, at: path, attempts: 10)
                 try? held.file.close()
                 held.file = file
             } catch let error as FolderError {
@@ -99,52 +117,70 @@ package final class FolderLock: Sendable {
     private static func acquire(_ folder: FileDescriptor, at path: FilePath) throws -> Locked {
         let own = try lockFolder(folder, at: path)
         do {
-            return Locked(folder: own, file: try acquireFile(in: folder, at: path))
+            guard case .refused = own else { return Locked(folder: own, file: try acquireFile(in: folder, at: path)) }
+            let refusal = FolderError.held(path, by: holder(of: folder) ?? holder(namedIn: folder))
+            // A missing file can be that of an agent that did not get the folder's lock either; a new cache has none. The
+            // file of another agent that is starting is left alone.
+            guard has(CacheLayout.lock, in: folder) || isNew(folder), mayBeOthers(folder) else { throw refusal }
+            let file = try acquireFile(in: folder, at: path)
+            if isOthers(folder, beside: file) { return Locked(folder: own, file: file) }
+            try? file.close()
+            throw refusal
         } catch {
-            try? own?.close()
+            own.close()
             throw error
         }
     }
 
-    private static func lockFolder(_ folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor? {
+    private static func lockFolder(_ folder: FileDescriptor, at path: FilePath) throws -> OwnLock {
         // The lock belongs to this open file description, and is released with its last descriptor.
         let descriptor = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
         let own = FileDescriptor(rawValue: descriptor)
-        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return own }
+        if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .taken(own) }
         let isHeld = errno == EWOULDBLOCK
         try? own.close()
-        guard isHeld else { return nil }
-        // A missing file can be that of an agent that did not get the folder's lock either; a new cache has none.
-        let hasFile = has(CacheLayout.lock, in: folder) || !has(CacheLayout.generations, in: folder)
-        if hasFile, isOthers(folder) { return nil }
-        throw FolderError.held(path, by: holder(of: folder) ?? holder(namedIn: folder))
+        return isHeld ? .refused : .unsupported
     }
 
-    private static func acquireFile(in folder: FileDescriptor, at path: FilePath) throws -> FileDescriptor {
+    /// Locks the file, which is created if it is missing; tries again every 20 ms if others have locked it: commands such as
+    /// `status` do for a moment.
+    private static func acquireFile(
+        in folder: FileDescriptor, at path: FilePath, attempts: Int = 1
+    ) throws -> FileDescriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
         let descriptor = openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue)
         guard descriptor >= 0 else {
             throw FileError("open", path.appending(CacheLayout.lock).string, Errno(rawValue: errno))
         }
         let file = FileDescriptor(rawValue: descriptor)
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            let holder = holder(of: file)
-            try? file.close()
-            throw FolderError.held(path, by: holder)
+        let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
+        if isLocked, isThere(file, in: folder) {
+            _ = ftruncate(descriptor, 0)
+            _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
+            return file
         }
-        guard isThere(file, in: folder) else {
-            // Removed in this moment: the lock on it excludes nobody.
-            try? file.close()
-            return try acquireFile(in: folder, at: path)
-        }
-        _ = ftruncate(descriptor, 0)
-        _ = try? file.writeAll(toAbsoluteOffset: 0, "\(getpid())\n".utf8)
-        return file
+        let holder = isLocked || attempts > 1 ? nil : holder(of: file)
+        try? file.close()
+        // Removed in this moment: the lock on it excludes nobody.
+        if isLocked { return try acquireFile(in: folder, at: path, attempts: attempts) }
+        guard attempts > 1 else { throw FolderError.held(path, by: holder) }
+        usleep(20_000)
+        return try acquireFile(in: folder, at: path, attempts: attempts - 1)
     }
 
     private static func has(_ name: String, in folder: FileDescriptor) -> Bool {
         faccessat(folder.rawValue, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    }
+
+    /// Whether no agent has published in a cache.
+    private static func isNew(_ folder: FileDescriptor) -> Bool {
+        if has(CacheLayout.manifest, in: folder) { return false }
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW
+        let generations = openat(folder.rawValue, CacheLayout.generations, flags)
+        guard generations >= 0 else { return errno == ENOENT }
+        let names = try? FolderListing.names(in: generations).compactMap(\.name.text)
+        return names?.allSatisfy { CacheLayout.generationNumber(fileName: $0) == nil } ?? false
     }
 
     private static func isThere(_ file: FileDescriptor, in folder: FileDescriptor) -> Bool {

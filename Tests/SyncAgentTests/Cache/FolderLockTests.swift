@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import FoundationEssentials
 import Glibc
 import IconCache
 import SyncPlan
@@ -83,10 +84,68 @@ struct FolderLockTests {
             try await whileLocked(path, "--shared", as: 65534) { folder in
                 let lock = try FolderLock(in: folder, at: path)
                 try makeFolder(path.appending(CacheLayout.generations))
+                try write("{}", to: path.appending(CacheLayout.generation(1)))
                 try #require(unlink(path.appending(CacheLayout.lock).string) == 0)
                 #expect(throws: FolderError.self) { try FolderLock(in: folder, at: path) }
                 for _ in 0..<2 { #expect(throws: FolderError.lost(path)) { try lock.renew(in: folder) } }
                 #expect(lock.lost.isReached && access(path.appending(CacheLayout.lock).string, F_OK) != 0)
+                // A cache without generations is a new one.
+                try #require(unlink(path.appending(CacheLayout.generation(1)).string) == 0)
+                _ = try FolderLock(in: folder, at: path)
+            }
+        }
+    }
+
+    @Test("beside another user's lock, an agent whose cache was emptied makes nothing in it", Self.becomesOthers)
+    func emptied() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            try await cache.publish(1, ["http://a/one": "one"])
+            try write("", to: path.appending(CacheLayout.lock))
+            try await whileLocked(path, "--shared", as: 65534) { folder in
+                let lock = try FolderLock(in: folder, at: path)
+                let publisher = Publisher(
+                    cache.folder, lock: lock, staged: cache.staged, thread: FileThread("tests"))
+                let inspector = CacheInspector(publisher, lock: lock, logger: .silent)
+                for name in try FileManager.default.contentsOfDirectory(atPath: path.string) {
+                    try FileManager.default.removeItem(atPath: path.appending(name).string)
+                }
+                let found = await inspector.inspect(CacheExpectation(generation: 1, documents: [:], images: []))
+                #expect(found.trouble == "\(FolderError.lost(path))" && lock.lost.isReached)
+                #expect(try FileManager.default.contentsOfDirectory(atPath: path.string) == [])
+                _ = try FolderLock(in: folder, at: path)
+            }
+        }
+    }
+
+    @Test("where folders cannot be locked, a removed lock file is made again unless another process holds one")
+    func withoutFolders() async throws {
+        try await withTemporaryFolder { path in
+            let folder = try FileDescriptor.openFolder(path)
+            defer { try? folder.close() }
+            let lock = try FolderLock(onlyOfFileIn: folder, at: path)
+            let file = path.appending(CacheLayout.lock)
+            try makeFolder(path.appending(CacheLayout.generations))
+            for kind in [nil, LOCK_SH, LOCK_EX] {
+                try #require(unlink(file.string) == 0)
+                let other = try kind.map { kind in
+                    let other = try FileDescriptor.open(
+                        file, .readWrite, options: .create, permissions: .ownerReadWrite)
+                    try #require(flock(other.rawValue, kind) == 0)
+                    return other
+                }
+                // A command locks the file for a moment only.
+                async let _: Void = Task.detached {
+                    try await Task.sleep(for: .milliseconds(50))
+                    if kind == LOCK_SH { try other?.close() }
+                }.value
+                if kind == LOCK_EX {
+                    #expect(throws: FolderError.held(path, by: Int(getpid()))) { try lock.renew(in: folder) }
+                } else {
+                    try lock.renew(in: folder)
+                }
+                #expect(lock.lost.isReached == (kind == LOCK_EX))
+                if kind == LOCK_EX { try other?.close() }
             }
         }
     }
