@@ -61,7 +61,7 @@ extension Reconciler {
         guard let summary = found.summary else { return }
         turn.emit(.cacheHealed(found.adopted == nil ? .missingFiles : .otherFolder, summary: summary))
         // The folder may be a new one.
-        if found.lacksManifest { isOtherCache = true }
+        if found.lacksManifest { knownCaches.select([]) }
         for list in found.lostDocuments { renew(list) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.window.markChanged(at: turn.now) }
         recordDamage(found.lostImages)
@@ -96,9 +96,9 @@ extension Reconciler {
             if published != nil { book.publishing.prioritize(name) }
             renew(name)
         }
-        isOtherCache = true
-        // Where its icons come from is not known.
-        if found.manifests.hasPrivate, privateOrigins.isEmpty || !knownCaches.contain(found.manifests) {
+        let isKnown = knownCaches.select(found.manifests)
+        // Otherwise, where its icons come from is not known.
+        if found.manifests.hasPrivate, privateOrigins.isEmpty || !isKnown {
             privateOrigins = book.settings.privateOrigins(after: privateOrigins + [Credentials.unknownOrigin])
         }
         recordDamage(lost)

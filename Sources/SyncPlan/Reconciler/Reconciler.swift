@@ -22,8 +22,6 @@ package struct Reconciler: Sendable {
     package internal(set) var privateOrigins: [String] = []
     /// The caches with no private icons from other origins than ``privateOrigins``.
     var knownCaches: KnownCaches
-    /// Whether the cache at the path may be another one than the last of ``knownCaches``.
-    var isOtherCache: Bool
     /// The phase of the current purge; `nil` if there is none.
     var purge: PurgePhase?
     /// The generation in force when the last purge began.
@@ -76,7 +74,7 @@ package struct Reconciler: Sendable {
         mutes = Mutes(restoring: Array((values.mutes ?? []).prefix(Self.mostMutes)), at: turn.now)
         privateOrigins = settings.privateOrigins(after: restored.privateOrigins)
         knownCaches = values.knownCaches ?? KnownCaches()
-        isOtherCache = !knownCaches.contain(restored.manifests)
+        knownCaches.select(restored.manifests)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
         if isPurgeUnpublished { (purging, isPurgeDue) = (values.purging, true) }
@@ -148,7 +146,8 @@ package struct Reconciler: Sendable {
             rulesOfRenditions = book.renditions.settledRules(areDocumentsWritten: areWritten)
         }
         if !privateOrigins.isEmpty, let manifest = book.publishing.manifest {
-            knownCaches.record(manifest, isOther: &isOtherCache)
+            let onDisk = book.retention.ledger.supersessions
+            knownCaches.record(manifest) { onDisk[$0] != nil }
         }
         turn.memos.mark(values: remembered, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {

@@ -18,11 +18,12 @@ struct PrivacyScenarioTests {
     }
 
     /// An agent that published an icon of a credential, which has been removed since.
-    private static func agent() throws -> AgentScenario {
+    private static func agent(after delay: Duration = .zero) throws -> AgentScenario {
         var agent = AgentScenario {
             $0.cache.mode = .group
             $0.credentials = Credentials([credential()])
         }
+        if delay > .zero { try agent.pass(delay) }
         try agent.publish(["1.plist": [a: "x"]])
         #expect(agent.disk.current?.isPrivate == true)
         agent.settings.credentials = Credentials()
@@ -77,7 +78,7 @@ struct PrivacyScenarioTests {
         "the cache of another agent stays private when the known origins are public, and the own one does not",
         arguments: [false, true], [false, true])
     func others(isOwn: Bool, isRunning: Bool) throws {
-        let other = try Self.agent()
+        let other = try Self.agent(after: .seconds(30))
         var agent = try Self.agent()
         try agent.pass(.seconds(60))
         try agent.scan(["3.plist": ["https://h.example/c"]])
@@ -95,6 +96,30 @@ struct PrivacyScenarioTests {
         try Self.publishAll(&agent)
         #expect(agent.plan.privateOrigins == (isOwn ? [] : [Credentials.unknownOrigin]))
         #expect(agent.disk.current?.isPrivate == !isOwn)
+    }
+
+    @Test("own caches that change places stay known, also with a damaged newest generation", arguments: [false, true])
+    func places(isRunning: Bool) throws {
+        var agent = try Self.agent()
+        var disks = [SimulatedDisk(), agent.disk]
+        try agent.restart(on: disks[0])
+        try Self.publishAll(&agent)
+        disks[0] = agent.disk
+        for turn in 1...8 {
+            if isRunning { try agent.adopt(disks[turn % 2]) } else { try agent.restart(on: disks[turn % 2]) }
+            try agent.finishJobs()
+            try agent.scan(["3.plist": ["https://h.example/\(turn)"]])
+            try agent.finishAll(.failed(.status(404)))
+            try agent.finishJobs()
+            disks[turn % 2] = agent.disk
+        }
+        #expect(!agent.plan.privateOrigins.contains(Credentials.unknownOrigin))
+        let newest = try #require(agent.disk.generations.keys.max())
+        try #require(agent.disk.generations.count > 1)
+        agent.disk.generations[newest] = nil
+        agent.settings.credentials = Credentials([Self.credential(isPublic: true)])
+        try agent.restart()
+        #expect(agent.plan.privateOrigins.isEmpty)
     }
 
     @Test("only a purge that ends well removes the mark")
