@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import FoundationEssentials
 import Glibc
 import IconCache
 import ImageChecks
@@ -128,17 +129,28 @@ actor ImageReader {
         return ImageFile(descriptor, length: length, digest: found, mediaType: mediaType)
     }
 
-    /// Whether the cache that is at the path now says that it has private icons, or does not say.
+    /// Whether the cache that is at the path now says that it has private icons.
     ///
     /// Another cache can come to the path at any time: ask after a file was opened.
-    func isPrivate() -> Bool {
+    ///
+    /// - Throws: The reason why it does not say.
+    func isPrivate() throws -> Bool {
         var status = stat()
-        guard stat(folder.appending(CacheLayout.manifest).string, &status) == 0 else { return errno != ENOENT }
+        guard stat(folder.appending(CacheLayout.manifest).string, &status) == 0 else {
+            let error = Errno(rawValue: errno)
+            // A cache whose manifest was removed has generations.
+            let generations = folder.appending(CacheLayout.generations).string
+            let names = try? FileManager.default.contentsOfDirectory(atPath: generations)
+            guard error == .noSuchFileOrDirectory, names?.isEmpty ?? (access(generations, F_OK) != 0) else {
+                throw error
+            }
+            return false
+        }
         let file = (status.st_dev, status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
         if let mark, mark.file == file { return mark.isPrivate }
-        guard let manifest = try? IconCache(at: folder).manifest() else { return true }
-        mark = (file, manifest.isPrivate)
-        return manifest.isPrivate
+        let isPrivate = try IconCache(at: folder).manifest().isPrivate
+        mark = (file, isPrivate)
+        return isPrivate
     }
 
     /// The published lists, sorted by name.

@@ -12,6 +12,10 @@ struct ListSite: Sendable {
     /// Limits the bytes of documents that clients have not read yet.
     var memory = Allowance.memory
 
+    static var unreadable: Response {
+        .refusal(.serviceUnavailable, "unreadable", "The cache cannot be read: syncagent status says why.")
+    }
+
     static func isList(_ path: String) -> Bool { path == "/lists" || path.starts(withBytes: "/lists/") }
 
     func respond(to request: Request) async -> Response {
@@ -21,8 +25,7 @@ struct ListSite: Sendable {
             } catch let error as APIError {
                 return .refusal(error)
             } catch {
-                let reason = "The cache cannot be read: syncagent status says why."
-                return .refusal(.serviceUnavailable, "unreadable", reason)
+                return Self.unreadable
             }
         }
         response.headers[.resourcePolicy] = ImageSite.Audience.sameOrigin.rawValue

@@ -71,12 +71,16 @@ package struct WebListeners: Sendable {
                     let site = ListSite.isList(request.uri.path) ? lists : nil
                     let response =
                         if let site { await site.respond(to: request) } else { await images.respond(to: request) }
-                    // Another cache may have come to the path, which the agent does not know yet.
-                    guard !agent.hasPrivateIcons, await !reader.isPrivate() else {
-                        let reason = "The cache may have icons from behind credentials."
-                        return .refusal(.forbidden, "private-icons", reason)
+                    if !agent.hasPrivateIcons {
+                        do {
+                            // Another cache may have come to the path, which the agent does not know yet.
+                            if try await !reader.isPrivate() { return response }
+                        } catch {
+                            return ListSite.unreadable
+                        }
                     }
-                    return response
+                    let reason = "The cache may have icons from behind credentials."
+                    return .refusal(.forbidden, "private-icons", reason)
                 }
             ),
             ("metrics", settings.metrics.listen, { await metrics.respond(to: $0, on: $1) }),

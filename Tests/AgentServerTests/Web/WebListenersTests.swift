@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
+import FoundationEssentials
 import HTTPRules
 import Hummingbird
 import Reports
@@ -136,6 +137,15 @@ struct WebListenersTests {
                 try world.cache.appending("new").move(to: manifest)
                 #expect(try await WebWorld.ask(port, "/icons?url=a").status == status)
             }
+            // One that does not say it is not served either; one without generations has no icons.
+            try write("{", to: manifest)
+            #expect(try await WebWorld.ask(port, "/icons?url=a").status == 503)
+            try FileManager.default.removeItem(atPath: manifest.string)
+            try? makeFolder(world.cache.appending(CacheLayout.generations))
+            try write("{", to: world.cache.appending(CacheLayout.generation(1)))
+            #expect(try await WebWorld.ask(port, "/icons?url=a").status == 503)
+            try FileManager.default.removeItem(atPath: world.cache.appending(CacheLayout.generations).string)
+            #expect(try await WebWorld.ask(port, "/icons?url=a").status == 404)
             await tasks.end()
         }
     }
