@@ -11,7 +11,7 @@ package import SystemPackage
 ///
 /// An empty generation stays, so that generation numbers keep growing. Generations with leases stay too: the next agent
 /// evicts them, and a new database tells it to show none of their images. It also says that the cache has private icons, if
-/// it had some and files could not be removed. As with an agent, nothing is removed before the empty generation is durable,
+/// it had some and files could not be removed, or readers keep images. As with an agent, nothing is removed before the empty generation is durable,
 /// so an interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
@@ -50,8 +50,9 @@ package enum OfflinePurge {
         }
         var values = RememberedValues()
         if stateFolder != nil { values.privateOrigins = await knownPrivateOrigins(in: state) }
-        if let folder { try await empty(folder, &result, &values) }
-        if result.failures == 0 { values.privateOrigins = nil }
+        var keepsImages = false
+        if let folder { keepsImages = try await empty(folder, &result, &values) }
+        if result.failures == 0, !keepsImages { values.privateOrigins = nil }
         if let stateFolder {
             for name in StateStore.files + [StateStore.files[0] + ".damaged"] {
                 if let error = stateFolder.remove(name) { result.record(error) }
@@ -88,11 +89,13 @@ package enum OfflinePurge {
 
     private static var silent: Logger { Logger(label: "syncagent") { _ in SwiftLogNoOpLogHandler() } }
 
-    /// Empties the cache; `values` get the newest purged generation if readers hold leases on it or older ones, and the
+    /// Empties the cache; the values get the newest purged generation if readers hold leases on it or older ones, and the
     /// mark of a private cache.
+    ///
+    /// - Returns: Whether these readers keep images.
     private static func empty(
         _ folder: CacheFolder, _ result: inout Result, _ values: inout RememberedValues
-    ) async throws {
+    ) async throws -> Bool {
         let restored: RestoredState
         do {
             restored = try StartUpRecovery.run(folder, logger: silent)
@@ -133,6 +136,7 @@ package enum OfflinePurge {
         if values.privateOrigins == nil, restored.manifests.hasPrivate {
             values.privateOrigins = [Credentials.unknownOrigin]
         }
+        return !images.isEmpty
     }
 
     /// Publishes a generation without lists; readers then find nothing.

@@ -58,6 +58,9 @@ struct RetirementLedger: Sendable {
     /// may have one again.
     private(set) var unnamedIcons: Set<IconID> = []
 
+    /// Whether a document that the current generation does not name has images.
+    var hasSupersededImages: Bool { documents.values.contains { $0.since == nil && !$0.images.isEmpty } }
+
     func names(_ icon: IconID, in document: Digest) -> Bool { documents[document]?.icons.contains(icon) ?? false }
 
     /// The most entries of a list's documents that are searched for a returning app.

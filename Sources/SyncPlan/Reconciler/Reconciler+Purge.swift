@@ -97,6 +97,8 @@ extension Reconciler {
             if !book.retention.ledger.purgedDocuments.isEmpty { return endPurge(publicationFailure) }
             let (files, reason) = book.retention.unremoved
             if files > 0 { return endPurge(PurgeReport(.failed, reason: reason, files: files)) }
+            // The files that readers keep may be private.
+            if book.retention.ledger.hasSupersededImages { return endPurge(PurgeReport(.done)) }
             // Until now, files of private icons may have been left.
             privateOrigins = book.settings.privateOrigins(after: [])
             knownCaches = KnownCaches()

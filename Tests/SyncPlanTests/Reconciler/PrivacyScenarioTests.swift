@@ -122,6 +122,30 @@ struct PrivacyScenarioTests {
         #expect(agent.plan.privateOrigins.isEmpty)
     }
 
+    @Test("a purge keeps the mark while readers keep images of before; the next one removes it")
+    func leased() throws {
+        var agent = try Self.agent()
+        for isLeased in [true, false] {
+            try agent.restart()
+            try Self.publishAll(&agent)
+            let generations = Set(agent.disk.generations.keys)
+            try agent.handle(.purge)
+            while agent.plan.isPurging {
+                if agent.releases != nil {
+                    try agent.finishRelease(leases: isLeased ? generations : [])
+                } else if agent.publication != nil {
+                    try agent.finishPublication()
+                } else if agent.removal != nil {
+                    try agent.finishRemoval()
+                } else {
+                    try agent.passToNextWake()
+                }
+            }
+            #expect(agent.plan.purgeReport == PurgeReport(.done))
+            #expect(agent.plan.privateOrigins.isEmpty != isLeased && agent.disk.current?.isPrivate == isLeased)
+        }
+    }
+
     @Test("only a purge that ends well removes the mark")
     func purge() throws {
         var agent = try Self.agent()
