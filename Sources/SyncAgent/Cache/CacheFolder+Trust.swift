@@ -9,7 +9,7 @@ extension CacheFolder {
     /// Images are not checked: at start, those that do not belong to the agent count as missing.
     ///
     /// - Returns: The permissions that all inner folders for readers give, apart from those of renditions, and the manifest
-    ///   does, too: those that the last run gave to new files.
+    ///   does, too: those that the last run gave to new files. Without a manifest, the newest generation counts.
     /// - Throws: ``FolderError``, or ``FileError`` if the folder cannot be read.
     @discardableResult
     func checkTrust() throws -> FilePermissions {
@@ -30,12 +30,14 @@ extension CacheFolder {
             files += try names(in: folder).map { "\(folder)/\($0.name)" }
         }
         for name in files {
-            guard let status = try status(name) else { continue }
-            try trust.check(status, of: name, as: .file)
-            // For a file, only the permissions to read count.
-            let mode = FilePermissions(rawValue: status.st_mode | 0o333)
-            if name == CacheLayout.manifest { common.formIntersection(mode) }
+            if let status = try status(name) { try trust.check(status, of: name, as: .file) }
         }
+        var last = try status(CacheLayout.manifest)
+        if last == nil, try status(CacheLayout.generations) != nil, let newest = try generationNumbers.max() {
+            last = try status(CacheLayout.generation(newest))
+        }
+        // For a file, only the permissions to read count.
+        common.formIntersection(last.map { FilePermissions(rawValue: $0.st_mode | 0o333) } ?? [])
         return common
     }
 }

@@ -70,6 +70,14 @@ struct CacheFolderTests {
             try cache.folder.setMode(mode, common: try cache.folder.checkTrust())
             #expect(try cache.path.stat().permissions == mode)
             #expect(try (cache.folder.status(image)?.st_mode ?? 0) & 0o777 == 0o400)
+            // Without a manifest, the newest generation says what the last run gave; without one, nothing does.
+            let generation = cache.path.appending(CacheLayout.generation(1)).string
+            try #require(unlink(cache.path.appending(CacheLayout.manifest).string) == 0)
+            #expect(try cache.folder.checkTrust() == mode)
+            try #require(chmod(generation, 0o400) == 0)
+            #expect(try cache.folder.checkTrust() == FilePermissions(rawValue: mode.rawValue & 0o733))
+            try #require(unlink(generation) == 0)
+            #expect(try cache.folder.checkTrust() == [])
         }
     }
 
