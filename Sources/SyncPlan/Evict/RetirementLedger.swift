@@ -58,8 +58,8 @@ struct RetirementLedger: Sendable {
     /// may have one again.
     private(set) var unnamedIcons: Set<IconID> = []
 
-    /// Whether a document that the current generation does not name has images.
-    var hasSupersededImages: Bool { documents.values.contains { $0.since == nil && !$0.images.isEmpty } }
+    /// Whether a document of purged generations has images.
+    var hasPurgedImages: Bool { documents.values.contains { $0.newest <= purged ?? 0 && !$0.images.isEmpty } }
 
     func names(_ icon: IconID, in document: Digest) -> Bool { documents[document]?.icons.contains(icon) ?? false }
 

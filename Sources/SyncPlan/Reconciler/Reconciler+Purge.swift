@@ -98,7 +98,7 @@ extension Reconciler {
             let (files, reason) = book.retention.unremoved
             if files > 0 { return endPurge(PurgeReport(.failed, reason: reason, files: files)) }
             // The files that readers keep may be private.
-            if book.retention.ledger.hasSupersededImages { return endPurge(PurgeReport(.done)) }
+            if book.retention.ledger.hasPurgedImages { return endPurge(PurgeReport(.done)) }
             // Until now, files of private icons may have been left.
             privateOrigins = book.settings.privateOrigins(after: [])
             knownCaches = KnownCaches()

@@ -146,6 +146,31 @@ struct PrivacyScenarioTests {
         }
     }
 
+    private static func finishPublication(_ agent: inout AgentScenario) throws {
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+    }
+
+    @Test("images that arrive during a purge do not keep the mark")
+    func arriving() throws {
+        var agent = try Self.agent()
+        try agent.restart()
+        let urls: [IconURL] = ["https://i.example/1", "https://i.example/2"]
+        try agent.scan(["1.plist": [Self.a], "2.plist": urls])
+        try agent.handle(.purge)
+        try Self.finishPublication(&agent)
+        for url in urls {
+            try agent.finish(url, with: url)
+            try Self.finishPublication(&agent)
+        }
+        #expect(agent.plan.isPurging)
+        while agent.plan.isPurging {
+            try agent.finishJobs()
+            if agent.plan.isPurging { try agent.passToNextWake() }
+        }
+        #expect(agent.plan.privateOrigins.isEmpty && agent.disk.current?.isPrivate == false)
+    }
+
     @Test("only a purge that ends well removes the mark")
     func purge() throws {
         var agent = try Self.agent()
