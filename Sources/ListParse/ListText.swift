@@ -43,7 +43,7 @@ enum ListText {
     /// The text of an XML property list in the encoding that it declares, if the parser does not know that one.
     private static func declaredText(_ bytes: [UInt8]) throws(ListRejection) -> [UInt8] {
         // A byte order mark says that it is UTF-8, whatever is declared.
-        guard bytes.textStart == 0, let (name, attribute) = declaredEncoding(in: bytes), !name.hasPrefix("utf")
+        guard bytes.textStart == 0, let (name, attribute) = declaredEncoding(in: bytes), !name.starts(withBytes: "utf")
         else { return bytes }
         let isASCII = ["us-ascii", "ascii"].contains(name) && bytes.allSatisfy { $0 < 0x80 }
         guard isASCII || ["iso-8859-1", "latin1", "latin-1"].contains(name) else {
@@ -58,11 +58,21 @@ enum ListText {
     private static func declaredEncoding(in bytes: [UInt8]) -> (name: String, attribute: Range<Int>)? {
         let start = bytes.textStart
         guard bytes[start...].starts(with: "<?xml".utf8) else { return nil }
-        let head = bytes[start...].prefix(256).prefix { $0 != UInt8(ascii: ">") && $0 < 0x80 }
-        let text = String(decoding: head, as: UTF8.self)
-        guard let match = text.firstMatch(of: /\sencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']/) else { return nil }
-        let first = start + text.utf8.distance(from: text.startIndex, to: match.range.lowerBound)
-        return (match.1.asciiLowercased, first..<first + match.0.utf8.count)
+        let head = bytes[start...].prefix(256).prefix { $0 != UInt8(ascii: ">") }
+        let attribute = " encoding".utf8
+        guard let first = head.indices.first(where: { head[$0...].starts(with: attribute, by: isSameOrSpace) })
+        else { return nil }
+        var rest = head[(first + attribute.count)...].drop { $0.isWhiteSpace }
+        guard rest.popFirst() == UInt8(ascii: "=") else { return nil }
+        rest = rest.drop { $0.isWhiteSpace }
+        guard let quote = rest.popFirst(), "\"'".utf8.contains(quote) else { return nil }
+        let name = rest.prefix { $0.isOfName || $0 == UInt8(ascii: ":") }
+        guard !name.isEmpty, rest.dropFirst(name.count).first == quote else { return nil }
+        return (String(decoding: name, as: UTF8.self).asciiLowercased, first..<name.endIndex + 1)
+    }
+
+    private static func isSameOrSpace(_ byte: UInt8, _ wanted: UInt8) -> Bool {
+        byte == wanted || byte.isWhiteSpace && wanted.isWhiteSpace
     }
 }
 

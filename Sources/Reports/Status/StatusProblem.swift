@@ -149,7 +149,8 @@ extension StatusReport {
     /// The folder of the cache to which an error says that nothing can be written, or else the cache folder.
     private static func folder(in error: String, of cache: String) -> String {
         let words = "Cannot write to "
-        guard error.starts(withBytes: words + cache + "/"), let end = error.lastIndex(of: ":") else { return cache }
+        guard error.starts(withBytes: words + cache + "/"), let end = error.utf8.lastIndex(of: UInt8(ascii: ":"))
+        else { return cache }
         return String(error[..<end]).dropping(bytes: words.utf8.count)
     }
 

@@ -11,8 +11,9 @@ package import SystemPackage
 ///
 /// An empty generation stays, so that generation numbers keep growing. Generations with leases stay too: the next agent
 /// evicts them, and a new database tells it to show none of their images. It also says that the cache has private icons, if
-/// it had some and files could not be removed, or readers keep images. As with an agent, nothing is removed before the empty generation is durable,
-/// so an interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
+/// it had some and files could not be removed, or readers keep images. As with an agent, nothing is removed before the empty
+/// generation is durable, so an interrupted purge leaves a consistent cache, at worst the previous one, and can be
+/// repeated.
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
         /// The number of images removed.

@@ -73,7 +73,7 @@ extension FolderLock {
         guard let bytes = try? FileBytes.read(FilePath("/proc/\(process)/status")) else { return [:] }
         var facts: [Substring: [Substring]] = [:]
         for line in String(decoding: bytes, as: UTF8.self).split(atByte: "\n") {
-            let words = line.split { $0 == "\t" || $0 == " " }
+            let words = line.utf8.split { $0 == UInt8(ascii: "\t") || $0 == UInt8(ascii: " ") }.map { Substring($0) }
             if let key = words.first { facts[key] = Array(words.dropFirst()) }
         }
         return facts
