@@ -14,7 +14,7 @@ class Autopkgtest(MachineTest):
         self.machine.run("/usr/local/lib/cli", user="ada")
 
     def test_its_service_works(self):
-        self.expect_in_journal("nonsense", "Reload failed", "Control process exited")
+        self.expect_in_journal("nonsense", "Reload failed", "Not reloaded", "Control process exited")
         self.machine.run("/usr/local/lib/service")
 
     def test_the_control_file_names_them(self):

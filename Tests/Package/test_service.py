@@ -63,7 +63,7 @@ class Service(MachineTest):
         self.configure("[fetch]\nconcurrency = 7\n")
         self.assertEqual(self.reload().code, 0)
         until("the setting", lambda: self.setting("fetch.concurrency") == "7")
-        self.expect_in_journal("concurency", "Control process exited", "Reload failed", "configuration")
+        self.expect_in_journal("concurency", "Control process exited", "Reload failed", "Not reloaded", "configuration")
         self.configure("[fetch]\nconcurency = 8\n")
         self.assertNotEqual(self.reload().code, 0)
         told = [str(entry["MESSAGE"]) for entry in self.logged()]
