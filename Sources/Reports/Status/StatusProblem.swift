@@ -151,7 +151,7 @@ extension StatusReport {
         let words = "Cannot write to "
         guard error.starts(withBytes: words + cache + "/"), let end = error.utf8.lastIndex(of: UInt8(ascii: ":"))
         else { return cache }
-        return String(error[..<end]).dropping(bytes: words.utf8.count)
+        return String(decoding: error.utf8[..<end].dropFirst(words.utf8.count), as: UTF8.self)
     }
 
     private var renditionProblem: StatusProblem? {
