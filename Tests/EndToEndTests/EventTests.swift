@@ -74,6 +74,11 @@ struct EventTests {
             try await Self.following(world, "all", ["--json", "--since", "0"]) { all in
                 try await Self.following(world, "new", ["--json"]) { new in
                     try await waitUntil { try Self.events(in: all).count > first.count }
+                    // It has begun once it has an event, which the agent must not end before.
+                    try await waitUntil {
+                        for command in ["pause", "resume"] { _ = try await world.agent.call(command) }
+                        return try !Self.events(in: new).isEmpty
+                    }
                     try world.drop(["Mail", "Maps"])
                     try await waitUntil { try Self.events(in: all).contains { $0.url?.text.contains("Maps") == true } }
                     stopContinuation.finish()
