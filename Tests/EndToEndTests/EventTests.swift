@@ -74,7 +74,7 @@ struct EventTests {
             try await Self.following(world, "all", ["--json", "--since", "0"]) { all in
                 try await Self.following(world, "new", ["--json"]) { new in
                     try await waitUntil { try Self.events(in: all).count > first.count }
-                    // It has begun once it has an event, which the agent must not end before.
+                    // The second follower has begun once it has an event; the agent must not end earlier.
                     try await waitUntil {
                         for command in ["pause", "resume"] { _ = try await world.agent.call(command) }
                         return try !Self.events(in: new).isEmpty

@@ -10,6 +10,7 @@ extension FolderLock {
     ///
     /// An agent locks its folder exclusively, so that the system's list shows no other holder, and only the folder's owner
     /// runs one. A holder that the list does not show, as in another container, counts as an agent.
+    ///
     /// This process has locked `file` in the folder: the list shows its device, which need not be that of `stat(2)`.
     static func isOthers(_ folder: FileDescriptor, beside file: FileDescriptor) -> Bool {
         let locks = LeaseHolders.all(of: nil)

@@ -131,7 +131,7 @@ struct EventsCommand: AsyncParsableCommand {
         Message.endWithReader()
         let client = EventClient(socket: try configuration.folders().socket)
         var filter = filter
-        // What was before is not followed.
+        // Events from before the start are not followed.
         filter?.kept = ([], [])
         try await configuration.askAgent { agent -> Void? in
             guard try await agent.status() != nil else { return nil }
