@@ -48,8 +48,8 @@ actor ImageReader {
     static let chunk = 1 << 16
 
     private let thread = FileThread("images")
-    /// The manifest's file (device, inode and time of the last change) when it was last read, and what it said.
-    private var mark: (file: (dev_t, ino_t, Int, Int), isPrivate: Bool)?
+    /// The manifest's file when it was last read, and what it said.
+    private var mark: (file: FileIdentity, isPrivate: Bool)?
     private let folder: FilePath
     /// The files whose digests were found to be those in their names.
     private var verified: [Digest: FileIdentity] = [:]
@@ -135,9 +135,10 @@ actor ImageReader {
     ///
     /// - Throws: The reason why it does not say.
     func isPrivate() throws -> Bool {
-        var status = stat()
-        guard stat(folder.appending(CacheLayout.manifest).string, &status) == 0 else {
-            let error = Errno(rawValue: errno)
+        let file: FileIdentity
+        do throws(Errno) {
+            file = FileIdentity(try folder.appending(CacheLayout.manifest).stat())
+        } catch {
             // A cache whose manifest was removed has generations.
             let generations = folder.appending(CacheLayout.generations).string
             let names = try? FileManager.default.contentsOfDirectory(atPath: generations)
@@ -146,7 +147,6 @@ actor ImageReader {
             }
             return false
         }
-        let file = (status.st_dev, status.st_ino, status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
         if let mark, mark.file == file { return mark.isPrivate }
         let isPrivate = try IconCache(at: folder).manifest().isPrivate
         mark = (file, isPrivate)

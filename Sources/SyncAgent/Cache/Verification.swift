@@ -82,14 +82,12 @@ package struct Verification: Sendable {
             let file = try folder.open(name)
             defer { try? file.close() }
             let status = try file.stat()
-            // A longer file is not read: it may be far larger than the memory.
-            let isLonger = status.type == .regular && status.size > image.bytes
-            let bytes = isLonger ? [] : try FileBytes.read(file, upTo: image.bytes)
-            let count = isLonger ? Int(status.size) : bytes.count
-            guard count == image.bytes else {
-                return .wrong("it has \(counted(count, "byte")) instead of \(image.bytes)")
+            // A file of another length is not read: it may be far larger than the memory.
+            guard status.type != .regular || status.size == image.bytes else {
+                return .wrong("it has \(counted(Int(status.size), "byte")) instead of \(image.bytes)")
             }
-            return Digest.of(bytes) == image.sha256 ? nil : .wrong("its digest does not match")
+            let digest = Digest.of(try FileBytes.read(file, upTo: image.bytes))
+            return digest == image.sha256 ? nil : .wrong("its digest does not match")
         } catch let error as FileError {
             return error.saysMissing ? .missing : .unreadable(error)
         } catch {
