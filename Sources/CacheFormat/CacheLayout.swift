@@ -77,7 +77,9 @@ package enum CacheLayout {
     /// The valid numbers of generations: JSON readers may round larger ones (RFC 8259, section 6).
     package static let generationNumbers = 0...(1 << 53)
 
-    /// The numbers after which an agent goes on; a manifest with a later one is damaged, and hardly any would be left.
+    /// The numbers from which an agent goes on.
+    ///
+    /// A manifest with a later number counts as damaged: hardly any number would be left after it.
     package static let usedGenerationNumbers = 0...(1 << 53 - 1_000_000)
 
     /// The number of a file in `generations/`; `nil` for any other name.

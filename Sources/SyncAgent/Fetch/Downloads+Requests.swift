@@ -143,7 +143,7 @@ extension Downloads {
             url.folder.filePath.map { path.starts(withBytes: $0) } ?? false
         }
         let manifest = upstream?.file(CacheLayout.manifest).filePath ?? path
-        // Reads that hang keep their threads, of which the process has only so many.
+        // A read that hangs keeps its thread, and the number of threads is limited.
         guard fileReads[upstream, default: []].count(where: \.hasEnded) < Self.hangingReads else {
             return transfer.deliver(.failed(.timeout("upstream.idleTimeout to read files, which still hang")))
         }

@@ -162,7 +162,7 @@ package final class FolderLock: Sendable {
         }
         let holder = isLocked || attempts > 1 ? nil : holder(of: file)
         try? file.close()
-        // Removed in this moment: the lock on it excludes nobody.
+        // The file was removed in this moment, so its lock excludes nobody.
         if isLocked { return try acquireFile(in: folder, at: path, attempts: attempts) }
         guard attempts > 1 else { throw FolderError.held(path, by: holder) }
         usleep(20_000)
@@ -190,7 +190,7 @@ package final class FolderLock: Sendable {
             && ours.st_ino == there.st_ino && ours.st_dev == there.st_dev
     }
 
-    /// Whether the folder itself was removed, so that nobody can have come.
+    /// Whether the folder itself was removed: then no other agent has it.
     private static func isRemoved(_ folder: FileDescriptor) -> Bool {
         var status = stat()
         return fstat(folder.rawValue, &status) == 0 && status.st_nlink == 0

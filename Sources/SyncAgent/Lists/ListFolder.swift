@@ -56,7 +56,7 @@ package actor ListFolder {
         } catch {
             throw FileError("list", path.string, error)
         }
-        // A bind mount goes on showing a folder that was deleted where it comes from: empty, and nothing can come into it.
+        // A bind mount still shows a folder that was deleted at its source: it is empty, and stays so.
         if names.isEmpty, fstat(folder, &status) == 0, status.st_nlink == 0 { throw .deleted(path) }
         listing.files.reserveCapacity(names.count)
         for file in names.map(\.name) where ListName.isAppList(file.bytes) {
