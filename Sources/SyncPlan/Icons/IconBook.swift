@@ -46,6 +46,7 @@ struct IconBook: Sendable {
         publishing.configure(new.publish)
         retention.configure(new)
         configureRenditions(since: old, in: &turn)
+        if new.upstream != old.upstream || new.render != old.render { reviewCopies() }
         if new.keys != old.keys {
             resetKeys(in: &turn)
         } else if new.credentials != old.credentials {

@@ -77,6 +77,7 @@ package struct Reconciler: Sendable {
         knownCaches.select(restored.manifests)
         cache = CacheChecks(doubtful: known.doubtfulImages)
         restore(restored)
+        book.reviewCopies()
         if isPurgeUnpublished { (purging, isPurgeDue) = (values.purging, true) }
         // Times that a wrong clock set are corrected once, and not at each start; a purge that ended before its generation
         // must not count once there is a later one.
@@ -137,7 +138,10 @@ package struct Reconciler: Sendable {
         if folder.isScanned, !isStopping, let due = book.publishing.heartbeat, due <= turn.now {
             book.publishing.window.markChanged(at: turn.now)
         }
-        if book.renditions.isOn { book.markLaggingLists(at: now) }
+        if book.renditions.isOn {
+            book.forgetDoubtfulCopies(in: &turn)
+            book.markLaggingLists(at: now)
+        }
         if folder.isScanned, isStoreIdle { useStore() }
         if book.renditions.isOn { book.startRendering(mayRender: mayRender, in: &turn) }
         advancePurge()

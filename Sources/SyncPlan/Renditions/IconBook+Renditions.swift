@@ -117,8 +117,6 @@ extension IconBook {
     }
 
     /// Records the renditions among these missing or damaged images; returns them, and the lists that show them.
-    ///
-    /// O(*n*) in the number of icons.
     mutating func recordDamagedRenditions(
         _ images: Set<Digest>, in turn: inout Turn
     ) -> (images: Set<Digest>, lists: Set<ListName>) {
@@ -126,6 +124,16 @@ extension IconBook {
         guard !found.isEmpty else { return ([], []) }
         let originals = forgetRenditions(Set(found.map(\.sha256)), in: &turn)
         for image in found { retention.recordDamage(of: image) }
+        return (Set(found.map(\.sha256)), markLists(whoseRenditionsAreGone: originals, in: &turn))
+    }
+
+    /// Removes the names of the renditions of these originals, and marks the lists that show them as changed, which it
+    /// returns.
+    ///
+    /// O(*n*) in the number of icons.
+    private mutating func markLists(
+        whoseRenditionsAreGone originals: Set<Digest>, in turn: inout Turn
+    ) -> Set<ListName> {
         renditionNames.recordDamage(of: originals)
         var lists: Set<ListName> = []
         for id in catalog.icons.ids {
@@ -138,7 +146,46 @@ extension IconBook {
             if showsOne { lists.insert(name) }
         }
         for list in lists { publishing.window.markChanged(list, at: turn.now) }
-        return (Set(found.map(\.sha256)), lists)
+        return lists
+    }
+
+    // MARK: Copies of upstreams
+
+    /// Whether upstreams choose renditions without a signature: they are not to choose those of images whose digests
+    /// lists give.
+    private var areCopiesUnsigned: Bool {
+        renditions.isOn && !sources.isEmpty && settings.upstream.publicKeys.isEmpty
+    }
+
+    /// Takes no renditions from upstreams for the images whose digests lists give, unless upstreams sign.
+    mutating func reviewCopies() {
+        renditions.takeAllCopies()
+        for name in catalog.lists.keys { limitCopies(of: name, mayBeCopied: false) }
+    }
+
+    /// Takes no renditions from upstreams for the images whose digests a list gives, unless upstreams sign; those that it
+    /// shows may be copies (`mayBeCopied`), and are made anew.
+    ///
+    /// A list that may be an upstream's itself does not count.
+    mutating func limitCopies(of list: ListName, mayBeCopied: Bool = true) {
+        guard areCopiesUnsigned, let apps = catalog.lists[list]?.apps,
+            !settings.upstream.lists.contains(where: { $0.matches(list) })
+        else { return }
+        for position in apps.icons.indices {
+            guard let digest = apps.details.expected(at: position) else { continue }
+            renditions.makeHere(digest, mayBeCopied: mayBeCopied)
+            if let last = apps[past: position].last {
+                renditions.makeHere(catalog.images[last.image].key, mayBeCopied: mayBeCopied)
+            }
+        }
+    }
+
+    /// Forgets the renditions that may be copies although a list gives the digest of their original by now.
+    mutating func forgetDoubtfulCopies(in turn: inout Turn) {
+        let doubtful = renditions.drainDoubtful()
+        guard !doubtful.isEmpty else { return }
+        let made = doubtful.flatMap { renditions.records.made(of: $0).values.map(\.sha256) }
+        _ = markLists(whoseRenditionsAreGone: forgetRenditions(Set(made), in: &turn), in: &turn)
     }
 
     /// Forgets all renditions: all is purged, or another cache folder is at the path.

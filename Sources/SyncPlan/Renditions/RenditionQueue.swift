@@ -69,6 +69,8 @@ struct RenditionQueue: Sendable {
 
     // MARK: The order under way
 
+    func isOrdered(_ original: Digest) -> Bool { ordered[original] != nil }
+
     /// Discards the results of the order when it ends.
     mutating func invalidateOrder() { isOrderValid = false }
 

@@ -31,6 +31,11 @@ struct Renditions: Sendable {
     private var rulesOnDisk: Rules?
     /// When interrupted images are rendered again; `nil` if there are none.
     private var interruptionEnd: Timestamp?
+    /// The originals for which lists give digests, and whose renditions are therefore made here; empty if copies are
+    /// taken for all.
+    private var madeHere: Set<Digest> = []
+    /// The originals among ``madeHere`` whose renditions may be copies.
+    private var doubtful: Set<Digest> = []
     /// Whether all shown images are looked through for what is missing.
     var isSweepDue = true
     /// The lists whose documents lack new renditions.
@@ -218,6 +223,24 @@ struct Renditions: Sendable {
         return (originals, staged.removeWaiting(besides: records.all))
     }
 
+    // MARK: Copies
+
+    /// Lets copies be taken for all originals.
+    mutating func takeAllCopies() { (madeHere, doubtful) = ([], []) }
+
+    /// Takes no copies for an original from now on; if it may have copies (`mayBeCopied`), they are doubtful.
+    mutating func makeHere(_ original: Digest, mayBeCopied: Bool) {
+        guard madeHere.insert(original).inserted, mayBeCopied else { return }
+        if !records.made(of: original).isEmpty { doubtful.insert(original) }
+        if queue.isOrdered(original) { queue.invalidateOrder() }
+    }
+
+    /// Removes and returns the originals that may have copies.
+    mutating func drainDoubtful() -> Set<Digest> {
+        defer { doubtful = [] }
+        return doubtful
+    }
+
     // MARK: Orders
 
     /// The sizes in pixels in which an image must still be rendered.
@@ -256,7 +279,8 @@ struct Renditions: Sendable {
         let isQuestion = !renderer.isReady && order.mayRender
         return queue.begin(
             order, isQuestion: isQuestion,
-            missing: { [records, pixels] in records.missing(of: $0, among: pixels) }, copyOf: copy)
+            missing: { [records, pixels] in records.missing(of: $0, among: pixels) },
+            copyOf: { [madeHere] in madeHere.contains($0) ? nil : copy($0, $1) })
     }
 
     /// When an order may begin; `nil` if none waits for time to pass.

@@ -18,13 +18,17 @@ enum UpstreamSample {
         return url
     }
 
-    /// What an upstream has for each URL: the image that a word stands for, or another state.
+    /// What an upstream has for each URL: the image that a word stands for, or another state; all with these renditions.
     static func contents(
         of url: UpstreamURL = first, _ states: [IconURL: AppListDocument.State], generation: Int = 1,
-        published: Timestamp = Sample.start, old: UpstreamIndex? = nil
+        published: Timestamp = Sample.start, old: UpstreamIndex? = nil, copies: [AppListDocument.Image] = []
     ) throws -> UpstreamContents {
         let apps = states.sorted { $0.key < $1.key }.map {
-            AppListDocument.App(name: nil, icon: $0.key, download: nil, state: $0.value)
+            var app = AppListDocument.App(name: nil, icon: $0.key, download: nil, state: $0.value)
+            app.renditions = copies.compactMap { copy in
+                RenditionSize("\(copy.width)").map { AppListDocument.Rendition(size: $0, image: copy) }
+            }
+            return app
         }
         let document = AppListDocument(list: "1.plist", source: Sample.source([]), apps: apps)
         let digest = Digest.of("\(url) \(generation) \(states.count)")
@@ -35,7 +39,8 @@ enum UpstreamSample {
             url: url.description, published: published, generation: generation, sha256: .of("\(generation)"))
         return UpstreamContents(
             memo, Validators(etag: "\"\(generation)\""), manifest,
-            new: [digest: try UpstreamDocument(json: document.text, old: old)], old: old)
+            new: [digest: try UpstreamDocument(json: document.text, old: old, renditions: Set(copies.map(\.width)))],
+            old: old)
     }
 
     static func ready(_ word: String) -> AppListDocument.State { .ready(Sample.image(word)) }
@@ -68,11 +73,13 @@ extension AgentScenario {
 
     /// The same with what the upstream has.
     mutating func finishPoll(
-        _ states: [IconURL: AppListDocument.State], generation: Int = 1, published: Timestamp? = nil
+        _ states: [IconURL: AppListDocument.State], generation: Int = 1, published: Timestamp? = nil,
+        copies: [AppListDocument.Image] = []
     ) throws {
         let poll = try awaitPoll()
         let contents = try UpstreamSample.contents(
-            of: poll.url, states, generation: generation, published: published ?? now, old: poll.index)
+            of: poll.url, states, generation: generation, published: published ?? now, old: poll.index,
+            copies: copies)
         try handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
     }
 
