@@ -139,7 +139,7 @@ extension Reconciler {
         }
         if !isUnchanged {
             book.retryDocument(of: name)
-            book.limitCopies(of: name)
+            book.refuseCopies(for: name)
             // A new list waits briefly for its first icons: after a large document, the next publication takes long.
             let lacksSome = old == nil && diff.added.contains { isNew($0, in: name) }
             let wait = lacksSome ? Self.timeForFirstIcons(of: entries.count) : .zero

@@ -62,16 +62,9 @@ extension Reconciler {
         turn.emit(.cacheHealed(found.adopted == nil ? .missingFiles : .otherFolder, summary: summary))
         // The folder may be a new one.
         if found.lacksManifest { knownCaches.select([]) }
-        for list in found.lostDocuments { renew(list) }
+        for list in found.lostDocuments { book.renewDocument(of: list, at: turn.now) }
         if found.lacksManifest || !found.lostDocuments.isEmpty { book.publishing.window.markChanged(at: turn.now) }
         recordDamage(found.lostImages)
-    }
-
-    /// Makes a list's document the next to be written, whatever it costs: the manifest on disk has another version.
-    private mutating func renew(_ list: ListName) {
-        guard book.catalog.lists[list]?.source != nil else { return }
-        book.retryDocument(of: list)
-        book.publishing.renew(list, at: turn.now)
     }
 
     /// Adopts another cache folder that is now at the path, as at a start: its generations keep their files.
@@ -94,7 +87,7 @@ extension Reconciler {
             let published = list.source == nil ? nil : book.publishing.manifest?.lists[name]
             book.catalog.updateList(name) { $0.published = published }
             if published != nil { book.publishing.prioritize(name) }
-            renew(name)
+            book.renewDocument(of: name, at: turn.now)
         }
         let isKnown = knownCaches.select(found.manifests)
         // Otherwise, where its icons come from is not known.

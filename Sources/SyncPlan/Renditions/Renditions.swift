@@ -31,10 +31,11 @@ struct Renditions: Sendable {
     private var rulesOnDisk: Rules?
     /// When interrupted images are rendered again; `nil` if there are none.
     private var interruptionEnd: Timestamp?
-    /// The originals for which lists give digests, and whose renditions are therefore made here; empty if copies are
-    /// taken for all.
-    private var madeHere: Set<Digest> = []
-    /// The originals among ``madeHere`` whose renditions may be copies.
+    /// The originals for which no copies are taken from upstreams.
+    private(set) var uncopied: Set<Digest> = []
+    /// How many of them lists gave when all lists were last looked through.
+    var uncopiedAtReview = 0
+    /// The originals among ``uncopied`` whose renditions may be copies nevertheless.
     private var doubtful: Set<Digest> = []
     /// Whether all shown images are looked through for what is missing.
     var isSweepDue = true
@@ -226,16 +227,16 @@ struct Renditions: Sendable {
     // MARK: Copies
 
     /// Lets copies be taken for all originals.
-    mutating func takeAllCopies() { (madeHere, doubtful) = ([], []) }
+    mutating func allowCopies() { uncopied = [] }
 
-    /// Takes no copies for an original from now on; if it may have copies (`mayBeCopied`), they are doubtful.
-    mutating func makeHere(_ original: Digest, mayBeCopied: Bool) {
-        guard madeHere.insert(original).inserted, mayBeCopied else { return }
+    /// Takes no copies for an original from now on; the renditions that it has may be copies (`mayBeCopied`), or not.
+    mutating func refuseCopies(of original: Digest, mayBeCopied: Bool) {
+        guard uncopied.insert(original).inserted, mayBeCopied else { return }
         if !records.made(of: original).isEmpty { doubtful.insert(original) }
         if queue.isOrdered(original) { queue.invalidateOrder() }
     }
 
-    /// Removes and returns the originals that may have copies.
+    /// Removes and returns the originals whose renditions may be copies that are refused by now.
     mutating func drainDoubtful() -> Set<Digest> {
         defer { doubtful = [] }
         return doubtful
@@ -280,7 +281,7 @@ struct Renditions: Sendable {
         return queue.begin(
             order, isQuestion: isQuestion,
             missing: { [records, pixels] in records.missing(of: $0, among: pixels) },
-            copyOf: { [madeHere] in madeHere.contains($0) ? nil : copy($0, $1) })
+            copyOf: { [uncopied] in uncopied.contains($0) ? nil : copy($0, $1) })
     }
 
     /// When an order may begin; `nil` if none waits for time to pass.

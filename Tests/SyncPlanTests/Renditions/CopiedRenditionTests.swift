@@ -38,12 +38,12 @@ struct CopiedRenditionTests {
         return items.flatMap { $0.copies.values.map(\.file.sha256) }
     }
 
-    private static func shown(_ agent: AgentScenario) throws -> [Digest] {
-        let entry = try #require(agent.disk.current?.lists["1.plist"])
+    private static func shown(_ agent: AgentScenario, _ list: ListName = "1.plist") throws -> [Digest] {
+        let entry = try #require(agent.disk.current?.lists[list])
         return try #require(agent.disk.documents[entry.sha256]).apps.flatMap { $0.renditions.map(\.image.sha256) }
     }
 
-    enum Trust: CaseIterable { case noDigest, digest, signedDigest, digestOfUpstream }
+    enum Trust: CaseIterable { case noDigest, digest, signedDigest }
 
     @Test(
         "an upstream that does not sign has no say in the renditions of an image whose digest a list of this machine gives",
@@ -52,31 +52,66 @@ struct CopiedRenditionTests {
         let key = try PublicKey("RWRYHipIlG89XhPGVChr5wfT7dfbLQ7eCX5aTmIUK+vIeNmEp30a8b2t")
         var agent = try Self.agent {
             if trust == .signedDigest { $0.upstream.publicKeys = [key] }
-            if trust == .digestOfUpstream { $0.upstream.lists = [ListPattern("*.plist")].compactMap(\.self) }
         }
         try agent.scan("1.plist", Self.icon, expecting: trust == .noDigest ? nil : "mail")
         #expect(try Self.copies(&agent) == (trust == .digest ? [] : [Self.copy.sha256]))
     }
 
-    @Test("renditions that may be copies are named no more once a list gives the digest of their original")
+    @Test(
+        "renditions that may be copies are named no more, by any list, once a list gives the digest of their original")
     func laterDigest() throws {
         var agent = try Self.agent()
         try agent.scan("1.plist", Self.icon, expecting: nil)
+        try agent.scan("2.plist", Self.icon, expecting: nil)
         #expect(try Self.copies(&agent) == [Self.copy.sha256])
         try agent.finishRendering(["mail": .rendered([48: agent.stage(Self.copy)])])
         try agent.finishRenditions()
-        #expect(try Self.shown(agent) == [Self.copy.sha256])
-        // It is as if the list had changed while the agent was stopped, too.
+        #expect(try Self.shown(agent) == [Self.copy.sha256] && Self.shown(agent, "2.plist") == [Self.copy.sha256])
+        // The list changes while the agent is stopped.
         try agent.restart()
         try agent.scan("1.plist", Self.icon, expecting: "mail")
+        #expect(Set(agent.publication?.documents.map(\.list) ?? []) == ["1.plist", "2.plist"])
         try agent.finishPublication()
-        #expect(try Self.shown(agent) == [])
+        #expect(try Self.shown(agent) == [] && Self.shown(agent, "2.plist") == [])
         try agent.finishRenditions()
-        #expect(try Self.shown(agent) == [Sample.rendition(of: Sample.image("mail"), 48).sha256])
+        let own = Sample.rendition(of: Sample.image("mail"), 48).sha256
+        #expect(try Self.shown(agent) == [own] && Self.shown(agent, "2.plist") == [own])
+        // From now on, the digest is known.
+        try agent.restart()
+        let other = AppEntry(icon: "https://a.example/2.png")
+        try agent.scan("1.plist", apps: [AppEntry(icon: Self.icon, expected: .of("mail")), other])
+        try agent.finishRenditions()
+        #expect(try Self.shown(agent) == [own])
+    }
+
+    @Test("no copy replaces a lost rendition of an image whose digest a list gave before a restart")
+    func lost() throws {
+        var agent = try Self.agent()
+        try agent.scan("1.plist", Self.icon, expecting: "mail")
+        #expect(try Self.copies(&agent) == [])
+        try agent.finishRenditions()
+        let own = Sample.rendition(of: Sample.image("mail"), 48)
+        #expect(try Self.shown(agent) == [own.sha256])
+        agent.disk.images.remove(own.sha256)
         try agent.restart()
         try agent.scan([:])
-        try agent.finishRenditions()
-        #expect(try Self.shown(agent) == [Sample.rendition(of: Sample.image("mail"), 48).sha256])
+        try agent.finishPoll([Self.icon: UpstreamSample.ready("mail")], copies: [Self.copy])
+        while agent.renderings.first?.items.isEmpty != false { try agent.finishRendering() }
+        #expect(agent.renderings.first?.items.flatMap(\.copies.keys) == [])
+    }
+
+    @Test("keys for upstreams let copies be taken from then on")
+    func keys() throws {
+        let key = try PublicKey("RWRYHipIlG89XhPGVChr5wfT7dfbLQ7eCX5aTmIUK+vIeNmEp30a8b2t")
+        var agent = try Self.agent()
+        var settings = agent.plan.book.settings
+        settings.upstream.publicKeys = [key]
+        try agent.handle(.configured(settings))
+        // The question which renderer there is.
+        try agent.finishRendering()
+        try agent.finishPoll([Self.icon: UpstreamSample.ready("mail")], generation: 2, copies: [Self.copy])
+        try agent.scan("1.plist", Self.icon, expecting: "mail")
+        #expect(try Self.copies(&agent) == [Self.copy.sha256])
     }
 
     @Test("copies that are being taken when a list gives the digest of their original do not count")
