@@ -50,10 +50,6 @@ package struct JSONText {
         }
     }
 
-    package mutating func json(_ value: JSON) {
-        bytes.append(contentsOf: value.text.utf8)
-    }
-
     /// Appends JSON text unchanged, then a digest, quoted.
     package mutating func digest(after beginning: StaticString = "", _ digest: Digest) {
         literal(beginning)

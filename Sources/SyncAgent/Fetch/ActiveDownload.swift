@@ -4,7 +4,6 @@ import CacheFormat
 import DequeModule
 import Fleet
 import HTTPRules
-import SyncPlan
 import Transfers
 
 /// A download in flight, with what has arrived of its body.

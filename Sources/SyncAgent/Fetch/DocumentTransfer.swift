@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import Transfers
 
 /// A request for an upstream's document, with the body in memory.

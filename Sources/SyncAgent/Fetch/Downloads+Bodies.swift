@@ -2,7 +2,6 @@
 import CacheFormat
 import HTTPRules
 import ImageChecks
-import SyncPlan
 import Transfers
 
 extension Downloads {

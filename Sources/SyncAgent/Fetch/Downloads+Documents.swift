@@ -4,7 +4,6 @@ import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
-import SyncPlan
 import Transfers
 
 // Documents of upstreams, which share the transport, addresses and proxies of the downloads.

@@ -5,7 +5,6 @@ import CacheFormat
 import Fleet
 import HTTPRules
 import ImageChecks
-import SyncPlan
 import Transfers
 
 // The requests of a download, one after the other.

@@ -5,7 +5,6 @@ package import CacheFormat
 import Fleet
 package import HTTPRules
 import ImageChecks
-import SyncPlan
 package import Transfers
 
 /// All downloads, on one thread: from a request to an image that waits for publication.

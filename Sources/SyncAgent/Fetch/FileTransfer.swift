@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import Glibc
 import HTTPRules
 import Transfers

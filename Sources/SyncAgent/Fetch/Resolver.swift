@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 import HTTPRules
-import SyncPlan
 import Synchronization
 import Transfers
 

@@ -3,7 +3,6 @@ package import AgentSettings
 import AppLists
 package import CacheFormat
 package import HTTPRules
-import SyncPlan
 package import SystemPackage
 
 /// Downloads icons as the agent would, to see the results, and keeps none of them.

@@ -2,7 +2,6 @@
 import AppLists
 import Logging
 package import Reports
-import SyncPlan
 import Synchronization
 
 /// The state of the watch on the lists folder; logs when it gets worse.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import HTTPRules
-import SyncPlan
 import SystemPackage
 
 // Handling of images before, or instead of, their publication.

@@ -2,7 +2,6 @@
 import CacheFormat
 import Fleet
 import HTTPRules
-import Reports
 import SyncPlan
 
 /// There can be a million icons, so their JSON has arrays without names. It is read in the exact layout in which it is

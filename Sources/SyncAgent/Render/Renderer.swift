@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import CacheFormat
 import Fleet
 import HTTPRules

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 import CacheFormat
 
 /// The URLs for which an origin recently asked for a delay (`Retry-After`).

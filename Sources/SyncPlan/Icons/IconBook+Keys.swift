@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import AppLists
 import CacheFormat
-import Fleet
 import HTTPRules
 import Reports
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import HTTPRules
 
 /// What servers said of the images of icons, by the places of the icons in their table, which has the `texts` of their URLs.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
@@ -136,8 +135,6 @@ struct IconGroup: Equatable, Sendable {
 
     /// All icons of the group, sorted.
     var sorted: [IconURL] { urls.sorted() }
-
-    func contains(_ url: IconURL) -> Bool { urls.contains(url) }
 
     mutating func insert(_ url: IconURL) {
         if urls.isEmpty { first = url } else if let known = first { first = min(known, url) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import HTTPRules
 
 /// The icons whose URLs have one key (``CacheKeys``), each group in order, the one to request last; empty without rules.
 struct KeyGroups: Sendable {

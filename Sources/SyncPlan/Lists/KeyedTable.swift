@@ -11,10 +11,6 @@ struct KeyedTable<Element: Keyed & Sendable>: Sendable {
     private var rows = Rows<Element>()
     private var index = HashedPlaces()
 
-    subscript(key: Element.Key) -> Element? {
-        index(of: key).map { rows[$0] }
-    }
-
     /// The element at a place.
     subscript(place: Int) -> Element {
         _read { yield rows[place] }

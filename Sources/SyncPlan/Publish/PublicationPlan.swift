@@ -2,7 +2,6 @@
 import AgentSettings
 import CacheFormat
 import Fleet
-import HTTPRules
 
 /// The state of publications: what is published, in flight, and to be published next.
 struct PublicationPlan: Sendable {

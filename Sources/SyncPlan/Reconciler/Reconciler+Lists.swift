@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 package import CacheFormat
-import Fleet
 import HTTPRules
 import Reports
 

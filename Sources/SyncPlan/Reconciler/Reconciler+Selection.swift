@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AppLists
 package import CacheFormat
 
 // Icons that a user requests.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import HTTPRules
 
 /// The catalog and ledger as the generations on disk describe them.
 struct RestoredCatalog: Sendable {

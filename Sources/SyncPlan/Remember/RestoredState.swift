@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 package import CacheFormat
-import Fleet
 package import HTTPRules
 
 /// The state that an earlier run left: in the cache folder, and in the database.

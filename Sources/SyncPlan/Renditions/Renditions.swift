@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
-import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
