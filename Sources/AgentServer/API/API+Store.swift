@@ -3,7 +3,6 @@ import CacheFormat
 import Hummingbird
 import Reports
 import SyncAgent
-import SyncPlan
 
 // Routes for eviction, purge and repair.
 extension API {

@@ -34,8 +34,7 @@ package struct API: Sendable {
     private var ownRoutes: [APIRoute] = []
 
     package var routes: [APIRoute] {
-        statusRoutes + listRoutes + iconRoutes + syncRoutes + downloadRoutes + pinRoutes + storeRoutes
-            + [EventRoutes(agent: agent).route] + ownRoutes
+        statusRoutes + listRoutes + commandRoutes + storeRoutes + [EventRoutes(agent: agent).route] + ownRoutes
     }
 
     /// A copy of the API with further routes, for one listener.
