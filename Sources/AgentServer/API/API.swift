@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-package import Hummingbird
+import Hummingbird
 package import Logging
 import NIOCore
 import Reports
 package import SyncAgent
-import SyncPlan
 
 /// The agent's HTTP API, version 1, under `/v1`, independent of the listener.
 ///
@@ -33,7 +32,7 @@ package struct API: Sendable {
 
     private var ownRoutes: [APIRoute] = []
 
-    package var routes: [APIRoute] {
+    var routes: [APIRoute] {
         statusRoutes + listRoutes + commandRoutes + storeRoutes + [EventRoutes(agent: agent).route] + ownRoutes
     }
 
@@ -45,7 +44,7 @@ package struct API: Sendable {
     }
 
     /// Makes a router for one listener, which may add routes.
-    package func router() -> Router<APIContext> {
+    func router() -> Router<APIContext> {
         let router = Router(context: APIContext.self)
         router.add(middleware: ErrorDocuments(routes: routes, memory: memory, logger: logger))
         for route in routes { route.add(to: router) }

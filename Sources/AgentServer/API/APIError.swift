@@ -89,8 +89,8 @@ package struct APIError: Error, Equatable, Sendable {
     static func forbidden(_ access: Access, _ caller: Caller) -> APIError {
         let message =
             access == .read || caller.access == .none
-            ? "You may not read this agent's state. \(caller.howToRead)"
-            : "You may not change this agent's state. \(caller.howToChange)"
+            ? "You may not read this agent's state. \(caller.advice)"
+            : "You may not change this agent's state. \(caller.advice)"
         return APIError(.forbidden, .forbidden, message)
     }
 

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-package import Hummingbird
+import Hummingbird
 
 package struct APIRoute: Sendable {
-    package enum Method: String, Sendable {
+    enum Method: String, Sendable {
         case get = "GET"
         case post = "POST"
     }
 
-    package typealias Answer = @Sendable (Request, APIContext) async throws -> Response
+    typealias Answer = @Sendable (Request, APIContext) async throws -> Response
 
-    package let method: Method
+    let method: Method
     /// The path, with parameters in braces: `/v1/lists/{name}`.
-    package let path: String
-    package let access: Access
+    let path: String
+    let access: Access
     private let answer: Answer
 
     /// A route that needs read access, and refuses a query unless it takes one.

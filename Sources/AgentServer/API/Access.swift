@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
+import Hummingbird
 
 /// What a client may do; each case includes the ones before.
-package enum Access: Int, Comparable, Sendable {
+enum Access: Comparable, Sendable {
     case none, read, change
-
-    package static func < (a: Access, b: Access) -> Bool { a.rawValue < b.rawValue }
 }
 
 /// A client as identified by its listener.
-package struct Caller: Equatable, Sendable {
-    package var access: Access
-    /// A sentence for clients that may not read: who may, and how to become one of them.
-    package var howToRead: String
-    /// A sentence for clients that may not change: who may, and how to become one of them.
-    package var howToChange: String
-
-    package init(access: Access, howToRead: String, howToChange: String) {
-        self.access = access
-        self.howToRead = howToRead
-        self.howToChange = howToChange
-    }
+struct Caller: Equatable, Sendable {
+    var access: Access
+    /// A sentence for clients that may not read or change things: who may, and how to become one of them.
+    var advice: String
 
     /// A client that no listener identified.
-    package static let unknown = Caller(
-        access: .none, howToRead: "This listener serves no requests.", howToChange: "This listener serves no requests.")
+    static let unknown = Caller(access: .none, advice: "This listener serves no requests.")
+}
+
+/// The context of a request: who sent it.
+///
+/// A listener makes a context for each request and sets ``caller``; without that, the request has no access.
+struct APIContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    var caller = Caller.unknown
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = CoreRequestContextStorage(source: source)
+    }
 }

@@ -35,20 +35,17 @@ package struct ControlServer: Sendable {
         self.access = access
     }
 
+    /// Makes the socket's folder if it is missing; an existing one keeps its mode.
     private static func prepareFolder(of path: FilePath, mode: mode_t) throws {
         let folder = path.removingLastComponent()
-        try makeFolder(folder, mode: mode)
-        try FolderTrust.checkSocketFolder(folder)
-    }
-
-    /// Makes the socket's folder if it is missing; an existing one keeps its mode.
-    private static func makeFolder(_ folder: FilePath, mode: mode_t) throws {
-        guard Glibc.access(folder.string, F_OK) != 0 else { return }
-        try AgentFolders.make(folder, mode: FilePermissions(rawValue: mode))
-        // The umask is set for the cache, so set the mode explicitly.
-        guard chmod(folder.string, mode) == 0 else {
-            throw FileError("change the mode of", folder.string, Errno(rawValue: errno))
+        if Glibc.access(folder.string, F_OK) != 0 {
+            try AgentFolders.make(folder, mode: FilePermissions(rawValue: mode))
+            // The umask is set for the cache, so set the mode explicitly.
+            guard chmod(folder.string, mode) == 0 else {
+                throw FileError("change the mode of", folder.string, Errno(rawValue: errno))
+            }
         }
+        try FolderTrust.checkSocketFolder(folder)
     }
 
     /// Serves the socket and TCP listeners until the task is cancelled.
@@ -133,9 +130,8 @@ package struct ControlServer: Sendable {
         return HTTPServer(
             address: .socket(path), clients: clients, streams: clients, identify: identify, logger: logger
         ) { [access, api, logger] request, channel in
-            let context = APIContext(
-                source: ApplicationRequestContextSource(channel: channel, logger: logger),
-                caller: access.caller(try? await PeerCredentials.peer(of: channel, for: access).get()))
+            var context = APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            context.caller = access.caller(try? await PeerCredentials.peer(of: channel, for: access).get())
             let response = try await responder.respond(to: request, context: context)
             api.agent.counts.recordControlRequest(method: request.method.rawValue, status: response.status.code)
             return response

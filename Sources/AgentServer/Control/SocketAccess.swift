@@ -63,7 +63,7 @@ package struct SocketAccess: Equatable, Sendable {
 
     /// The caller for a peer; `nil` stands for unknown credentials, which have no access.
     func caller(_ peer: Peer?) -> Caller {
-        Caller(access: peer.map(access) ?? .none, howToRead: advice, howToChange: advice)
+        Caller(access: peer.map(access) ?? .none, advice: advice)
     }
 
     func seat(_ peer: Peer?) -> Seats.Seat {

@@ -31,14 +31,12 @@ package struct WebListeners: Sendable {
     /// Prepares the listeners; `access` determines whether reading needs a token.
     package init(settings: Settings, cache: FilePath, clients: Int, logger: Logger, api: API, access: SocketAccess) {
         let responder = api.router().buildResponder()
-        let advice = "Open the page with syncagent dashboard."
         self.init(
             settings: settings, cache: cache, clients: clients, logger: logger, agent: api.agent,
             anonymous: access.isOpenToAll ? .read : .none
         ) { request, access, channel in
-            let context = APIContext(
-                source: ApplicationRequestContextSource(channel: channel, logger: logger),
-                caller: Caller(access: access, howToRead: advice, howToChange: advice))
+            var context = APIContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+            context.caller = Caller(access: access, advice: "Open the page with syncagent dashboard.")
             return try await responder.respond(to: request, context: context)
         }
     }
