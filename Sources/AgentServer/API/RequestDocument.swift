@@ -54,7 +54,7 @@ extension RequestDocument {
         guard !body.isEmpty else { return }
         let expected = members.map(\.rawValue).sorted().map { "“\($0)”" }.joined(separator: ", ")
         do {
-            let found = try JSONDecoder().decode(Names.self, untrusted: body).names
+            let found = try JSONDecoder().decode([String: AnyValue].self, untrusted: body).keys
             if let other = found.first(where: { name in !members.contains { $0.rawValue == name } }) {
                 let advice = members.isEmpty ? "send no body" : "use \(expected)"
                 throw APIError.badRequest("The request has an unknown member “\(other.prefix(bytes: 64))”: \(advice).")
@@ -72,23 +72,12 @@ extension RequestDocument {
 
     enum Member: String, Sendable { case url, list, urls, lists, images, failed, full, confirm, `for`, reason }
 
-    /// The member names of an object; fails if a member is `null`.
-    private struct Names: Decodable {
-        struct Name: CodingKey {
-            var stringValue: String
-            var intValue: Int? { nil }
-            init(stringValue: String) { self.stringValue = stringValue }
-            init?(intValue: Int) { nil }
-        }
-
-        var names: [String]
-
+    /// A value of any type but `null`.
+    private struct AnyValue: Decodable {
         init(from decoder: any Decoder) throws {
-            let members = try decoder.container(keyedBy: Name.self)
-            for name in members.allKeys where try members.decodeNil(forKey: name) {
-                throw DecodingError.dataCorruptedError(forKey: name, in: members, debugDescription: "null")
+            guard try !decoder.singleValueContainer().decodeNil() else {
+                throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "null"))
             }
-            names = members.allKeys.map(\.stringValue)
         }
     }
 }
