@@ -8,19 +8,11 @@ import SyncAgent
 import SystemPackage
 
 /// An open image of the cache; it stays readable when a refresh or an eviction unlinks it.
-final class ImageFile: Sendable {
-    let descriptor: FileDescriptor
+struct ImageFile: Sendable {
+    let descriptor: OwnedDescriptor
     let length: Int
     let digest: Digest
     let mediaType: String
-
-    fileprivate init(_ descriptor: FileDescriptor, length: Int, digest: Digest, mediaType: String) {
-        (self.descriptor, self.length, self.digest, self.mediaType) = (descriptor, length, digest, mediaType)
-    }
-
-    deinit {
-        try? descriptor.close()
-    }
 }
 
 /// Opens and reads images and documents of lists on its own thread, so that a hanging disk delays only requests for them.
@@ -79,32 +71,30 @@ actor ImageReader {
     }
 
     private func open(_ path: String, _ name: Name) throws(Errno) -> ImageFile? {
-        let descriptor: FileDescriptor
+        let descriptor: OwnedDescriptor
         var options: FileDescriptor.OpenOptions = [.closeOnExec, .nonBlocking]
         // The path of the placeholder, which the operator chose, may be a link.
         if !name.isPlaceholder { options.insert(.noFollow) }
         do {
-            descriptor = try FileDescriptor.open(folder.pushing(FilePath(path)), .readOnly, options: options)
+            let file = try FileDescriptor.open(folder.pushing(FilePath(path)), .readOnly, options: options)
+            descriptor = OwnedDescriptor(file.rawValue)
         } catch {
             let errno = error as? Errno ?? .ioError
             if errno == .noSuchFileOrDirectory || errno == .notDirectory { return nil }
             throw errno
         }
-        var file: ImageFile?
-        defer { if file == nil { try? descriptor.close() } }
-        file = try describe(descriptor, name)
-        return file
+        return try describe(descriptor, name)
     }
 
-    private func describe(_ descriptor: FileDescriptor, _ name: Name) throws(Errno) -> ImageFile? {
-        let status = try descriptor.stat()
+    private func describe(_ descriptor: OwnedDescriptor, _ name: Name) throws(Errno) -> ImageFile? {
+        let status = try FileDescriptor(rawValue: descriptor.raw).stat()
         guard status.type == .regular else { return nil }
         let length = Int(status.size)
         guard length <= FileBytes.longest else { throw .fileTooLarge }
         if name.isPlaceholder, length > Self.largestPlaceholder { return nil }
         let identity = FileIdentity(status)
         if case .image(let digest, let type) = name, verified[digest] == identity {
-            return ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType)
+            return ImageFile(descriptor: descriptor, length: length, digest: digest, mediaType: type.mediaType)
         }
         var hash = SHA256()
         var offset = 0
@@ -123,10 +113,10 @@ actor ImageReader {
             guard found == digest else { return nil }
             if verified.count >= Self.mostVerified { verified = [:] }
             verified[digest] = identity
-            return ImageFile(descriptor, length: length, digest: digest, mediaType: type.mediaType)
+            return ImageFile(descriptor: descriptor, length: length, digest: digest, mediaType: type.mediaType)
         }
         let mediaType = type?.mediaType ?? "application/octet-stream"
-        return ImageFile(descriptor, length: length, digest: found, mediaType: mediaType)
+        return ImageFile(descriptor: descriptor, length: length, digest: found, mediaType: mediaType)
     }
 
     /// Whether the cache that is at the path now says that it has private icons.
@@ -174,9 +164,10 @@ actor ImageReader {
         read(file.descriptor, from: offset, count: count)
     }
 
-    private func read(_ descriptor: FileDescriptor, from offset: Int, count: Int) -> [UInt8]? {
+    private func read(_ descriptor: OwnedDescriptor, from offset: Int, count: Int) -> [UInt8]? {
         try? [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
-            filled = try descriptor.read(fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(buffer))
+            filled = try FileDescriptor(rawValue: descriptor.raw)
+                .read(fromAbsoluteOffset: Int64(offset), into: UnsafeMutableRawBufferPointer(buffer))
         }
     }
 }

@@ -4,13 +4,13 @@ import Glibc
 import SystemPackage
 
 /// A descriptor that is closed with its last reference.
-final class OwnedDescriptor: Sendable {
+package final class OwnedDescriptor: Sendable {
     /// The two ends of a pipe or a socket pair.
     typealias Pair = (mine: OwnedDescriptor, theirs: OwnedDescriptor)
 
-    let raw: Int32
+    package let raw: Int32
 
-    init(_ raw: Int32) {
+    package init(_ raw: Int32) {
         self.raw = raw
     }
 

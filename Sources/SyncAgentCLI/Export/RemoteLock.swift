@@ -9,7 +9,7 @@ import SystemPackage
 /// Buckets have no locks. The lock is an abstract Unix socket (unix(7)), which ends with its process. A file would not
 /// do: a service and its user's shell have no common folder that only both can write to.
 final class RemoteLock: Sendable {
-    private let socket: FileDescriptor
+    private let socket: OwnedDescriptor
 
     /// Takes the lock for a remote; in the name, slashes and colons are equivalent, and repeated ones count once.
     ///
@@ -22,7 +22,7 @@ final class RemoteLock: Sendable {
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
         let number = Glibc.socket(AF_UNIX, Int32(kind), 0)
         guard number >= 0 else { throw FileError("lock", remote, Errno(rawValue: errno)) }
-        socket = FileDescriptor(rawValue: number)
+        socket = OwnedDescriptor(number)
         let place = remote.split { $0 == "/" || $0 == ":" }.joined(separator: "/")
         let name = "\0syncagent-export-\(user)-\(Digest.of(place).hex)"
         // If bind(2) fails, connecting tells who listens. It is refused if the holder has just ended, or does not
@@ -41,10 +41,6 @@ final class RemoteLock: Sendable {
 
     /// The most attempts while connecting is refused.
     private static let attempts = 100
-
-    deinit {
-        try? socket.close()
-    }
 
     private static func call(
         _ function: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Int32, _ socket: Int32, _ name: String
