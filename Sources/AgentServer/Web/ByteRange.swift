@@ -27,7 +27,7 @@ enum ByteRange: Equatable {
             self = count == 0 || length == 0 ? .unsatisfiable : .part(max(0, length - count)..<length)
         case (let start?, let end):
             if let end, end < start { return }
-            self = start < length ? .part(start..<min(length, (end ?? length - 1).clamped + 1)) : .unsatisfiable
+            self = start < length ? .part(start..<min(end ?? .max, length - 1) + 1) : .unsatisfiable
         }
     }
 
@@ -35,11 +35,6 @@ enum ByteRange: Equatable {
     private static func isNumber(_ text: Substring) -> Bool {
         text.isEmpty || text.utf8.allSatisfy { (0x30...0x39).contains($0) } && Int(text) != nil
     }
-}
-
-extension Int {
-    /// The number, limited so that 1 can be added.
-    fileprivate var clamped: Int { Swift.min(self, Int.max - 1) }
 }
 
 enum Revalidation {
