@@ -67,15 +67,10 @@ package struct EffectiveSettings: Sendable {
         set(key, from: .option("--set")) { settings throws(SettingError) in try key.set(parts[1], in: &settings) }
     }
 
-    package mutating func apply(option: String, to name: String, _ change: (inout Settings) -> Void) {
+    /// Applies an option of a command, or the variable of another program, such as `SSL_CERT_FILE`, to a setting.
+    package mutating func apply(_ origin: Origin, to name: String, _ change: (inout Settings) -> Void) {
         change(&settings)
-        origins[name] = .option(option)
-    }
-
-    /// Applies the variable of another program, such as `SSL_CERT_FILE`, to a setting that is not set.
-    package mutating func apply(variable: String, to name: String, _ change: (inout Settings) -> Void) {
-        change(&settings)
-        origins[name] = .variable(variable)
+        origins[name] = origin
     }
 
     private mutating func set(

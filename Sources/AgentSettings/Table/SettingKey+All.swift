@@ -6,7 +6,7 @@ import HTTPRules
 extension SettingKey {
     /// All settings, in the order of the documentation.
     package static let all: [SettingKey] =
-        lists + cache + fetch + network + images + render + upstream + publish + control
+        lists + cache + fetch + network + images + render + upstream + [heartbeat] + control
 
     private static let lists: [SettingKey] = [
         .duration(
@@ -189,6 +189,13 @@ extension SettingKey {
             "desktop.icons", \.desktop.icons,
             "Whether renditions have the names of their apps in an icon theme, in `share/icons/hicolor` of the cache."),
     ]
+
+    private static let heartbeat = SettingKey.duration(
+        "publish.heartbeat", \.publish.heartbeat, atLeast: .seconds(1),
+        """
+        How long after a publication the next one follows although nothing changed, so that other machines can tell \
+        idle from dead.
+        """)
 
     /// Whether a text is an origin as browsers send it (RFC 6454): a scheme, a host, and a port unless it is the
     /// scheme's own.

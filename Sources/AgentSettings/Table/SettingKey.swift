@@ -84,10 +84,15 @@ package struct SettingKey: Sendable {
     package func literal(in settings: Settings) -> String {
         let parts = show(settings)
         return switch kind {
-        case .text: TOMLText.quoted(parts.first ?? "")
+        case .text: Self.quoted(parts.first ?? "")
         case .number, .flag: parts[0]
-        case .list: "[" + parts.map(TOMLText.quoted).joined(separator: ", ") + "]"
+        case .list: "[" + parts.map(Self.quoted).joined(separator: ", ") + "]"
         }
+    }
+
+    /// A text as a basic string (TOML 1.0, “String”), which is a JSON string without DEL.
+    private static func quoted(_ text: String) -> String {
+        JSON.quoted(text).replacing(bytes: "\u{7F}", with: "\\u007f")
     }
 
     package func differs(_ a: Settings, _ b: Settings) -> Bool { show(a) != show(b) }

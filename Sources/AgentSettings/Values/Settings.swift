@@ -177,9 +177,7 @@ package struct Settings: Equatable, Sendable {
         /// The longest time between publications, even if nothing has changed (default 12 h).
         package var heartbeat: Duration = .seconds(12 * 3600)
 
-        package init(heartbeat: Duration = .seconds(12 * 3600)) {
-            self.heartbeat = heartbeat
-        }
+        package init() {}
     }
 
     @Shared package var lists = Lists()

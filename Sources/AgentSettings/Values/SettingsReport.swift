@@ -51,24 +51,14 @@ package struct SettingsReport: Codable, Equatable, Sendable {
     }
 
     package var json: JSON {
-        [
-            "format": 1, "pid": pid.map(JSON.number) ?? .null, "file": .string(file),
-            "folders": [
-                "lists": .string(folders.lists), "cache": .string(folders.cache), "state": .string(folders.state),
-                "socket": .string(folders.socket),
-            ],
-            "settings": .lines(
-                .array(
-                    settings.map { setting in
-                        var members: [(key: String, value: JSON)] = [
-                            ("key", .string(setting.key)), ("variable", .string(setting.variable)),
-                            ("value", .string(setting.value)), ("default", .string(setting.default)),
-                            ("source", .string(setting.source)), ("place", .string(orNull: setting.place)),
-                            ("needsRestart", .bool(setting.needsRestart)),
-                        ]
-                        if let redacted = setting.redacted { members.append(("redacted", .bool(redacted))) }
-                        return .object(members)
-                    })),
+        let rows = settings.map { setting in
+            guard case .object(let members) = JSON(setting), setting.redacted == nil else { return JSON(setting) }
+            // A value that is shown whole has no member `redacted`.
+            return .object(members.filter { $0.key != "redacted" })
+        }
+        return [
+            "format": 1, "pid": pid.map(JSON.number) ?? .null, "file": .string(file), "folders": JSON(folders),
+            "settings": .lines(.array(rows)),
         ]
     }
 }

@@ -2,7 +2,7 @@
 package import CacheFormat
 
 /// The part of a file system that stays free: a percentage, or a size.
-package enum SpaceReserve: Hashable, Sendable {
+package enum SpaceReserve: Hashable, CustomStringConvertible, Sendable {
     case percent(Int)
     case bytes(ByteCount)
 
@@ -40,9 +40,7 @@ package enum SpaceReserve: Hashable, Sendable {
     private static func share(_ percent: Int, of total: Int) -> Int {
         total / 100 * percent + total % 100 * percent / 100
     }
-}
 
-extension SpaceReserve: CustomStringConvertible {
     package var description: String {
         switch self {
         case .percent(let percent): "\(percent)%"

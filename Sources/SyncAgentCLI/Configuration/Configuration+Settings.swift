@@ -78,7 +78,7 @@ extension EffectiveSettings {
     /// Applies the variable by which other programs are told of certificates.
     mutating func applyCertificatesOfShell() {
         guard settings.fetch.caFile == nil, let file = Variable["SSL_CERT_FILE"] else { return }
-        apply(variable: "SSL_CERT_FILE", to: "fetch.caFile") { $0.fetch.caFile = file }
+        apply(.variable("SSL_CERT_FILE"), to: "fetch.caFile") { $0.fetch.caFile = file }
     }
 }
 
@@ -93,7 +93,7 @@ struct RunSettings {
     init(_ configuration: Configuration, _ place: Place, allowing networks: [AddressRange]) throws(ConfigurationError) {
         var effective = configuration.effectiveSettings(place, inEnvironment: true)
         if !networks.isEmpty {
-            effective.apply(option: "--allow-network", to: "network.allow") { $0.network.allow += networks }
+            effective.apply(.option("--allow-network"), to: "network.allow") { $0.network.allow += networks }
         }
         effective.applyCertificatesOfShell()
         let credentials = CredentialsFile(beside: place.file)
