@@ -13,17 +13,3 @@ package struct ConfigurationProblem: Error, Equatable, CustomStringConvertible, 
 
     package var description: String { "\(place): \(message)" }
 }
-
-package struct ConfigurationError: Error, Equatable, CustomStringConvertible, Sendable {
-    package var problems: [ConfigurationProblem]
-
-    package init(_ problems: [ConfigurationProblem]) {
-        self.problems = problems
-    }
-
-    /// The first problem, and the number of other problems.
-    package var description: String {
-        guard let first = problems.first else { return "" }
-        return problems.count == 1 ? "\(first)" : "\(first) (and \(problems.count - 1) more)"
-    }
-}

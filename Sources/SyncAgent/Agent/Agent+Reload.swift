@@ -21,26 +21,9 @@ package final class LatestSettings: Sendable {
 
 extension Agent {
     package enum Reload: Sendable {
-        case accepted(Configuration)
+        case accepted(SettingsChange, proxies: ProxyPolicy, report: SettingsReport)
         /// All problems found; the old settings stay in force.
         case rejected([String])
-
-        package struct Configuration: Sendable {
-            package var settings: Settings
-            package var proxies: ProxyPolicy
-            /// The settings that changed now, and those that change only at a restart.
-            package var changed: [String]
-            package var needRestart: [String]
-            package var report: SettingsReport
-
-            package init(
-                settings: Settings, proxies: ProxyPolicy, changed: [String], needRestart: [String],
-                report: SettingsReport
-            ) {
-                (self.settings, self.proxies, self.report) = (settings, proxies, report)
-                (self.changed, self.needRestart) = (changed, needRestart)
-            }
-        }
     }
 
     func logWarnings(of settings: Settings) {
@@ -55,21 +38,21 @@ extension Agent {
     func reload(_ agent: RunningAgent) async -> ReloadReport {
         let (loop, lists) = (agent.loop, agent.lists)
         switch readConfiguration() {
-        case .accepted(let new):
-            var settings = new.settings
+        case .accepted(let change, let proxies, let report):
+            var settings = change.settings
             settings.fetch.concurrency = min(settings.fetch.concurrency, budget.possibleDownloads)
-            loop.effects.configure(settings, new.proxies)
-            await loop.hand(.configured(settings, needRestart: new.needRestart))
-            agent.latestSettings.set(new.report)
+            loop.effects.configure(settings, proxies)
+            await loop.hand(.configured(settings, needRestart: change.needRestart))
+            agent.latestSettings.set(report)
             lists.configure(settings.lists)
-            loop.emit(.configurationReloaded(changed: new.changed))
+            loop.emit(.configurationReloaded(changed: change.changed))
             logWarnings(of: settings)
-            if !new.needRestart.isEmpty {
+            if !change.needRestart.isEmpty {
                 logger.warning(
                     "some changed settings need a restart",
-                    metadata: ["settings": "\(new.needRestart.joined(separator: ", "))"])
+                    metadata: ["settings": "\(change.needRestart.joined(separator: ", "))"])
             }
-            return ReloadReport(changed: new.changed, needRestart: new.needRestart)
+            return ReloadReport(changed: change.changed, needRestart: change.needRestart)
         case .rejected(let problems):
             // The event tells the first one.
             for problem in problems.dropFirst() {

@@ -17,9 +17,7 @@ package struct Agent: Sendable {
         package var renderers: [FilePath]
 
         package init(watch: FilePath, parse: FilePath, renderers: [FilePath] = []) {
-            self.watch = watch
-            self.parse = parse
-            self.renderers = renderers
+            (self.watch, self.parse, self.renderers) = (watch, parse, renderers)
         }
     }
 
@@ -148,6 +146,21 @@ package struct Agent: Sendable {
         try? await store.close()
         if let loss = locks[0].loss { throw loss }
         return report
+    }
+
+    private func logStart() {
+        var facts: Logger.Metadata = [
+            "version": "\(Version.current)", "lists": "\(folders.lists)", "cache": "\(folders.cache)",
+            "state": "\(folders.state)", "socket": "\(folders.socket)",
+        ]
+        let networks = settings.network.allow.map { "\($0)" }
+        facts["networks"] = "\((["public"] + networks).joined(separator: " "))"
+        let proxies = proxies.proxies.map(\.description).sorted()
+        if !proxies.isEmpty { facts["proxy"] = "\(proxies.joined(separator: " "))" }
+        let changed = report.settings.filter { $0.value != $0.default }.map { "\($0.key)=\($0.value)" }
+        if !changed.isEmpty { facts["settings"] = "\(changed.joined(separator: " "))" }
+        logger.info("started", metadata: facts)
+        logWarnings(of: settings)
     }
 
     /// Restores what earlier runs left, and builds the plan from it.

@@ -82,6 +82,10 @@ extension EffectiveSettings {
     }
 }
 
+struct ConfigurationError: Error {
+    var problems: [ConfigurationProblem]
+}
+
 /// The configuration that `run` uses, at start and after a reload.
 struct RunSettings {
     let effective: EffectiveSettings
@@ -107,7 +111,7 @@ struct RunSettings {
             let key = SettingKey.named("fetch.proxy").map { effective.origin(of: $0) } ?? .preset
             problems.append(ConfigurationProblem(key == .preset ? "environment" : "\(key)", "\(error)"))
         }
-        guard problems.isEmpty else { throw ConfigurationError(problems) }
+        guard problems.isEmpty else { throw ConfigurationError(problems: problems) }
         var settings = effective.settings
         settings.fetch.caDigest = settings.fetch.caFile.flatMap { try? FileBytes.read(FilePath($0)) }.map(Digest.of)
         (self.effective, self.proxies, self.place, self.settings) = (effective, proxies, place, settings)

@@ -27,10 +27,7 @@ final class ConfigurationReload: Sendable {
                 running = change.settings
                 return change
             }
-            return .accepted(
-                Agent.Reload.Configuration(
-                    settings: change.settings, proxies: new.proxies, changed: change.changed,
-                    needRestart: change.needRestart, report: new.report(running: change.settings)))
+            return .accepted(change, proxies: new.proxies, report: new.report(running: change.settings))
         } catch {
             return .rejected(error.problems.map(\.description))
         }
