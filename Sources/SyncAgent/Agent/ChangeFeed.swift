@@ -15,8 +15,6 @@ package final class ChangeFeed: Sendable {
 
     private let state = Mutex(State())
 
-    package init() {}
-
     /// The number of the newest change; `nil` once the feed has ended.
     package var newest: Int? { state.withLock(\.newest) }
 
@@ -63,24 +61,17 @@ package final class ChangeFeed: Sendable {
 
 extension ChangeFeed {
     /// An element at once, and one whenever something changed since the last.
-    package struct Changes: AsyncSequence, Sendable {
+    package struct Changes: AsyncSequence, AsyncIteratorProtocol, Sendable {
         let feed: ChangeFeed
+        /// The number of the change at the last element.
+        var seen: Int?
 
-        package struct AsyncIterator: AsyncIteratorProtocol {
-            let feed: ChangeFeed
-            private var seen: Int?
-
-            fileprivate init(feed: ChangeFeed) {
-                self.feed = feed
-            }
-
-            package mutating func next() async -> Void? {
-                seen = await feed.next(after: seen)
-                return seen.map { _ in }
-            }
+        package mutating func next() async -> Void? {
+            seen = await feed.next(after: seen)
+            return seen.map { _ in }
         }
 
-        package func makeAsyncIterator() -> AsyncIterator { AsyncIterator(feed: feed) }
+        package func makeAsyncIterator() -> Changes { self }
     }
 
     package var changes: Changes { Changes(feed: self) }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import HTTPRules
-import Reports
-import SyncPlan
 
 // The metrics that are counted as events happen.
 extension MetricFamily {
@@ -61,7 +59,7 @@ extension MetricFamily {
         Label(name: "verdict", values: ["accepted", "rejected"]))
     static let parserFailures = counter(
         "syncagent_parser_failures_total", "Parser processes that gave no verdict on a list, by reason.",
-        Label("reason", MetricLabel.ParserFailure.self))
+        Label(name: "reason", values: MetricLabel.parserFailures))
     static let watcherFailures = counter(
         "syncagent_watcher_failures_total", "Times that syncagent-watch ended, or lost the lists folder.")
     static let controlRequests = counter(

@@ -10,8 +10,6 @@ import SyncPlan
 package final class AgentMetrics: Sendable {
     private let registry = MetricsRegistry(MetricFamily.pushed)
 
-    package init() {}
-
     func read() -> [MetricReading] { registry.read() }
 
     // MARK: Downloads
@@ -96,8 +94,8 @@ package final class AgentMetrics: Sendable {
         switch verdict {
         case .success: registry.increment(.listReads, "accepted")
         case .failure(let rejection):
-            if let failure = MetricLabel.ParserFailure(rejection.code) {
-                registry.increment(.parserFailures, failure.rawValue)
+            if let failure = MetricLabel.parserFailure(rejection.code) {
+                registry.increment(.parserFailures, failure)
             } else if rejection.isOfTheFile {
                 registry.increment(.listReads, "rejected")
             }

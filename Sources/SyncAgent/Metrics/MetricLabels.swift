@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import AppLists
+import CacheFormat
 import Fleet
 import HTTPRules
 import ImageChecks
-import SyncPlan
 
 /// The label values; none of them is a URL, a host or the name of a list.
 enum MetricLabel {
@@ -91,21 +91,12 @@ enum MetricLabel {
         case leaseExpired = "lease-expired"
     }
 
-    enum ParserFailure: String, CaseIterable, Sendable {
-        case died, killed, failed, timeout, nonsense, unavailable
+    static let parserFailures = ListRejection.Code.allCases.compactMap(parserFailure)
 
-        /// The label of a rejection; `nil` if it is a verdict on the list itself.
-        init?(_ rejection: ListRejection.Code) {
-            switch rejection {
-            case .parserDied: self = .died
-            case .parserKilled: self = .killed
-            case .parserFailed: self = .failed
-            case .parserTimeout: self = .timeout
-            case .parserNonsense: self = .nonsense
-            case .parserUnavailable: self = .unavailable
-            default: return nil
-            }
-        }
+    /// The label of a rejection, such as `died` of `parser-died`; `nil` if it is a verdict on the list itself.
+    static func parserFailure(_ code: ListRejection.Code) -> String? {
+        let parts = code.rawValue.split(atByte: "-", maxSplits: 1)
+        return parts.first == "parser" ? parts.last : nil
     }
 
     /// The code of a failed download, with one value per class of HTTP status.
