@@ -27,8 +27,7 @@ package struct EvictionReport: Codable, Equatable, Sendable {
         package var pids: [Int]
 
         package init(generation: Int, pids: [Int]) {
-            self.generation = generation
-            self.pids = pids
+            (self.generation, self.pids) = (generation, pids)
         }
     }
 

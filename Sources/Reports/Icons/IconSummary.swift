@@ -38,9 +38,7 @@ package struct IconPage: Codable, Equatable, Sendable {
     package var total: Int
 
     package init(icons: [IconSummary], next: String?, total: Int) {
-        self.icons = icons
-        self.next = next
-        self.total = total
+        (self.icons, self.next, self.total) = (icons, next, total)
     }
 
     package var json: JSON { .document(self, lines: ["icons"]) }

@@ -54,6 +54,13 @@ package struct StatusReport: Codable, Equatable, Sendable {
             self.name = name
             self.state = Word(state)
         }
+
+        /// Whether the list's file is not accepted and the list is not muted.
+        package var isProblem: Bool { state != .ok && muted != true }
+
+        package mutating func count(_ entries: IconCounts) {
+            (apps, ready, pending, failed) = (entries.total, entries.ready, entries.pending, entries.failed)
+        }
     }
 
     /// Icons that failed with the same code.
@@ -90,6 +97,10 @@ package struct StatusReport: Codable, Equatable, Sendable {
         /// The URL of one of these icons, without secrets.
         package var previousExample: IconURL?
         package var previousList: ListName?
+
+        package mutating func count(_ icons: IconCounts) {
+            (referenced, ready, pending, failed) = (icons.total, icons.ready, icons.pending, icons.failed)
+        }
     }
 
     package struct Downloads: Codable, Equatable, Sendable {
@@ -171,8 +182,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var lastRepair: String?
 
         package init(bytes: Int = 0, images: Int = 0) {
-            self.bytes = bytes
-            self.images = images
+            (self.bytes, self.images) = (bytes, images)
         }
     }
 
@@ -315,20 +325,5 @@ package struct StatusReport: Codable, Equatable, Sendable {
         unmutedFailures > 0 || downloads.blocked > 0 || downloads.reason != nil || lists.contains(where: \.isProblem)
             || renditions?.error != nil && !mayTakeRenditions || publication.error != nil || storage.error != nil
             || listeners.contains { $0.error != nil }
-    }
-}
-
-extension StatusReport.List {
-    /// Whether the list's file is not accepted and the list is not muted.
-    package var isProblem: Bool { state != .ok && muted != true }
-
-    package mutating func count(_ entries: IconCounts) {
-        (apps, ready, pending, failed) = (entries.total, entries.ready, entries.pending, entries.failed)
-    }
-}
-
-extension StatusReport.Icons {
-    package mutating func count(_ icons: IconCounts) {
-        (referenced, ready, pending, failed) = (icons.total, icons.ready, icons.pending, icons.failed)
     }
 }
