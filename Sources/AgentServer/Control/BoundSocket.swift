@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 import Glibc
-import SyncAgent
 import Synchronization
 import SystemPackage
 

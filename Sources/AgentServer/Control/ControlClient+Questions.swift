@@ -128,9 +128,7 @@ extension ControlClient {
             return false
         }
     }
-}
 
-extension ControlClient {
     /// Opens the dashboard until the task is cancelled or the agent ends.
     ///
     /// - Parameters:

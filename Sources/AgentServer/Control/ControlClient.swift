@@ -5,7 +5,6 @@ import Glibc
 import LocalHTTP
 import NIOCore
 import NIOHTTP1
-import SyncPlan
 package import SystemPackage
 
 package struct ControlClient: Sendable {

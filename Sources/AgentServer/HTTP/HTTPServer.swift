@@ -7,7 +7,6 @@ import LocalHTTP
 import Logging
 import NIOCore
 import NIOPosix
-import SyncPlan
 import SystemPackage
 
 /// An HTTP server at one address: a Unix socket or a TCP port.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
-import SyncPlan
 
 /// Checks the `Host` field, for loopback listeners.
 ///

@@ -3,7 +3,6 @@ import CacheFormat
 import DashboardPage
 import Hummingbird
 import NIOCore
-import SyncAgent
 
 struct DashboardSite: Sendable {
     typealias Answer = @Sendable (Request, Access, any Channel) async throws -> Response

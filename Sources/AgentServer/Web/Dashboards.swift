@@ -4,7 +4,6 @@ import CacheFormat
 import Hummingbird
 import Logging
 import NIOCore
-import SyncAgent
 import Synchronization
 
 /// The open dashboards: the one at `dashboard.listen`, and those opened by `syncagent dashboard`.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
 
 /// Reads an element of an array of tables, such as `[[credentials]]`, and collects its problems.
 ///

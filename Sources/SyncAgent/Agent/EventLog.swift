@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import Fleet
 import HTTPRules
 import Logging
 import Reports

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import SyncPlan
 
 struct WallClockMeter {
     /// The smallest jump that is reported; less counts as drift.

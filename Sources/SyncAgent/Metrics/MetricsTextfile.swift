@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import CacheFormat
 import Glibc
 import Logging
 import Reports
-import SyncPlan
 import Synchronization
 import SystemPackage
 

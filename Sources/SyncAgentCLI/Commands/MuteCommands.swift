@@ -4,7 +4,6 @@ import ArgumentParser
 import CacheFormat
 import Reports
 import SyncAgent
-import SyncPlan
 
 struct MuteCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
