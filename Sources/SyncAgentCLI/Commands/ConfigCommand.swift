@@ -172,35 +172,26 @@ extension ConfigCommand {
                             + "and those of its folders, unless the unit has SupplementaryGroups= for it")
                 }
             }
-            var files = file
-            var settings = Settings()
-            if files.isEmpty {
-                let place = try configuration.place()
-                let file = CredentialsFile(beside: place.file, isChecked: true)
-                settings.credentials = file.credentials
-                if access(file.path, R_OK) == 0 {
-                    try check(file)
-                } else if errno == EACCES {
-                    Message.error(
-                        "Cannot read \(file.path): Permission denied. It is not checked. Run this command as root to "
-                            + "check it.")
-                }
-                if !place.isFileNamed, place.file.isMissing {
-                    if hasProblems { throw Exit.with(.badConfiguration) }
-                    return try Message.output(sentence: "There is no \(place.file): the defaults are in force.")
-                }
-                files = [place.file.string]
-            }
-            for path in files {
+            let place = file.isEmpty ? try configuration.place() : nil
+            for path in place.map({ [$0.file.string] }) ?? file {
                 if FilePath(path).lastComponent?.string == Credentials.file {
                     try check(CredentialsFile(path: path, isChecked: true))
                     continue
                 }
-                if !file.isEmpty {
-                    let beside = CredentialsFile(beside: FilePath(path), isChecked: true)
-                    settings.credentials = beside.credentials
-                    if access(beside.path, R_OK) == 0 { try check(beside) }
+                let credentials = CredentialsFile(beside: FilePath(path), isChecked: true)
+                if access(credentials.path, R_OK) == 0 {
+                    try check(credentials)
+                } else if place != nil, errno == EACCES {
+                    Message.error(
+                        "Cannot read \(credentials.path): Permission denied. It is not checked. Run this command as "
+                            + "root to check it.")
                 }
+                if let place, !place.isFileNamed, place.file.isMissing {
+                    if hasProblems { break }
+                    return try Message.output(sentence: "There is no \(path): the defaults are in force.")
+                }
+                var settings = Settings()
+                settings.credentials = credentials.credentials
                 var effective = EffectiveSettings(settings)
                 effective.apply(ConfigurationFile(path: path))
                 try report(effective.problems + effective.problemsOfMachine, of: path)

@@ -81,15 +81,13 @@ extension Configuration {
     ///
     /// - Throws: Exit code 78 if `--set` is wrong.
     func settingsOrDefaults() throws -> (settings: Settings, trouble: String?) {
-        var given = EffectiveSettings()
-        for assignment in assignments { given.apply(assignment: assignment) }
-        try Self.end(because: given.certainProblems)
+        let given = try checkAssignments()
         let place = try place()
         if access(place.file.string, R_OK) != 0, errno == EACCES {
             Message.error(
                 "Cannot read \(place.file): Permission denied. This command uses the default settings. Run it as the "
                     + "agent's user, or with sudo.")
-            return (given.settings, nil)
+            return (given, nil)
         }
         let effective = effectiveSettings(place, inEnvironment: false)
         guard let first = effective.certainProblems.first else { return (effective.settings, nil) }

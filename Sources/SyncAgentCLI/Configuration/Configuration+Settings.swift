@@ -46,11 +46,13 @@ extension Configuration {
         return effective
     }
 
-    /// Prints the problems of `--set` alone to stderr, and throws exit code 78 if there are any.
-    func checkAssignments() throws {
+    /// The settings of `--set` alone; prints their problems to stderr, and throws exit code 78 if there are any.
+    @discardableResult
+    func checkAssignments() throws -> Settings {
         var effective = EffectiveSettings()
         for assignment in assignments { effective.apply(assignment: assignment) }
         try Self.end(because: effective.certainProblems)
+        return effective.settings
     }
 
     /// Prints the problems to stderr, and throws exit code 78 if there are any.
