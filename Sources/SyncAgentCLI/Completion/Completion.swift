@@ -59,18 +59,12 @@ struct Completion {
     var iconsAndLists: [String] { listsAndPins + icons }
     var failedIconsAndLists: [String] { listsAndPins + urls { $0 == .failed } }
     /// URLs that older generations name, but the newest does not.
-    var retiredIcons: [String] {
-        var urls: [String] = []
-        try? search?.retired { urls.append(spelling(of: $0)) }
-        return urls
-    }
+    var retiredIcons: [String] { ((try? search?.retired()) ?? []).map(spelling) }
 
     private func urls(
         of lists: [ListName]? = nil, where isOffered: (DocumentSearch.Status) -> Bool = { _ in true }
     ) -> [String] {
-        var urls: [String] = []
-        try? search?.entries(of: lists) { if isOffered($1) { urls.append(spelling(of: $0)) } }
-        return urls
+        ((try? search?.entries(of: lists)) ?? []).filter { isOffered($0.status) }.map { spelling(of: $0.icon) }
     }
 
     /// The names that continue the word, in the form that the shell expects.

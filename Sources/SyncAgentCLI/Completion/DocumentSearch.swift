@@ -14,6 +14,8 @@ struct DocumentSearch {
         case ready, pending, failed
     }
 
+    typealias Entry = (icon: IconURL, status: Status)
+
     private static let longest = 1000
     /// The limit on bytes read of older documents.
     private static let mostOfThePast = 64 << 20
@@ -30,23 +32,22 @@ struct DocumentSearch {
         self.start = Self.icon + JSON.quoted(start).utf8.dropFirst().dropLast()
     }
 
-    /// Finds the entries of the newest generation, in the given lists or in all; passes each URL and its state.
+    /// The entries of the newest generation, in the given lists or in all.
     ///
     /// - Throws: `IconCacheError` if the manifest cannot be read; unreadable documents are skipped.
-    func entries(of lists: [ListName]? = nil, visit: (IconURL, Status) -> Void) throws {
+    func entries(of lists: [ListName]? = nil) throws -> [Entry] {
         let snapshot = try cache.snapshot()
         defer { snapshot.end() }
-        for (list, entry) in snapshot.manifest.lists where lists?.contains(list) ?? true {
-            search(entry.document, visit)
-        }
+        return snapshot.manifest.lists.filter { lists?.contains($0.key) ?? true }
+            .flatMap { entries(in: $0.value.document).found }
     }
 
-    /// Finds URLs that only older generations name, and whose images are still on disk.
-    func retired(visit: (IconURL) -> Void) throws {
+    /// The URLs that only older generations name, and whose images are still on disk.
+    func retired() throws -> [IconURL] {
         let manifest = try cache.manifest()
         var seen = Set(manifest.lists.values.map(\.document))
-        var current: Set<IconURL> = []
-        for document in seen { search(document) { url, _ in current.insert(url) } }
+        let current = Set(seen.flatMap { entries(in: $0).found.map(\.icon) })
+        var retired: [IconURL] = []
         var left = Self.mostOfThePast
         let folder = cache.folder.appending(CacheLayout.generations)
         let numbers = try FileManager.default.contentsOfDirectory(atPath: folder.string)
@@ -55,19 +56,20 @@ struct DocumentSearch {
             let path = cache.folder.pushing(FilePath(CacheLayout.generation(number)))
             guard let older = (try? FileBytes.read(path)).flatMap({ try? Manifest(json: $0) }) else { continue }
             for list in older.lists.values where left > 0 && seen.insert(list.document).inserted {
-                left -= search(list.document) { url, status in
-                    if status == .ready, !current.contains(url) { visit(url) }
-                }
+                let (found, bytes) = entries(in: list.document)
+                retired += found.filter { $0.status == .ready && !current.contains($0.icon) }.map(\.icon)
+                left -= bytes
             }
         }
+        return retired
     }
 
-    /// Searches a document; returns its size in bytes.
+    /// The entries in a document, and its size.
     ///
     /// JSON escapes quotes in strings, so a quoted key is always a key.
-    @discardableResult
-    private func search(_ document: String, _ visit: (IconURL, Status) -> Void) -> Int {
-        guard let json = try? FileBytes.read(cache.folder.pushing(FilePath(document))) else { return 0 }
+    private func entries(in document: String) -> (found: [Entry], bytes: Int) {
+        guard let json = try? FileBytes.read(cache.folder.pushing(FilePath(document))) else { return ([], 0) }
+        var found: [Entry] = []
         var end = 0
         func pass(_ mark: [UInt8]) -> Bool {
             json.withUnsafeBytes { bytes in
@@ -86,8 +88,8 @@ struct DocumentSearch {
             guard url.count <= Self.longest, !url.contains(UInt8(ascii: "\\")) else { continue }
             let isReady = json[end] == UInt8(ascii: "r")
             let status: Status = isReady ? .ready : json[end] == UInt8(ascii: "f") ? .failed : .pending
-            visit(IconURL(String(decoding: url, as: UTF8.self)), status)
+            found.append((IconURL(String(decoding: url, as: UTF8.self)), status))
         }
-        return json.count
+        return (found, json.count)
     }
 }
