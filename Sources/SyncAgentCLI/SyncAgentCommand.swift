@@ -94,7 +94,7 @@ enum EntryPoint {
             exit(code.rawValue)
         }
         do throws(ExitCode) {
-            if !text.isEmpty { try Message.output(help: CompletionScript.corrected(text)) }
+            if !text.isEmpty { try Message.output(unescaped: CompletionScript.corrected(text)) }
             exit(code.rawValue)
         } catch {
             exit(error.rawValue)

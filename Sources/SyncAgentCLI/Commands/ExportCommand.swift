@@ -54,7 +54,7 @@ struct ExportCommand: AsyncParsableCommand {
             if let rclone {
                 let lock = try RemoteLock(for: rclone)
                 defer { withExtendedLifetime(lock) {} }
-                try await export(cache, to: RcloneTarget(rclone, cache: cache.folder), key, keep)
+                try await export(cache, to: RcloneTarget(name: rclone, cache: cache.folder), key, keep)
             } else {
                 // Web servers must be able to read the files, whatever the shell's umask is.
                 umask(0o022)

@@ -93,7 +93,7 @@ struct PathCommand: AsyncParsableCommand {
             // An export has no `by-size/` names.
             let stable = cache.folder.appending(name)
             let hasStable = access(stable.string, F_OK) == 0
-            guard json else { return try Message.output(path: hasStable && !resolve ? stable.string : path.string) }
+            guard json else { return try Message.output(unescaped: (hasStable && !resolve ? stable : path).string) }
             try Message.output([
                 "format": 1, "name": .string(orNull: app.name), "url": .text(url), "path": .string(path.string),
                 "sha256": .string(image.sha256.hex),

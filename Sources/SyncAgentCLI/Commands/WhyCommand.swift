@@ -39,10 +39,10 @@ struct WhyCommand: AsyncParsableCommand {
         // An argument with a colon is taken for a URL, although an app's name may have a colon, too.
         let isName = !url.text.utf8.contains(UInt8(ascii: ":"))
         if isName, try await explainApp(try await configuration.agentPlace()) { return }
-        var known = try await report(on: url)
+        var known = try await configuration.report(on: url)
         let place = try await configuration.agentPlace(isAnswered: known?.isFromDisk != true)
         if known == nil, let whole = try Suggestion.whole(url, in: place.folders.cache) {
-            known = try await report(on: whole)
+            known = try await configuration.report(on: whole)
         }
         if let known { return try output.show(known.report.json) { lines(on: known, place, width: $0) } }
         if !isName, try await explainApp(place) { return }
@@ -56,7 +56,7 @@ struct WhyCommand: AsyncParsableCommand {
     private func explainApp(_ place: (folders: AgentFolders, file: String)) async throws -> Bool {
         var reports: [Known] = []
         for icon in try IconCache(at: place.folders.cache).icons(ofApp: url.text) {
-            if let known = try await report(on: icon) { reports.append(known) }
+            if let known = try await configuration.report(on: icon) { reports.append(known) }
         }
         guard !reports.isEmpty else { return false }
         let icons = JSON.array(reports.map(\.report.json))
@@ -82,8 +82,6 @@ struct WhyCommand: AsyncParsableCommand {
     }
 
     private typealias Known = (report: IconReport, isFromDisk: Bool)
-
-    private func report(on url: IconURL) async throws -> Known? { try await configuration.report(on: url) }
 }
 
 extension Configuration {

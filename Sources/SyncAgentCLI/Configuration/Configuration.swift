@@ -83,11 +83,7 @@ struct Configuration: ParsableArguments {
         return stat(path.string, &status) == 0 || errno == EACCES
     }
 
-    static func currentDirectory() -> FilePath? {
-        guard let here = getcwd(nil, 0) else { return nil }
-        defer { free(here) }
-        return FilePath(platformString: here)
-    }
+    static func currentDirectory() -> FilePath? { FilePath(allocated: getcwd(nil, 0)) }
 }
 
 /// Variables of the environment; an empty one counts as unset.
@@ -101,6 +97,13 @@ enum Variable {
 }
 
 extension FilePath {
+    /// Takes a path that the C library allocated; `nil` if it did not.
+    init?(allocated path: UnsafeMutablePointer<CChar>?) {
+        guard let path else { return nil }
+        defer { free(path) }
+        self.init(platformString: path)
+    }
+
     var isMissing: Bool { access(string, F_OK) != 0 && errno == ENOENT }
 
     /// Whether the path is a folder or inside it, whatever links and mounts lead there; it need not exist.
@@ -119,10 +122,7 @@ extension FilePath {
 
     /// The path without links, as far as it exists.
     private var resolved: FilePath {
-        if let path = realpath(string, nil) {
-            defer { free(path) }
-            return FilePath(platformString: path)
-        }
+        if let path = FilePath(allocated: realpath(string, nil)) { return path }
         guard let last = lastComponent, case let parent = removingLastComponent(), parent != self else { return self }
         return parent.resolved.appending(last)
     }

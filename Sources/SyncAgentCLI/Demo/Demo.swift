@@ -12,13 +12,8 @@ struct Demo: Sendable {
     private static let first = ["Mail", "Maps", "Music", "Notes", "Photos"]
     private static let second = ["Mail", "Maps", "Music", "Books", "Clock"]
 
-    private let origin: DemoOrigin
-    private let agent: AgentProcess
-
-    init(origin: DemoOrigin, agent: AgentProcess) {
-        self.origin = origin
-        self.agent = agent
-    }
+    let origin: DemoOrigin
+    let agent: AgentProcess
 
     func run() async throws {
         try Message.output(["A web server at \(origin.baseURL) draws icons; an agent watches \(agent.lists).", ""])

@@ -17,12 +17,7 @@ struct RcloneTarget: ExportTarget {
 
     /// The remote as on the command line: `remote:bucket/path`.
     let name: String
-    private let cache: FilePath
-
-    init(_ name: String, cache: FilePath) {
-        self.name = name
-        self.cache = cache
-    }
+    let cache: FilePath
 
     func contents() async throws -> ExportContents {
         let filters = ["/\(CacheLayout.manifest)", "/\(CacheLayout.icons)/**", "/\(CacheLayout.lists)/**"]

@@ -15,12 +15,11 @@ final class FullScreen: Sendable {
     }
 
     private let screen: Screen
-    private let file: FileDescriptor
+    private let file = FileDescriptor.standardOutput
     private let state = Mutex(State())
 
-    init(on screen: Screen, of file: FileDescriptor = .standardOutput) {
+    init(on screen: Screen) {
         self.screen = screen
-        self.file = file
     }
 
     /// Shows lines; `content` makes them anew for each drawing.

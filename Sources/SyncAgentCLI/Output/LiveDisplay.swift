@@ -12,12 +12,11 @@ final class LiveDisplay: Sendable {
     private static let pace: Duration = .milliseconds(100)
 
     private let screen: Screen
-    private let file: FileDescriptor
+    private let file = FileDescriptor.standardError
     private let state = Mutex(State())
 
-    init(on screen: Screen, to file: FileDescriptor = .standardError) {
+    init(on screen: Screen) {
         self.screen = screen
-        self.file = file
     }
 
     var isLive: Bool { screen.isLive }

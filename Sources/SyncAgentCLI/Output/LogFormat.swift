@@ -25,28 +25,18 @@ enum LogFormat {
     }
 
     func beginning(_ level: Logger.Level, at time: Timestamp) -> String {
-        switch self {
-        case .plain: "\(time) \(level) "
-        case .journal: "\(priority(level))\(level) "
-        }
+        (self == .journal ? mark(level) : "\(time) ") + "\(level) "
     }
 
     /// Adds the priority to each line of a text if stderr is the journal.
     func marked(_ text: String, _ level: Logger.Level) -> String {
-        switch self {
-        case .plain: text
-        case .journal:
-            text.split(separator: "\n", omittingEmptySubsequences: false).map { priority(level) + $0 }
-                .joined(separator: "\n")
-        }
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { mark(level) + $0 }.joined(separator: "\n")
     }
 
-    /// The prefix from which the journal takes a line's priority; empty for other readers.
-    func mark(_ level: Logger.Level) -> String { self == .journal ? priority(level) : "" }
-
-    /// The priority of a level, as in syslog(3).
-    private func priority(_ level: Logger.Level) -> String {
-        switch level {
+    /// The priority of a level, as in syslog(3), which the journal takes from a line; empty for other readers.
+    func mark(_ level: Logger.Level) -> String {
+        guard self == .journal else { return "" }
+        return switch level {
         case .trace, .debug: "<7>"
         case .info: "<6>"
         case .notice: "<5>"

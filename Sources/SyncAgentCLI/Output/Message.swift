@@ -56,11 +56,9 @@ enum Message {
     /// Prints whole lines, such as a JSON document.
     static func output(lines: String) throws(ExitCode) { try write(printable(lines: lines)) }
 
-    /// Prints a path unescaped, because programs read it.
-    static func output(path: String) throws(ExitCode) { try write(path + "\n") }
-
-    /// Prints help, the version, or completions unescaped; they contain no control characters.
-    static func output(help: String) throws(ExitCode) { try write(help + "\n") }
+    /// Prints text unescaped: a path, because programs read it; help, the version or completions, because they contain
+    /// no control characters.
+    static func output(unescaped text: String) throws(ExitCode) { try write(text + "\n") }
 
     private static func write(_ text: String) throws(ExitCode) {
         do {
