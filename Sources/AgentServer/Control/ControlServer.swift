@@ -36,6 +36,8 @@ package struct ControlServer: Sendable {
     }
 
     /// Makes the socket's folder if it is missing; an existing one keeps its mode.
+    ///
+    /// - Throws: A ``FolderError`` if other users could replace the socket in it, or a ``FileError``.
     private static func prepareFolder(of path: FilePath, mode: mode_t) throws {
         let folder = path.removingLastComponent()
         if Glibc.access(folder.string, F_OK) != 0 {

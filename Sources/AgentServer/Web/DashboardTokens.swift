@@ -11,7 +11,7 @@ final class DashboardTokens: Sendable {
 
     private let tokens = Mutex<[Digest: Access]>([:])
 
-    /// Makes a token of 256 random bits (64 hexadecimal digits), valid until it is removed.
+    /// Makes a token, the digest of 256 random bits (64 hexadecimal digits), valid until it is removed.
     func add(_ access: Access) -> String {
         // The system's generator reads getrandom(2).
         var system = SystemRandomNumberGenerator()

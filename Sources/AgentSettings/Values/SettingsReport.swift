@@ -52,9 +52,9 @@ package struct SettingsReport: Codable, Equatable, Sendable {
 
     package var json: JSON {
         let rows = settings.map { setting in
-            guard case .object(let members) = JSON(setting), setting.redacted == nil else { return JSON(setting) }
+            guard case .object(let members) = JSON(setting) else { return JSON(setting) }
             // A value that is shown whole has no member `redacted`.
-            return .object(members.filter { $0.key != "redacted" })
+            return .object(members.filter { $0.key != "redacted" || setting.redacted != nil })
         }
         return [
             "format": 1, "pid": pid.map(JSON.number) ?? .null, "file": .string(file), "folders": JSON(folders),

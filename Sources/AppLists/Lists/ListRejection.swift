@@ -37,7 +37,7 @@ package struct ListRejection: Error, Equatable, Sendable {
         /// The texts are far longer than the file: a binary property list can repeat a text.
         case tooMuchText = "too-much-text"
 
-        // Problems of the parser process.
+        // Problems of the parser process: codes that begin with `parser-` are labels of a metric.
 
         /// A signal ended the parser, as a crafted file can cause.
         case parserDied = "parser-died"

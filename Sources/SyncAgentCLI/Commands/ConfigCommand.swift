@@ -186,6 +186,7 @@ extension ConfigCommand {
                         "Cannot read \(credentials.path): Permission denied. It is not checked. Run this command as "
                             + "root to check it.")
                 }
+                // Only the agent's own file may be missing.
                 if let place, !place.isFileNamed, place.file.isMissing {
                     if hasProblems { break }
                     return try Message.output(sentence: "There is no \(path): the defaults are in force.")

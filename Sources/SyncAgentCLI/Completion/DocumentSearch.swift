@@ -74,9 +74,9 @@ struct DocumentSearch {
         func pass(_ mark: [UInt8]) -> Bool {
             json.withUnsafeBytes { bytes in
                 guard let start = bytes.baseAddress,
-                    let found = memmem(start + end, bytes.count - end, mark, mark.count)
+                    let place = memmem(start + end, bytes.count - end, mark, mark.count)
                 else { return false }
-                end = UnsafeRawPointer(found) - start + mark.count
+                end = UnsafeRawPointer(place) - start + mark.count
                 return true
             }
         }

@@ -9,6 +9,7 @@ import SystemPackage
 /// Buckets have no locks. The lock is an abstract Unix socket (unix(7)), which ends with its process. A file would not
 /// do: a service and its user's shell have no common folder that only both can write to.
 final class RemoteLock: Sendable {
+    /// Held, not read: the lock ends when it is closed.
     private let socket: OwnedDescriptor
 
     /// Takes the lock for a remote; in the name, slashes and colons are equivalent, and repeated ones count once.
