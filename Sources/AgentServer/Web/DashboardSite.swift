@@ -24,15 +24,10 @@ struct DashboardSite: Sendable {
     }
 
     func respond(to request: Request, on channel: any Channel) async throws -> Response {
-        let sender = WebGuard.Sender(
-            host: request.head.authority, origin: request.headers[.origin], fetchSite: request.headers[.fetchSite],
-            authorization: request.headers[.authorization], token: request.headers[.token],
-            isVisit: request.method == .get && request.uri.path == "/" && request.headers[.fetchMode] == "navigate"
-                && request.headers[.fetchDestination] == "document")
         let door = WebGuard(port: channel.localAddress?.port ?? 0, anonymous: anonymous, tokens: tokens)
         let access: Access
         do throws(WebGuard.Refusal) {
-            access = try door.access(of: sender)
+            access = try door.access(of: request)
         } catch {
             return guarded(.refusal(error.answer))
         }

@@ -8,17 +8,6 @@ import Hummingbird
 /// loopback host (a name rebound to loopback is refused), come from no other site, and, for a change, have a token that
 /// no other site can know.
 struct WebGuard: Sendable {
-    struct Sender: Sendable {
-        var host: String?
-        var origin: String?
-        /// The field `Sec-Fetch-Site`.
-        var fetchSite: String?
-        var authorization: String?
-        var token: String?
-        /// Whether this is a top-level navigation to the page itself, which other sites may start: they cannot read it.
-        var isVisit = false
-    }
-
     enum Refusal: Error, Equatable {
         /// The field `Host` does not name this listener.
         case misdirected
@@ -32,19 +21,27 @@ struct WebGuard: Sendable {
     var tokens: DashboardTokens
 
     /// - Throws: ``Refusal`` if the request must be refused whatever it asks for.
-    func access(of sender: Sender) throws(Refusal) -> Access {
-        guard let host = sender.host, OwnHost.names(host, port: port) else { throw .misdirected }
-        if let origin = sender.origin, origin.asciiLowercased != "http://\(host.asciiLowercased)" { throw .foreign }
+    func access(of request: Request) throws(Refusal) -> Access {
+        guard let host = request.head.authority, OwnHost.names(host, port: port) else { throw .misdirected }
+        let origin = request.headers[.origin]
+        if let origin, origin.asciiLowercased != "http://\(host.asciiLowercased)" { throw .foreign }
         // `none`: the user typed the address, or followed a link from another program.
-        if let site = sender.fetchSite, !["same-origin", "none"].contains(site), !sender.isVisit { throw .foreign }
-        guard let token = Self.token(of: sender) else { return anonymous }
+        let site = request.headers[.fetchSite] ?? "none"
+        guard ["same-origin", "none"].contains(site) || Self.isVisit(request) else { throw .foreign }
+        guard let token = Self.token(in: request.headers) else { return anonymous }
         guard let access = tokens.access(with: token) else { throw .unknownToken }
         return access
     }
 
-    private static func token(of sender: Sender) -> String? {
-        if let token = sender.token { return token }
-        guard let value = sender.authorization else { return nil }
+    /// Whether this is a top-level navigation to the page itself, which other sites may start: they cannot read it.
+    private static func isVisit(_ request: Request) -> Bool {
+        request.method == .get && request.uri.path == "/" && request.headers[.fetchMode] == "navigate"
+            && request.headers[.fetchDestination] == "document"
+    }
+
+    private static func token(in fields: HTTPFields) -> String? {
+        if let token = fields[.token] { return token }
+        guard let value = fields[.authorization] else { return nil }
         let parts = value.split(atByte: " ", maxSplits: 1)
         // Another scheme counts as no token; “Bearer” without a token is an invalid token.
         return parts.first?.asciiLowercased == "bearer" ? parts.dropFirst().first ?? "" : nil

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import Hummingbird
+import NIOCore
 import Testing
 
 @testable import AgentServer
@@ -7,9 +9,16 @@ import Testing
 struct WebGuardTests {
     private static func sender(
         host: String? = "127.0.0.1:8080", origin: String? = nil, site: String? = nil, authorization: String? = nil,
-        token: String? = nil
-    ) -> WebGuard.Sender {
-        WebGuard.Sender(host: host, origin: origin, fetchSite: site, authorization: authorization, token: token)
+        token: String? = nil, isVisit: Bool = false
+    ) -> Request {
+        var head = HTTPRequest(method: .get, scheme: "http", authority: host, path: "/")
+        head.headerFields[.origin] = origin
+        head.headerFields[.fetchSite] = site
+        head.headerFields[.authorization] = authorization
+        head.headerFields[.token] = token
+        head.headerFields[.fetchMode] = isVisit ? "navigate" : nil
+        head.headerFields[.fetchDestination] = isVisit ? "document" : nil
+        return Request(head: head, body: RequestBody(buffer: ByteBuffer()))
     }
 
     @Test(
@@ -57,10 +66,8 @@ struct WebGuardTests {
     @Test("a link of another site leads to the page, unless it has an Origin field")
     func visits() throws {
         let door = WebGuard(port: 8080, tokens: DashboardTokens())
-        var sender = Self.sender(site: "cross-site")
-        sender.isVisit = true
-        #expect(try door.access(of: sender) == .read)
-        sender.origin = "http://evil.example"
+        #expect(try door.access(of: Self.sender(site: "cross-site", isVisit: true)) == .read)
+        let sender = Self.sender(origin: "http://evil.example", site: "cross-site", isVisit: true)
         #expect(throws: WebGuard.Refusal.foreign) { try door.access(of: sender) }
     }
 
