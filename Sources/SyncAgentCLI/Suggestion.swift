@@ -5,7 +5,6 @@ import CacheFormat
 import FoundationEssentials
 import IconCache
 import Reports
-import SyncAgent
 import SystemPackage
 
 enum Suggestion {
@@ -24,16 +23,8 @@ enum Suggestion {
         return EditDistance.nearest(to: text, in: others) { $0 }
     }
 
-    /// A suggestion among published lists and those in the lists folder; a name without its suffix is near.
-    static func list(for list: ListName, in folders: AgentFolders) -> String {
-        self.list(for: list, among: folders.droppedLists + folders.publishedLists)
-    }
-
-    static func list(for list: ListName, among snapshot: Snapshot) -> String {
-        self.list(for: list, among: Array(snapshot.manifest.lists.keys))
-    }
-
-    private static func list(for list: ListName, among lists: [ListName]) -> String {
+    /// A suggestion among lists; a name without its suffix is near.
+    static func list(for list: ListName, among lists: [ListName]) -> String {
         let names = Set(lists).map(\.text).sorted()
         if let suffix = ListName.suffixes.first(where: { names.contains(list.text + $0) }) {
             return " Did you mean \(ShellWord.quoted(list.text + suffix))?"

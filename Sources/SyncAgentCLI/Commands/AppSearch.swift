@@ -26,7 +26,8 @@ extension IconCache {
         let snapshot = try snapshot()
         defer { snapshot.end() }
         if let list, snapshot.manifest.lists[list] == nil {
-            return Exit.because("There is no published list \(list).\(Suggestion.list(for: list, among: snapshot))")
+            let near = Suggestion.list(for: list, among: Array(snapshot.manifest.lists.keys))
+            return Exit.because("There is no published list \(list).\(near)")
         }
         let documents = try list.map { [try snapshot.document(of: $0)].compactMap(\.self) } ?? snapshot.documents()
         let names = Set(documents.flatMap(\.apps).compactMap(\.name)).sorted()

@@ -168,7 +168,7 @@ struct ListCommand: AsyncParsableCommand {
             case _
             where folders.lists.appending(list.text).isUnused
                 && AdoptedLists.file(of: list, inState: folders.state) == nil:
-                "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, in: folders))"
+                "There is no list \(list) in \(folders.lists).\(Suggestion.list(for: list, among: folders.knownLists))"
             case _ where !list.isAppList:
                 "The lists folder ignores \(list): the name of a list must end in .plist or .json, and must not begin "
                     + "with . or #. Rename it."

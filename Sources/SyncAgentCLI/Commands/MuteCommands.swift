@@ -113,8 +113,9 @@ extension Configuration {
         let folders = try await agentFolders()
         switch given {
         case .list(let list):
-            if !(folders.publishedLists + folders.droppedLists).contains(list) {
-                Message.notice("There is no list \(list) now.\(Suggestion.list(for: list, in: folders))")
+            let lists = folders.knownLists
+            if !lists.contains(list) {
+                Message.notice("There is no list \(list) now.\(Suggestion.list(for: list, among: lists))")
             }
         case .icon(let url):
             if try await askAgent({ try await $0.report(on: url) }) != nil { return given }

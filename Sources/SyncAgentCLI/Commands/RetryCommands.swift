@@ -141,7 +141,7 @@ extension Configuration {
             Message.error("No app list names \(shown(url)).\(Suggestion.icon(for: url, in: folders.cache))")
         }
         for list in report.missing {
-            Message.error("There is no list \(list).\(Suggestion.list(for: list, in: folders))")
+            Message.error("There is no list \(list).\(Suggestion.list(for: list, among: folders.knownLists))")
         }
         if !isKnown { throw Exit.with(.attention) }
     }

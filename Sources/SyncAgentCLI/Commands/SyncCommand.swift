@@ -85,7 +85,7 @@ struct SyncCommand: AsyncParsableCommand {
         for list in lists {
             let reason =
                 list.isAppList || folders.lists.appending(list.text).isUnused
-                ? "there is no such list in the lists folder.\(Suggestion.list(for: list, in: folders))"
+                ? "there is no such list in the lists folder.\(Suggestion.list(for: list, among: folders.knownLists))"
                 : "\(ListName.ignored)."
             Message.error("\(list): \(reason)")
         }

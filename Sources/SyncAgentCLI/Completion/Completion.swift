@@ -52,7 +52,7 @@ struct Completion {
     var codes: [String] { CodeExplanation.all.map(\.code) }
     /// Published lists, and those in the lists folder.
     var lists: [String] { listsAndPins.filter { $0 != Reconciler.pinList.text } }
-    var listsAndPins: [String] { folders.map { ($0.droppedLists + $0.publishedLists).map(\.text) } ?? [] }
+    var listsAndPins: [String] { folders.map { $0.knownLists.map(\.text) } ?? [] }
     var icons: [String] { urls() }
     var readyIcons: [String] { urls { $0 == .ready } }
     var pinnedIcons: [String] { urls(of: [Reconciler.pinList]) }
@@ -126,12 +126,15 @@ struct Completion {
 
 extension AgentFolders {
     /// The lists in the lists folder, accepted or not.
-    var droppedLists: [ListName] {
+    private var droppedLists: [ListName] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: lists.string)) ?? []
         return files.map { ListName($0) }.filter(\.isAppList)
     }
 
-    var publishedLists: [ListName] { (try? IconCache(at: cache).manifest()).map { Array($0.lists.keys) } ?? [] }
+    private var publishedLists: [ListName] { (try? IconCache(at: cache).manifest()).map { Array($0.lists.keys) } ?? [] }
+
+    /// The lists in the lists folder, and those that are published.
+    var knownLists: [ListName] { droppedLists + publishedLists }
 }
 
 extension SettingKey {
