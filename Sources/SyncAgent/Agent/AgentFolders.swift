@@ -11,10 +11,7 @@ package struct AgentFolders: Equatable, Sendable {
     package var socket: FilePath
 
     package init(lists: FilePath, cache: FilePath, state: FilePath, socket: FilePath) {
-        self.lists = lists
-        self.cache = cache
-        self.state = state
-        self.socket = socket
+        (self.lists, self.cache, self.state, self.socket) = (lists, cache, state, socket)
     }
 
     /// A link to the socket of the agent that started last, for commands without its environment: cron and sudo set no

@@ -231,12 +231,8 @@ package struct EventPage: Sendable {
         {
             lines += more
         }
-        let next: Int =
-            switch start {
-            case .after(let id): lines.last?.id ?? id
-            case .last, .now: lines.last?.id ?? journal.newest
-            }
-        return EventPage(lines: lines, next: next)
+        let start = if case .after(let id) = start { id } else { journal.newest }
+        return EventPage(lines: lines, next: lines.last?.id ?? start)
     }
 
     /// `{"format": 1, "events": […], "next": 42, "gap": false}`, with one event per line.
