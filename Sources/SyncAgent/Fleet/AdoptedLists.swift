@@ -13,12 +13,16 @@ package import SystemPackage
 ///
 /// Each upstream has a folder, named by its place in `upstream.urls` and its URL. These folders are read together with
 /// the lists folder: among lists with the same name, the one in the lists folder wins, then that of the first upstream.
-/// Lists on disk stay in force while an upstream is down, also after a restart.
+/// Lists on disk stay in force while an upstream is down, also after a restart; those of an upstream that left the
+/// settings, until all others have given theirs.
 package final class AdoptedLists: Sendable {
     private static let folder = "upstream"
     /// The prefix of a list's file until its manifest is accepted: the names of app lists are not hidden.
     private static let stagedMark = "."
     private static let temporary = ".new"
+    /// The prefix of the folder of an upstream that left the settings: its lists come last.
+    private static let formerMark = "9"
+    private static let signedMark = "s"
 
     /// The settings that polls must have begun with, and the lists that they wrote; locked while files are written.
     private struct State {
@@ -56,7 +60,8 @@ package final class AdoptedLists: Sendable {
             settings.lists.isEmpty ? [] : settings.urls.enumerated().map { Self.name(of: $1, at: $0, in: settings) }
         for name in Self.names(in: root) {
             let path = root.appending(name)
-            let place = wanted.first { Self.key(of: $0) == Self.key(of: name) }
+            let key = Self.key(of: name)
+            let place = wanted.first { Self.key(of: $0) == key } ?? Self.formerName(of: name, in: settings)
             if let place, place == name || rename(path.string, root.appending(place).string) == 0 {
                 let folder = root.appending(place)
                 for list in Self.names(in: folder) where !settings.lists.contains(where: { $0.matches(ListName(list)) })
@@ -141,6 +146,12 @@ package final class AdoptedLists: Sendable {
             }
             if hasChanged { try Self.exchange(folder, next, for: sources) }
             state.written[name] = known.filter { lists[$0.key] != nil }
+            if settings.urls.allSatisfy({ state.written[Self.name(of: $0, in: settings)] != nil }) {
+                for former in Self.names(in: root) where former.starts(withBytes: Self.formerMark) {
+                    Self.remove(root.appending(former))
+                    hasChanged = true
+                }
+            }
             for text in Self.names(in: folder) where text.starts(withBytes: Self.stagedMark) {
                 unlink(folder.appending(text).string)
             }
@@ -237,8 +248,17 @@ package final class AdoptedLists: Sendable {
     /// Lists taken over without signatures are in another folder than signed ones, so that they do not count once
     /// signatures are required.
     private static func name(of upstream: UpstreamURL, at place: Int, in settings: UpstreamSettings) -> String {
-        let source = upstream.description + (settings.publicKeys.isEmpty ? "" : " signed")
-        return "\(place)-\(Digest.of(source).description.prefix(bytes: 16))"
+        let (mark, suffix) = settings.publicKeys.isEmpty ? ("", "") : (signedMark, " signed")
+        return "\(place)\(mark)-\(Digest.of(upstream.description + suffix).description.prefix(bytes: 16))"
+    }
+
+    /// The name of the folder of an upstream that left the settings; `nil` if its lists no longer count.
+    private static func formerName(of name: String, in settings: UpstreamSettings) -> String? {
+        let place = name.split(atByte: "-").first.map { "\($0)" } ?? ""
+        guard !settings.urls.isEmpty, !settings.lists.isEmpty, !name.starts(withBytes: stagedMark),
+            settings.publicKeys.isEmpty || place.ends(withBytes: signedMark)
+        else { return nil }
+        return place.starts(withBytes: formerMark) ? name : formerMark + name
     }
 
     /// The part of a folder's name that was computed from the URL.

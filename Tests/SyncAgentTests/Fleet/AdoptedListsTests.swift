@@ -57,4 +57,66 @@ struct AdoptedListsTests {
         let entries = try await entries(of: apps, ListLimits(maxBytes: ByteCount(2048)))
         #expect(entries.map(\.icon) == apps.map(\.icon))
     }
+
+    /// Puts lists of an upstream in force.
+    private static func publish(
+        _ names: [ListName], of url: UpstreamURL, _ settings: Settings, in adopted: AdoptedLists
+    ) throws {
+        var lists: [ListName: Digest] = [:]
+        for name in names {
+            lists[name] = .of(name.text)
+            try adopted.stage(Sample.document(name, apps: []), .of(name.text), of: url, in: settings.upstream)
+        }
+        #expect(try adopted.publish(lists, of: url, in: settings.upstream))
+    }
+
+    private static func names(_ adopted: AdoptedLists) throws -> [String] {
+        try AdoptedLists.files(in: adopted.root).keys.map(\.text).sorted()
+    }
+
+    @Test(
+        "lists of an upstream that left the settings stay until the manifests of all others were read",
+        arguments: [false, true], [false, true])
+    func replaced(isSigned: Bool, isRestarted: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let urls = try ["old", "new", "other"].map { try #require(UpstreamURL("http://\($0).example/")) }
+            var generator = SystemRandomNumberGenerator()
+            let key = SecretKey(using: &generator).publicKey
+            var settings = Settings()
+            settings.upstream.lists = [try #require(ListPattern("*.plist"))]
+            settings.upstream.urls = [urls[0]]
+            if isSigned { settings.upstream.publicKeys = [key] }
+            var adopted = AdoptedLists(state: folder, settings)
+            func configure() {
+                if isRestarted { adopted = AdoptedLists(state: folder, settings) } else { adopted.configure(settings) }
+            }
+            try Self.publish(["a.plist", "b.plist"], of: urls[0], settings, in: adopted)
+            for _ in 1...2 {
+                settings.upstream.urls = [urls[1], urls[2]]
+                configure()
+                #expect(try Self.names(adopted) == ["a.plist", "b.plist"])
+                settings.upstream.urls = [urls[0]]
+                configure()
+                #expect(try Self.names(adopted) == ["a.plist", "b.plist"])
+            }
+            settings.upstream.urls = [urls[1], urls[2]]
+            configure()
+            try Self.publish(["c.plist"], of: urls[2], settings, in: adopted)
+            #expect(try Self.names(adopted) == ["a.plist", "b.plist", "c.plist"])
+            try Self.publish(["b.plist"], of: urls[1], settings, in: adopted)
+            #expect(try Self.names(adopted) == ["b.plist", "c.plist"])
+
+            // What no signature has does not count once one is required.
+            settings.upstream.urls = [urls[0]]
+            settings.upstream.publicKeys = [key]
+            configure()
+            #expect(try Self.names(adopted) == (isSigned ? ["b.plist", "c.plist"] : []))
+            settings.upstream.lists = [try #require(ListPattern("c*.plist"))]
+            configure()
+            #expect(try Self.names(adopted) == (isSigned ? ["c.plist"] : []))
+            settings.upstream.urls = []
+            configure()
+            #expect(try Self.names(adopted).isEmpty)
+        }
+    }
 }
