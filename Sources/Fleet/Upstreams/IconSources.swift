@@ -172,8 +172,7 @@ package struct IconSources: Sendable {
             case .pending: continue
             case .failed(let code):
                 guard code.isSharedByMachines, freshUntil > now, failure == nil else { continue }
-                let cause = FetchFailure(code, "the upstream \(upstream.url) reports \(code)")
-                failure = .failed(cause, until: freshUntil)
+                failure = .failed(FetchFailure(code, upstream.report(of: code)), until: freshUntil)
             case .ready(let file):
                 guard icon.accepts(file.sha256) else { continue }
                 if let image = icon.image {
@@ -276,6 +275,11 @@ package struct IconSources: Sendable {
             return UpstreamRequest(url: upstream.url, file: found.file)
         }
         return nil
+    }
+
+    /// Whether an upstream reported a failure before it was configured or the agent started, and was not read since.
+    package func isUnread(_ failure: RepeatedFailure) -> Bool {
+        upstreams.contains { $0.index == nil && $0.report(of: failure.code) == failure.message }
     }
 
     package var waitingCount: Int { waits.count { !$0.value.isOver } }

@@ -234,6 +234,9 @@ struct Upstream: Sendable {
         misses.max { ($0.value.end, $0.key) < ($1.value.end, $1.key) }.map { (misses.count, $0.value.failure) }
     }
 
+    /// The message of an icon's failure that the upstream reports.
+    func report(of code: FetchFailure.Code) -> String { "the upstream \(url) reports \(code)" }
+
     // MARK: The clock
 
     /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.

@@ -21,6 +21,10 @@ extension IconBook {
         case .take(let queue): enqueue(id, at: url, reason, from: queue, in: &turn)
         case .origin: enqueue(id, at: url, reason, from: nil, in: &turn)
         case .wait(let time):
+            // An upstream reported it, and none does any more.
+            if let failure = catalog.icons[id].icon.failure, failure.attempts == 0, !sources.isUnread(failure) {
+                apply(.withdrawn, to: id, in: &turn)
+            }
             let lack = sources.lack(of: url)
             if catalog.icons[id].icon.sourceLack != lack { apply(.lacking(lack), to: id, in: &turn) }
             if let time { schedule(id, at: time, in: &turn) }

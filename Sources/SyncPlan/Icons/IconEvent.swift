@@ -70,13 +70,16 @@ enum IconEvent: Sendable {
     /// Sets the end of the freshness lifetime of the icon's image.
     case expires(Timestamp)
     case lacking(SourceLack?)
+    /// No upstream reports the icon's failure any more.
+    case withdrawn
     /// Restores the state that an earlier run stored; without a freshness, nothing is known of the image on disk.
     case remembered(PackedResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
 
     /// Whether the event outdates the documents of the lists of an icon, which it changed in this way.
     func changesDocuments(from before: IconFacets, to after: IconFacets) -> Bool {
         switch self {
-        case .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged:
+        case .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged,
+            .withdrawn:
             !after.isSameInDocuments(as: before)
         case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .blocked, .scheduled,
             .retried, .requested, .expires, .lacking, .remembered:
@@ -91,7 +94,9 @@ enum IconEvent: Sendable {
         case .dequeued, .cancelled, .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost,
             .evicted, .purged, .retried, .requested, .expires:
             true
-        case .listed, .named, .unnamed, .expected, .queued, .started, .blocked, .scheduled, .lacking, .remembered: false
+        case .listed, .named, .unnamed, .expected, .queued, .started, .blocked, .scheduled, .lacking, .withdrawn,
+            .remembered:
+            false
         }
     }
 
@@ -104,7 +109,7 @@ enum IconEvent: Sendable {
             case .staged: isFirst
             case .blocked, .discarded: false
             }
-        case .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged, .requested, .expires: true
+        case .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged, .requested, .expires, .withdrawn: true
         case .published: !isFirst
         case .blocked, .unstaged: isFirst
         case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .scheduled, .retried,

@@ -145,7 +145,7 @@ extension IconRecord {
         case .inherited: !hasStaged
         case .evicted: hasImage
         case .listed, .named, .unnamed, .expected, .lost, .purged, .scheduled, .retried, .requested, .expires, .lacking,
-            .remembered:
+            .withdrawn, .remembered:
             true
         }
     }
@@ -213,6 +213,7 @@ extension IconRecord {
             if isFull { fullRequest = .wanted }
         case .expires(let time): freshUntil = time
         case .lacking(let lack): sourceLack = lack
+        case .withdrawn: failure = nil
         case .remembered(_, let freshUntil, let failure, let trail):
             self.trail = trail
             if let freshUntil { self.freshUntil = freshUntil }
