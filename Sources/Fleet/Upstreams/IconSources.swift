@@ -125,7 +125,7 @@ package struct IconSources: Sendable {
         clockOffset = offset
         for place in upstreams.indices {
             upstreams[place].setClock(offset, at: now)
-            if upstreams[place].accepted == nil { memos[upstreams[place].url.description] = nil }
+            memos[upstreams[place].url.description] = upstreams[place].accepted
         }
     }
 

@@ -4,8 +4,11 @@ import HTTPRules
 
 struct Upstream: Sendable {
     let url: UpstreamURL
-    /// The last accepted manifest, possibly from an earlier run.
-    private(set) var accepted: UpstreamMemo?
+    /// The last accepted manifest, possibly from an earlier run; `nil` while it is from the future.
+    var accepted: UpstreamMemo? { isAhead ? nil : newest }
+    private var newest: UpstreamMemo?
+    /// Whether the last accepted manifest is from the future, by a clock that was set since.
+    private var isAhead = false
     /// The content of the accepted manifest; `nil` until one was accepted in this run.
     private(set) var index: UpstreamIndex?
     /// How far the wall clock is ahead of the agent's clock; manifests have wall clock times.
@@ -45,7 +48,7 @@ struct Upstream: Sendable {
     init(_ url: UpstreamURL, accepted: UpstreamMemo?, clockOffset: Duration = .zero, firstPoll: Timestamp) {
         self.url = url
         self.clockOffset = clockOffset
-        self.accepted = accepted
+        newest = accepted
         nextPoll = firstPoll
     }
 
@@ -126,7 +129,8 @@ struct Upstream: Sendable {
             misses = [:]
             hasBypassed = false
             found = [:]
-            (accepted, index, validators) = (contents.memo, contents.index, contents.validators)
+            (newest, index, validators) = (contents.memo, contents.index, contents.validators)
+            isAhead = false
         case .failed(let failure, let found):
             self.failure = failure
             self.found = found
@@ -241,11 +245,11 @@ struct Upstream: Sendable {
 
     /// Handles a change of the wall clock; `offset` is how far it is ahead of the agent's clock.
     ///
-    /// A manifest that was accepted with a wrong clock may turn out to be from the future; then it no longer keeps
-    /// others from being accepted.
+    /// A manifest that was accepted with a wrong clock may turn out to be from the future; then it keeps no others from
+    /// being accepted, until the clock is set right if the present one is the wrong one.
     mutating func setClock(_ offset: Duration, at now: Timestamp) {
         clockOffset = offset
-        if index != nil, let memo = accepted, memo.isAhead(of: now + offset) { accepted = nil }
+        isAhead = index != nil && newest?.isAhead(of: now + offset) == true
         let isOfClock =
             switch failure?.cause {
             case .refusal(.ahead): true

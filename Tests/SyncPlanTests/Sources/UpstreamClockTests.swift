@@ -99,6 +99,33 @@ struct UpstreamClockTests {
         #expect(try agent.awaitPoll().accepted != nil)
     }
 
+    @Test("after a clock was wrong for a while, the manifest that was accepted before counts again")
+    func wrongForAWhile() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")], generation: 7)
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        try agent.handle(.clockSet(offset: .zero - Self.month))
+        #expect(state(of: agent) == "stale")
+        // Others may be accepted until then, also after a restart.
+        try agent.pass(.seconds(2))
+        var behind = agent
+        try behind.restart()
+        try behind.scan()
+        #expect(try behind.awaitPoll().accepted == nil)
+        try agent.handle(.clockSet(offset: .zero))
+        #expect(state(of: agent) == "fresh")
+        #expect(try agent.awaitPoll().accepted?.generation == 7)
+        try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
+        #expect(state(of: agent) == "fresh" && agent.plan.status.downloads.awaitingUpstream == 0)
+        #expect(agent.requests.count == 1)
+        try agent.pass(.seconds(2))
+        try agent.restart()
+        try agent.scan()
+        #expect(try agent.awaitPoll().accepted?.generation == 7)
+    }
+
     @Test(
         "another manifest with the right time follows when the clock was wrong, and none otherwise",
         arguments: [(-30 * 86_400, true), (30 * 86_400, true), (-60, false), (60, false), (-3601, true), (3600, true)])
