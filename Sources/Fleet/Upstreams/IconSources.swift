@@ -277,9 +277,11 @@ package struct IconSources: Sendable {
         return nil
     }
 
-    /// Whether an upstream reported a failure before it was configured or the agent started, and was not read since.
-    package func isUnread(_ failure: RepeatedFailure) -> Bool {
-        upstreams.contains { $0.index == nil && $0.report(of: failure.code) == failure.message }
+    /// Until when a failure counts that an upstream reported before the agent started or the settings changed, and that
+    /// was not read since; `nil` if there is no such upstream.
+    package func reportEnd(of failure: RepeatedFailure, at now: Timestamp) -> Timestamp? {
+        upstreams.lazy.filter { $0.index == nil && $0.report(of: failure.code) == failure.message }
+            .compactMap { $0.end(of: settings.maxAge) }.first { $0 > now }
     }
 
     package var waitingCount: Int { waits.count { !$0.value.isOver } }

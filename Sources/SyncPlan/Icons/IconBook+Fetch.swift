@@ -20,10 +20,14 @@ extension IconBook {
         switch decision {
         case .take(let queue): enqueue(id, at: url, reason, from: queue, in: &turn)
         case .origin: enqueue(id, at: url, reason, from: nil, in: &turn)
-        case .wait(let time):
-            // An upstream reported it, and none does any more.
-            if let failure = catalog.icons[id].icon.failure, failure.attempts == 0, !sources.isUnread(failure) {
-                apply(.withdrawn, to: id, in: &turn)
+        case .wait(var time):
+            if let failure = catalog.icons[id].icon.failure, failure.attempts == 0 {
+                if let end = sources.reportEnd(of: failure, at: turn.now) {
+                    time = min(time ?? end, end)
+                } else {
+                    // An upstream reported it, and none does any more, or has another image that does not arrive yet.
+                    apply(.withdrawn, to: id, in: &turn)
+                }
             }
             let lack = sources.lack(of: url)
             if catalog.icons[id].icon.sourceLack != lack { apply(.lacking(lack), to: id, in: &turn) }

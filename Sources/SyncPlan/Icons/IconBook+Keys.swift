@@ -139,6 +139,10 @@ extension IconBook {
                 else { continue }
                 apply(.failed(failure), to: other, in: &turn)
             }
+        case .withdrawn:
+            for other in keyGroups.others(of: url) where catalog.icons[other]?.failure?.attempts == 0 {
+                apply(.withdrawn, to: other, in: &turn)
+            }
         default: break
         }
     }

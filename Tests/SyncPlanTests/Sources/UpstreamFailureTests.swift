@@ -53,6 +53,42 @@ struct UpstreamFailureTests {
         #expect(agent.plan.status.downloads.awaitingUpstream == 1)
     }
 
+    @Test("a failure is over once the manifest is stale, also if the upstream was not read since a restart")
+    func staleUnread() throws {
+        var agent = try reported(.never)
+        try agent.beginAgain()
+        #expect(try agent.settledStates() == [Self.failed])
+        let end = agent.now + .seconds(72 * 3600)
+        while agent.now < end {
+            for poll in agent.polls {
+                let failure = UpstreamFailure(.damaged, "it answers with a page")
+                try agent.handle(
+                    .polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .failed(failure, found: [:]))))
+            }
+            agent.polls = []
+            try agent.passToNextWake()
+        }
+        #expect(try agent.settledStates() == [.pending])
+    }
+
+    @Test("the failure of all URLs of a key is over once no upstream reports that of the last one")
+    func keys() throws {
+        let host = try #require(HostPattern("a.example"))
+        var agent = AgentScenario {
+            $0.upstream.urls = [UpstreamSample.first]
+            $0.upstream.spread = .zero
+            $0.upstream.fallback = .never
+            $0.keys = CacheKeys([CacheKeys.Rule(host: host, ignored: ["sig"])])
+        }
+        let (old, new): (IconURL, IconURL) = ("https://a.example/1.png?sig=1", "https://a.example/1.png?sig=2")
+        try agent.scan(["1.plist": [old], "2.plist": [new]])
+        try agent.finishPoll([old: Self.failed, new: Self.failed])
+        try agent.finishJobs()
+        #expect(agent.plan.status.icons.failed == 2)
+        try agent.finishPoll([old: .pending, new: .pending], generation: 2)
+        #expect(agent.plan.status.icons.failed == 0)
+    }
+
     @Test("the failure that an upstream reported which left the settings is over", arguments: [false, true])
     func replaced(isRestarted: Bool) throws {
         for urls in [[UpstreamSample.second], [UpstreamSample.second, UpstreamSample.first]] {
