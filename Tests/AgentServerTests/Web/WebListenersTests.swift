@@ -15,9 +15,10 @@ import Testing
 
 @Suite("The agent's listeners", .timeLimit(.minutes(5)))
 struct WebListenersTests {
-    private static func listeners(_ world: WebWorld, _ settings: Settings) -> WebListeners {
+    private static func listeners(_ world: WebWorld, _ settings: Settings, cache: FilePath? = nil) -> WebListeners {
         WebListeners(
-            settings: settings, cache: world.cache, clients: 8, logger: .silent, agent: world.agent, anonymous: .read
+            settings: settings, cache: cache ?? world.cache, clients: 8, logger: .silent, agent: world.agent,
+            anonymous: .read
         ) {
             _, _, _ in
             Response(status: .ok)
@@ -107,7 +108,10 @@ struct WebListenersTests {
             var settings = Settings()
             settings.serve.listen = .anyLoopbackPort
             Self.configure(world, isPublic: false)
-            let listeners = Self.listeners(world, settings)
+            // The agent would put back what is missing in its own folder.
+            let cache = world.control.folder.appending("other")
+            try makeFolder(cache)
+            let listeners = Self.listeners(world, settings, cache: cache)
             tasks.add(Task { await listeners.run() })
             try await waitUntil { await error()?.contains("purge the cache, or unset serve.listen") == true }
             Self.configure(world, isPublic: true)
@@ -126,25 +130,25 @@ struct WebListenersTests {
             #expect(await world.agent.status()?.listeners.first?.address == address)
 
             // A cache that comes to the path is private from the first request on.
-            let manifest = world.cache.appending("manifest.json")
+            let manifest = cache.appending("manifest.json")
             for (isPrivate, status) in [(true, 403), (false, 404), (true, 403)] as [(Bool, UInt)] {
                 let list = Manifest.List(
                     sha256: .of("x"), apps: 0, ready: 0, pending: 0, failed: 0, isPrivate: isPrivate)
                 var names: [ListName] = []
                 let text = Manifest(generation: 9, published: Timestamp(sinceEpoch: .zero), lists: ["a.plist": list])
                     .text(inOrder: &names)
-                try write(text, to: world.cache.appending("new"))
-                try world.cache.appending("new").move(to: manifest)
+                try write(text, to: cache.appending("new"))
+                try cache.appending("new").move(to: manifest)
                 #expect(try await WebWorld.ask(port, "/icons?url=a").status == status)
             }
             // One that does not say it is not served either; one without generations has no icons.
             try write("{", to: manifest)
             #expect(try await WebWorld.ask(port, "/icons?url=a").status == 503)
             try FileManager.default.removeItem(atPath: manifest.string)
-            try? makeFolder(world.cache.appending(CacheLayout.generations))
-            try write("{", to: world.cache.appending(CacheLayout.generation(1)))
+            try makeFolder(cache.appending(CacheLayout.generations))
+            try write("{", to: cache.appending(CacheLayout.generation(1)))
             #expect(try await WebWorld.ask(port, "/icons?url=a").status == 503)
-            try FileManager.default.removeItem(atPath: world.cache.appending(CacheLayout.generations).string)
+            try FileManager.default.removeItem(atPath: cache.appending(CacheLayout.generations).string)
             #expect(try await WebWorld.ask(port, "/icons?url=a").status == 404)
             await tasks.end()
         }
