@@ -20,7 +20,7 @@ package final class AdoptedLists: Sendable {
     /// The prefix of a list's file until its manifest is accepted: the names of app lists are not hidden.
     private static let stagedMark = "."
     private static let temporary = ".new"
-    /// The prefix of the folder of an upstream that left the settings: its lists come last.
+    /// The prefix of the folder of an upstream that left the settings: its lists come last, since places end before 9.
     private static let formerMark = "9"
     private static let signedMark = "s"
 

@@ -25,7 +25,7 @@ extension IconBook {
                 if let end = sources.reportEnd(of: failure, at: turn.now) {
                     time = min(time ?? end, end)
                 } else {
-                    // An upstream reported it, and none does any more, or has another image that does not arrive yet.
+                    // An upstream reported the failure. None does any more, or the image of another one is on its way.
                     apply(.withdrawn, to: id, in: &turn)
                 }
             }
