@@ -131,7 +131,7 @@ extension IconBook {
     /// returns.
     ///
     /// O(*n*) in the number of icons.
-    private mutating func markLists(
+    mutating func markLists(
         whoseRenditionsAreGone originals: Set<Digest>, in turn: inout Turn
     ) -> Set<ListName> {
         renditionNames.recordDamage(of: originals)
@@ -147,51 +147,6 @@ extension IconBook {
         }
         for list in lists { publishing.window.markChanged(list, at: turn.now) }
         return lists
-    }
-
-    // MARK: Copies from upstreams
-
-    /// Whether copies are unsigned: whoever sends them could choose the renditions of images whose digests lists give.
-    private var areCopiesUnsigned: Bool {
-        (renditions.isOn || !renditions.records.isEmpty) && !sources.isEmpty && settings.upstream.publicKeys.isEmpty
-    }
-
-    /// Refuses copies for the images whose digests lists give, and for no others, because the settings or many lists
-    /// changed; renditions that are there stay.
-    mutating func reviewCopies() {
-        renditions.allowCopies()
-        for name in catalog.lists.keys { refuseCopies(for: name, mayBeCopied: false) }
-        renditions.uncopiedAtReview = renditions.uncopied.count
-    }
-
-    /// Refuses copies for the images whose digests a list gives, and for those that it shows in place of them, if copies
-    /// are unsigned; the renditions that they have may be copies (`mayBeCopied`), or not.
-    private mutating func refuseCopies(for list: ListName, mayBeCopied: Bool) {
-        guard areCopiesUnsigned, let apps = catalog.lists[list]?.apps else { return }
-        for (position, icon) in apps.icons.enumerated() {
-            guard let digest = apps.details.expected(at: position) else { continue }
-            renditions.refuseCopies(of: digest, mayBeCopied: mayBeCopied)
-            if let shown = catalog.icons[icon].icon.image ?? apps[past: position].last?.image {
-                renditions.refuseCopies(of: catalog.images[shown].key, mayBeCopied: mayBeCopied)
-            }
-        }
-    }
-
-    /// Refuses copies for the images whose digests a new version of a list gives.
-    mutating func refuseCopies(for list: ListName) {
-        refuseCopies(for: list, mayBeCopied: true)
-        // Digests that no list gives any more are not kept for ever.
-        if renditions.uncopied.count > 1000 + 2 * renditions.uncopiedAtReview { reviewCopies() }
-    }
-
-    /// Forgets the renditions that may be copies although a list gives a digest for their original by now.
-    mutating func forgetDoubtfulCopies(in turn: inout Turn) {
-        let doubtful = renditions.drainDoubtful()
-        guard !doubtful.isEmpty else { return }
-        let made = doubtful.flatMap { renditions.records.made(of: $0).values.map(\.sha256) }
-        let originals = forgetRenditions(Set(made), in: &turn)
-        // In one generation: a restart takes renditions over from any document that has them.
-        for list in markLists(whoseRenditionsAreGone: originals, in: &turn) { renewDocument(of: list, at: turn.now) }
     }
 
     /// Forgets all renditions: all is purged, or another cache folder is at the path.

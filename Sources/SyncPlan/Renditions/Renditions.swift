@@ -30,12 +30,7 @@ struct Renditions: Sendable {
     private var rulesOnDisk: Rules?
     /// When interrupted images are rendered again; `nil` if there are none.
     private var interruptionEnd: Timestamp?
-    /// The originals for which no copies are taken from upstreams.
-    private(set) var uncopied: Set<Digest> = []
-    /// How many of them lists gave when all lists were last looked through.
-    var uncopiedAtReview = 0
-    /// The originals among ``uncopied`` whose renditions may be copies nevertheless.
-    private var doubtful: Set<Digest> = []
+    var copyRefusals = CopyRefusals()
     /// Whether all shown images are looked through for what is missing.
     var isSweepDue = true
     /// The lists whose documents lack new renditions.
@@ -225,20 +220,11 @@ struct Renditions: Sendable {
 
     // MARK: Copies
 
-    /// Lets copies be taken for all originals.
-    mutating func allowCopies() { uncopied = [] }
-
     /// Takes no copies for an original from now on; the renditions that it has may be copies (`mayBeCopied`), or not.
     mutating func refuseCopies(of original: Digest, mayBeCopied: Bool) {
-        guard uncopied.insert(original).inserted, mayBeCopied else { return }
-        if !records.made(of: original).isEmpty { doubtful.insert(original) }
+        guard copyRefusals.insert(original), mayBeCopied else { return }
+        if !records.made(of: original).isEmpty { copyRefusals.doubt(original) }
         if queue.isOrdered(original) { queue.invalidateOrder() }
-    }
-
-    /// Removes and returns the originals whose renditions may be copies that are refused by now.
-    mutating func drainDoubtful() -> Set<Digest> {
-        defer { doubtful = [] }
-        return doubtful
     }
 
     // MARK: Orders
@@ -280,7 +266,7 @@ struct Renditions: Sendable {
         return queue.begin(
             order, isQuestion: isQuestion,
             missing: { [records, pixels] in records.missing(of: $0, among: pixels) },
-            copyOf: { [uncopied] in uncopied.contains($0) ? nil : copy($0, $1) })
+            copyOf: { [copyRefusals] in copyRefusals.contains($0) ? nil : copy($0, $1) })
     }
 
     /// When an order may begin; `nil` if none waits for time to pass.
