@@ -77,7 +77,7 @@ package enum CacheLayout {
     /// The valid numbers of generations: JSON readers may round larger ones (RFC 8259, section 6).
     package static let generationNumbers = 0...(1 << 53)
 
-    /// The numbers from which an agent goes on.
+    /// The numbers of generations after which an agent publishes the next one.
     ///
     /// A manifest with a later number counts as damaged: hardly any number would be left after it.
     package static let usedGenerationNumbers = 0...(1 << 53 - 1_000_000)

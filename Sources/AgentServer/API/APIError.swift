@@ -87,11 +87,8 @@ package struct APIError: Error, Equatable, Sendable {
     }
 
     static func forbidden(_ access: Access, _ caller: Caller) -> APIError {
-        let message =
-            access == .read || caller.access == .none
-            ? "You may not read this agent's state. \(caller.advice)"
-            : "You may not change this agent's state. \(caller.advice)"
-        return APIError(.forbidden, .forbidden, message)
+        let verb = access == .read || caller.access == .none ? "read" : "change"
+        return APIError(.forbidden, .forbidden, "You may not \(verb) this agent's state. \(caller.advice)")
     }
 
     static func wrongMethod(_ method: String, allowed: [String]) -> APIError {

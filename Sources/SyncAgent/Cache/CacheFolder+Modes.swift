@@ -8,9 +8,9 @@ extension CacheFolder {
     /// Sets the permissions of the folder, and adds them to those of its entries unless its folders have them.
     ///
     /// An earlier `cache.mode` or the umask of a restored copy can have locked readers out. More than granted stays inside:
-    /// a user who cannot enter the folder cannot read it either. The order lets the next start repeat one that is
-    /// killed: first the entries that `common` does not cover, files before their folders, and at last the generations
-    /// and the manifest.
+    /// a user who cannot enter the folder cannot read it either. Entries come in an order in which the next start does the
+    /// work again if the agent is killed: first the entries that `common` does not cover, files before their folders, and
+    /// at last the generations and the manifest.
     ///
     /// - Parameters:
     ///   - mode: The permissions of a folder for readers; those of files are without the right to search.

@@ -162,7 +162,7 @@ package final class FolderLock: Sendable {
         }
         let holder = isLocked || attempts > 1 ? nil : holder(of: file)
         try? file.close()
-        // The file was removed in this moment, so its lock excludes nobody.
+        // The file was removed before it was locked, so its lock excludes nobody.
         if isLocked { return try acquireFile(in: folder, at: path, attempts: attempts) }
         guard attempts > 1 else { throw FolderError.held(path, by: holder) }
         usleep(20_000)
