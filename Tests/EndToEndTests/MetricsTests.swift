@@ -45,13 +45,15 @@ struct MetricsTests {
             "syncagent_download_responses_total{version=\"1.1\"}": 2,
             "syncagent_download_duration_seconds_count{outcome=\"downloaded\"}": 2,
             "syncagent_icons{state=\"ready\"}": 2, "syncagent_lists{state=\"rejected\"}": 1,
-            "syncagent_lists{state=\"ok\"}": 2, "syncagent_list_reads_total{verdict=\"rejected\"}": 1,
-            "syncagent_list_reads_total{verdict=\"accepted\"}": 2, "syncagent_cache_images": 2,
+            "syncagent_lists{state=\"ok\"}": 2, "syncagent_cache_images": 2,
             "syncagent_publication_failing": 0, "syncagent_paused": 0, "syncagent_shortage": 0,
             "syncagent_configuration_ok": 1, "syncagent_eviction_state{state=\"active\"}": 1,
         ] as [String: Double] {
             #expect(scrape[series] == value, "\(series)")
         }
+        // A list that was just written is parsed again once it has not changed for a moment.
+        #expect(scrape["syncagent_list_reads_total{verdict=\"rejected\"}"] ?? 0 >= 1)
+        #expect(scrape["syncagent_list_reads_total{verdict=\"accepted\"}"] ?? 0 >= 2)
         #expect(scrape["syncagent_download_failures_total{code=\"connect\"}"] ?? 0 >= 1)
         #expect(scrape["syncagent_received_bytes_total"] == scrape["syncagent_cache_bytes"])
         let published = scrape["syncagent_publications_total{outcome=\"published\"}"] ?? 0
