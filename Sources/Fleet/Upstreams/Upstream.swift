@@ -89,7 +89,6 @@ struct Upstream: Sendable {
     ) {
         let gap = isHurried ? min(poll, poll / Self.hurry * Double(1 << min(max(hurriedPolls - 1, 0), 20))) : poll
         nextPoll = now + gap * Double.random(in: 0.9...1.1, using: &generator)
-        waitForBreaker()
     }
 
     private mutating func waitForBreaker() {

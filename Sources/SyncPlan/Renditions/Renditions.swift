@@ -65,7 +65,6 @@ struct Renditions: Sendable {
         forgetFailures { $0 == .interrupted }
         // Whoever reloads may just have installed the renderer.
         renderer.askAgain()
-        isSweepDue = true
         if !isOn { queue.removeWaiting() }
     }
 

@@ -103,6 +103,20 @@ struct EvictionScenarioTests {
         #expect(agent.release == nil && agent.plan.status.eviction.state == "held")
     }
 
+    @Test("images whose apps had others before a restart are no loss at the start", arguments: [true, false])
+    func replaced(isRemembered: Bool) throws {
+        var agent = try Self.agent()
+        let new = Self.urls.map { IconURL("\($0)?new") }
+        try agent.scan(["1.plist": new])
+        while let url = agent.downloads.keys.first { try agent.finish(url, with: "image of \(url)") }
+        while agent.publication != nil { try agent.finishPublication() }
+        if !isRemembered { agent.memory = SimulatedMemory() }
+        try agent.restart()
+        try agent.scan(["1.plist": new])
+        try agent.pass(.seconds(601))
+        #expect(agent.plan.status.eviction.state != "held")
+    }
+
     @Test("the grace goes on over a restart, and begins anew where nobody knows how long it has been")
     func grace() throws {
         for isRemembered in [true, false] {

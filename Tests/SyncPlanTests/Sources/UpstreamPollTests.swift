@@ -145,4 +145,22 @@ struct UpstreamPollTests {
         breaker.close(after: settings.breakMax, at: now + settings.breakMax * 2)
         #expect(breaker == CircuitBreaker())
     }
+
+    @Test("an upstream whose circuit breaker is open is not polled earlier because an icon waits")
+    func hurried() {
+        let settings = Settings.Upstream()
+        let failure = UpstreamFailure(FetchFailure(.connect, "refused"))
+        var generator = SeededGenerator(seed: 1)
+        var upstream = Upstream(UpstreamSample.first, accepted: nil, firstPoll: Sample.start)
+        var now = Sample.start
+        while !upstream.breaker.isOpen {
+            now = max(now, upstream.nextPoll)
+            upstream.hurry(settings.poll, from: now, using: &generator)
+            upstream.end(.failed(failure), settings, isHurried: true, at: now, using: &generator)
+        }
+        for _ in 0..<20 {
+            upstream.hurry(settings.poll, from: now, using: &generator)
+            #expect(upstream.breaker.probe.map { upstream.nextPoll >= $0 } == true)
+        }
+    }
 }
