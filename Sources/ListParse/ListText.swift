@@ -43,15 +43,19 @@ enum ListText {
     /// The text of an XML property list in the encoding that it declares, if the parser does not know that one.
     private static func declaredText(_ bytes: [UInt8]) throws(ListRejection) -> [UInt8] {
         // A byte order mark says that it is UTF-8, whatever is declared.
-        guard bytes.textStart == 0, let (name, attribute) = declaredEncoding(in: bytes), !name.starts(withBytes: "utf")
-        else { return bytes }
-        let isASCII = ["us-ascii", "ascii"].contains(name) && bytes.allSatisfy { $0 < 0x80 }
-        guard isASCII || ["iso-8859-1", "latin1", "latin-1"].contains(name) else {
+        guard bytes.textStart == 0, let (name, attribute) = declaredEncoding(in: bytes), name != "utf-8" else {
+            return bytes
+        }
+        // Programs write names of their own for encodings, such as “utf8” and “latin_1”.
+        let encoding = String(decoding: name.utf8.filter { !"-_".utf8.contains($0) }, as: UTF8.self)
+        let isUTF8 = encoding == "utf8" || ["usascii", "ascii"].contains(encoding) && bytes.allSatisfy { $0 < 0x80 }
+        guard isUTF8 || ["iso88591", "latin1"].contains(encoding) else {
+            if name.starts(withBytes: "utf") { return bytes }
             throw .notAPropertyList("it is in \(name), or says so: write it in UTF-8")
         }
         var text = bytes
         text.blank(attribute)
-        return isASCII ? text : Array(String(String.UnicodeScalarView(text.map(Unicode.Scalar.init))).utf8)
+        return isUTF8 ? text : Array(String(String.UnicodeScalarView(text.map(Unicode.Scalar.init))).utf8)
     }
 
     /// The encoding that an XML declaration names, in lower case, and the place where it does.
