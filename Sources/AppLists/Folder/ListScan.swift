@@ -69,6 +69,12 @@ extension ListVerdict {
         if case .failure(let rejection) = self { rejection.isOfTheFile } else { true }
     }
 
+    /// Whether the parser reached no verdict: the machine may be at fault, and the file is worth another try.
+    package var isDoubtful: Bool {
+        guard case .failure(let rejection) = self else { return false }
+        return [.parserDied, .parserFailed, .parserTimeout, .parserNonsense].contains(rejection.code)
+    }
+
     package var isTimeout: Bool {
         if case .failure(let rejection) = self { rejection.code == .parserTimeout } else { false }
     }

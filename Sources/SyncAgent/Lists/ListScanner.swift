@@ -40,6 +40,8 @@ package struct ListScanner: Sendable {
         var fingerprint: FileFingerprint?
         /// The digest of the contents; `nil` if they could not be read.
         var sha256: Digest?
+        /// Whether its parser failed: a thorough scan reads it again, and so does any scan once its times change.
+        var isDoubtful: Bool
     }
 
     /// The result of a scan, and what the next one has to do.
@@ -94,7 +96,8 @@ package struct ListScanner: Sendable {
     ///   - inRounds: Whether to leave some of many new files to the next scan, so that the icons of the first files
     ///     need not wait for the last. Changed files are never left: icons retired by a change are decided on together.
     ///   - isThorough: Whether to read files with an unchanged fingerprint, too: a write through a shared mapping
-    ///     changes no timestamp until the system writes it back (mmap(2)).
+    ///     changes no timestamp until the system writes it back (mmap(2)), and a parser may have failed for lack of
+    ///     memory.
     /// - Returns: The scan to report, and the files to be scanned again.
     package mutating func scan(
         isHasty: Bool = false, inRounds: Bool = false, isThorough: Bool = false
@@ -113,7 +116,7 @@ package struct ListScanner: Sendable {
         unread = unread.filter { listing.files[$0.key] != nil }
         var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
         if isThorough {
-            for name in Set(known.keys).subtracting(changed).sorted() where await hasOtherContents(name) {
+            for name in Set(known.keys).subtracting(changed).sorted() where await mustBeReadAgain(name) {
                 changed.append(name)
             }
         }
@@ -154,7 +157,11 @@ package struct ListScanner: Sendable {
                 // A verdict on something else than the file, such as a missing parser, is retried.
                 if reading.verdict.isOfTheFile {
                     known[name] = (fingerprint ?? listing.files[name] ?? nil)
-                        .map { Version(fingerprint: isStable ? $0 : nil, sha256: reading.source?.sha256) }
+                        .map {
+                            Version(
+                                fingerprint: isStable ? $0 : nil, sha256: reading.source?.sha256,
+                                isDoubtful: reading.verdict.isDoubtful)
+                        }
                 }
             case .unsettled(let contents):
                 unsettled.insert(name)
@@ -176,9 +183,10 @@ package struct ListScanner: Sendable {
     /// Whether no version of a list can be in force.
     private func isNew(_ name: ListName) -> Bool { unread[name] == nil && !old.contains(name) }
 
-    /// Whether the contents of a file changed since it was read, or cannot be read now.
-    private func hasOtherContents(_ name: ListName) async -> Bool {
-        guard !Task.isCancelled, let sha256 = known[name]?.sha256 else { return false }
+    /// Whether the contents of a file changed since it was read, cannot be read now, or have no verdict yet.
+    private func mustBeReadAgain(_ name: ListName) async -> Bool {
+        guard !Task.isCancelled, let version = known[name], let sha256 = version.sha256 else { return false }
+        if version.isDoubtful { return true }
         guard let (file, contents) = try? await folder.open(name, maxBytes: maxBytes) else { return true }
         _ = try? await folder.close(file)
         return contents.sha256 != sha256
@@ -218,7 +226,7 @@ package struct ListScanner: Sendable {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
             let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed
             let isOld = age < .zero || age >= Self.tick
-            if known[name]?.sha256 == contents.sha256 {
+            if let version = known[name], version.sha256 == contents.sha256, !version.isDoubtful {
                 return .same(try await folder.close(file) && isOld ? file.fingerprint : nil)
             }
             let restless = restless[name]

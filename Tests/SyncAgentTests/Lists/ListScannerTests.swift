@@ -237,6 +237,45 @@ struct ListScannerTests {
         }
     }
 
+    @Test(
+        "a list whose parser failed is parsed again by thorough scans and when its times change, and by no other scan",
+        arguments: ["kill -ABRT $$", "exit 3", "echo; exit 0", "exec sleep 600"])
+    func doubtful(failure: String) async throws {
+        try await withTemporaryFolder { folder in
+            let lists = folder.appending("lists.d")
+            try makeFolder(lists)
+            let list = lists.appending("a.plist")
+            let bad = folder.appending("bad")
+            let script = try parser(in: folder, doing: "test ! -e '\(bad)' || { \(failure); }", with: "http")
+            try write("(\"http://a/1\")", to: list)
+            try write("", to: bad)
+            // Only the one that sleeps takes longer; it is not to be well again.
+            let isLate = failure.hasPrefix("exec")
+            let limit: Duration = isLate ? .milliseconds(300) : .seconds(60)
+            var scanner = ListScanner(
+                folder: lists, parser: ParseHelper(executable: script, timeout: limit), maxBytes: .mebibytes(8))
+            let verdict = try await settled(&scanner).changed["a.plist"]?.verdict
+            #expect(verdict?.isDoubtful == true)
+            #expect(try await settled(&scanner).changed.isEmpty)
+            func changed(isThorough: Bool) async -> ListVerdict? {
+                let scan = await scanner.scan(isThorough: isThorough).scan
+                return if case .listed(_, _, let changed) = scan { changed["a.plist"]?.verdict } else { nil }
+            }
+            #expect(await changed(isThorough: true) == verdict)
+            guard !isLate else { return }
+            try #require(unlink(bad.string) == 0)
+            #expect(await changed(isThorough: false) == nil)
+            let good = ListVerdict.success(AppList(entries: [AppEntry(icon: "http://a/1")]))
+            if failure.hasPrefix("kill") {
+                try await Tool.run("touch", list.string)
+                #expect(try await settled(&scanner).changed["a.plist"]?.verdict == good)
+            } else {
+                #expect(await changed(isThorough: true) == good)
+            }
+            #expect(await changed(isThorough: true) == nil)
+        }
+    }
+
     @Test("a slow known list takes nothing from the time for new lists")
     func longRound() async throws {
         try await withTemporaryFolder { folder in
