@@ -93,14 +93,14 @@ struct EntryReader {
         elements > limits.maxEntries ? .tooManyEntries(limit: limits.maxEntries) : draft.rejection
     }
 
-    /// Adds a string entry, and returns whether it is an absolute URL, or one in quotes or brackets.
+    /// Adds a string entry, and returns whether it tells that it is a URL, or is one in quotes or brackets.
     ///
     /// Any word can be a relative URL, so other strings are entries, but do not make the array an app list.
     private mutating func add(_ text: String, at place: EntryPlace) -> Bool {
         switch icon(text) {
         case .success(let url):
             append(AppEntry(icon: url), at: "\(place)")
-            return AppEntry.isPlainURL(text)
+            return limits.isPlainURL(text)
         case .failure(let flaw):
             recordFlaw(flaw, in: text)
             draft.addUnusable(name: nil, id: nil, at: "\(place)", flaw.description)

@@ -5,7 +5,7 @@ import CacheFormat
 /// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
 struct NamedIcons {
     private var draft: ListDraft
-    /// The number of values that are absolute URLs; any word can be a relative one.
+    /// The number of values that tell that they are URLs; any word can be a relative one.
     private(set) var urls = 0
     /// The number of values that are absolute URLs in quotes or brackets.
     private(set) var wrappedURLs = 0
@@ -36,7 +36,7 @@ struct NamedIcons {
             if case .wrapped = flaw { wrappedURLs += 1 }
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(key), flaw.description)
         case .success(let url):
-            if AppEntry.isPlainURL(value) { urls += 1 }
+            if draft.limits.isPlainURL(value) { urls += 1 }
             if !isNamed {
                 draft.addProblem(ListPath.key(key), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
@@ -52,7 +52,7 @@ struct NamedIcons {
         hasDigests = false
     }
 
-    /// The list, if a value is an absolute URL that can be requested; the images, if all values are digests.
+    /// The list, if a value tells that it is a URL, and one can be requested; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
         if urls + wrappedURLs > 0 {

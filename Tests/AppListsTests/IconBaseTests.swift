@@ -62,7 +62,10 @@ struct IconBaseTests {
             ("./a.png", "https://e.org/x/icons/a.png"), ("../a.png", "https://e.org/x/a.png"),
             ("/a.png", "https://e.org/a.png"), ("//other.org/a.png", "https://other.org/a.png"),
             ("../../../a.png", "https://e.org/a.png"), ("é.png", "https://e.org/x/icons/%C3%A9.png"),
-            (" a.png\n", "https://e.org/x/icons/a.png"),
+            (" a.png\n", "https://e.org/x/icons/a.png"), ("My App.png", "https://e.org/x/icons/My%20App.png"),
+            ("Größe%202.png", "https://e.org/x/icons/Gr%C3%B6%C3%9Fe%202.png"),
+            ("a b/é%20c.svg?d e#f", "https://e.org/x/icons/a%20b/%C3%A9%20c.svg?d%20e#f"),
+            ("%41[1]%zz.png", "https://e.org/x/icons/%41%5B1%5D%25zz.png"),
             ("http://other.org/é.png", "http://other.org/é.png"),
         ])
     func relative(text: String, url: IconURL) throws {
@@ -76,7 +79,9 @@ struct IconBaseTests {
         let base = try #require(IconBase("https://e.org/icons"))
         let limits = ListLimits(iconBase: base)
         #expect(limits.icon("") == .failure(.empty))
-        #expect(limits.icon("a b.png") == .failure(.notOneWord))
+        for text in ["a b", "a\tb.png", "see http://e.org/a.png", "//a b/c.png", "no icon.png yet"] {
+            #expect(limits.icon(text) == .failure(.notOneWord))
+        }
         #expect(limits.icon("1:a") == .failure(.unresolvable))
         #expect(limits.icon("'http://e.org/a'") == .failure(.wrapped(in: .quotes)))
         #expect(limits.icon(String(repeating: "a", count: 8190)) == .failure(.unresolvable))

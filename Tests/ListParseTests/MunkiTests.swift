@@ -112,6 +112,19 @@ struct MunkiTests {
                 == .failure(.tooManyEntries(limit: 1)))
     }
 
+    @Test(
+        "with lists.iconBaseURL, image files are the icons of each shape, spaces and escapes included",
+        arguments: [
+            ("{apps = (\"mail.png\", \"My Maps.PNG\");}", ["mail.png", "My%20Maps.PNG"]),
+            ("(\"a/b.svg?v=2\")", ["a/b.svg?v=2"]), ("{Mail = \"mail.png\"; by = \"\";}", ["mail.png"]),
+            ("({icon = \"100%25 é%202.png\";})", ["100%25%20%C3%A9%202.png"]),
+            ("{logos = (\"a.png\", \"b.png\"); by = me;}", ["a.png", "b.png"]),
+        ])
+    func files(text: String, paths: [String]) throws {
+        #expect(try parse(text).get().entries.map(\.icon.text) == paths.map { "https://e.org/icons/" + $0 })
+        #expect(ListParser().parse(text).code != nil)
+    }
+
     @Test("words are no icons, although lists.iconBaseURL is set, unless there is a URL beside them")
     func words() throws {
         #expect(try parse("(a, b)").code == "no-known-shape")

@@ -73,7 +73,7 @@ package struct FetchTarget: Hashable, Sendable {
     /// Percent-encodes what RFC 3986 forbids after the authority.
     ///
     /// `URL` would encode a whole component that has such a character, including escapes already in it.
-    private static func encoded(_ reference: Substring) -> String {
+    static func encoded(_ reference: Substring) -> String {
         var rest = reference.utf8
         let scheme = rest.prefix { !":/?#".utf8.contains($0) }
         if isScheme(scheme), rest[scheme.endIndex...].first == UInt8(ascii: ":") {

@@ -34,8 +34,8 @@ package struct IconBase: Hashable, Sendable {
 
     /// Resolves a relative URL (RFC 3986, section 5.2); `nil` if the text is not one.
     package func resolve(_ reference: String) -> String? {
-        guard let base = URL(string: url), let resolved = URL(string: reference, relativeTo: base) else { return nil }
-        return resolved.absoluteString
+        URL(string: url).flatMap { URL(string: FetchTarget.encoded(Substring(reference)), relativeTo: $0) }?
+            .absoluteString
     }
 }
 
@@ -43,16 +43,17 @@ extension ListLimits {
     /// The icon URL that a list's text gives, without the white space of its writer, and resolved if it is relative.
     package func icon(_ spelled: String) -> Result<IconURL, IconFlaw> {
         let text = AppEntry.spelledIcon(spelled)
-        return switch AppEntry.flaw(inIcon: text) {
-        case nil: .success(IconURL(text))
-        case .relative:
-            if let iconBase {
-                iconBase.resolve(text).flatMap { AppEntry.flaw(inIcon: $0) == nil ? .success(IconURL($0)) : nil }
-                    ?? .failure(.unresolvable)
-            } else {
-                .failure(AppEntry.beginsWithHost(text) ? .noScheme : .relative)
-            }
-        case let flaw?: .failure(flaw)
+        guard let flaw = AppEntry.flaw(inIcon: text) else { return .success(IconURL(text)) }
+        let isRelative = flaw == .relative
+        guard let iconBase, isRelative || flaw == .notOneWord && AppEntry.isImageFile(text) else {
+            return .failure(isRelative && AppEntry.beginsWithHost(text) ? .noScheme : flaw)
         }
+        return iconBase.resolve(text).flatMap { AppEntry.flaw(inIcon: $0) == nil ? .success(IconURL($0)) : nil }
+            ?? .failure(.unresolvable)
+    }
+
+    /// Whether a text tells that it is the URL of an icon: an absolute one without spaces, or, with a base, an image file.
+    package func isPlainURL(_ text: String) -> Bool {
+        AppEntry.isPlainURL(text) || iconBase != nil && AppEntry.isImageFile(AppEntry.spelledIcon(text))
     }
 }

@@ -97,6 +97,20 @@ extension AppEntry {
         return flaw(inIcon: spelled) == nil && !spelled.utf8.contains(0x20)
     }
 
+    /// Whether a text is the relative URL of a file with the suffix of an image, possibly with spaces.
+    static func isImageFile(_ text: String) -> Bool {
+        let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard let dot = path.lastIndex(of: UInt8(ascii: ".")), !path.contains(UInt8(ascii: ":")),
+            !path.starts(with: "//".utf8), text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F })
+        else { return false }
+        return imageSuffixes.contains(Substring(path[dot...]).asciiLowercased)
+    }
+
+    private static let imageSuffixes: Set = [
+        ".avif", ".bmp", ".gif", ".heic", ".heif", ".icns", ".ico", ".jpeg", ".jpg", ".jxl", ".png", ".svg", ".tif",
+        ".tiff", ".webp",
+    ]
+
     /// Whether a text begins with an IPv4 address or a name in a common top-level domain, followed by a path.
     static func beginsWithHost(_ text: String) -> Bool {
         text.prefixMatch(of: /(\d+(\.\d+){3}|([A-Za-z0-9-]+\.)+(com|net|org|io|dev))(:\d+)?\//) != nil
