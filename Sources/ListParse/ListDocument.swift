@@ -92,9 +92,12 @@ struct ListDocument: DecodableWithConfiguration {
                 if let rejection = named.rejection { return .failure(rejection) }
                 continue
             }
-            named.addOther(for: key.stringValue)
-            guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
-                unread = max(unread, dictionaries(under: key, of: dictionary))
+            let array = try? dictionary.nestedUnkeyedContainer(forKey: key)
+            let value = array == nil ? (try? dictionary.nestedContainer(keyedBy: ListKey.self, forKey: key)) : nil
+            let isFigure = array == nil && value == nil && (try? dictionary.decodeNil(forKey: key)) != true
+            named.addOther(for: key.stringValue, isFigure: isFigure)
+            guard let array else {
+                unread = max(unread, value.map(dictionaries(in:)) ?? 0)
                 continue
             }
             var reader = EntryReader(limits: limits)
@@ -104,8 +107,7 @@ struct ListDocument: DecodableWithConfiguration {
             case .other: unread = max(unread, reader.dictionaries)
             case .spoiled(let rejection): spoiled = spoiled ?? rejection
             // An array of URLs is a list even if none of them can be requested.
-            case let reading
-            where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
+            case let reading where reader.rejection == nil && reader.dictionaries == 0:
                 let plain = reader.draft.entries.count
                 texts.append((key.stringValue, reading, plain + reader.wrappedURLs, isWrapped: plain == 0))
             case let reading: candidates.append((key.stringValue, reading))
@@ -131,13 +133,15 @@ struct ListDocument: DecodableWithConfiguration {
         let isTie = namedURLs == inArrays || namedURLs < inArrays && named.blanks >= inArrays
         if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
         if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
+        let isMajority = !candidates.isEmpty || NamedIcons.isMajority(inArrays, beside: named.words)
         if namedURLs <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
         switch candidates.count {
         case 0 where hasRepeatedKey && (try? named.verdict.get()) != nil: return .failure(.repeatedKeys)
         case 0 where spoiled == nil && unread > namedURLs: return .failure(.noKnownShape)
         case 0: return spoiled.map { .failure($0) } ?? named.verdict
         case 1 where hasRepeatedKey && outline.mayRepeat(candidates[0].key): return .failure(.repeatedKeys)
-        case 1: return verdict(of: candidates[0].reading)
+        case 1:
+            return verdict(of: candidates[0].reading).flatMap { isMajority ? .success($0) : .failure(.noKnownShape) }
         default:
             return ambiguous(candidates.map { ListPath.key($0.key) })
         }
@@ -154,9 +158,8 @@ struct ListDocument: DecodableWithConfiguration {
     }
 
     /// The number of dictionaries that a dictionary has as values.
-    private static func dictionaries(under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>) -> Int {
-        guard let value = try? dictionary.nestedContainer(keyedBy: ListKey.self, forKey: key) else { return 0 }
-        return value.allKeys.count { (try? value.nestedContainer(keyedBy: ListKey.self, forKey: $0)) != nil }
+    private static func dictionaries(in value: KeyedDecodingContainer<ListKey>) -> Int {
+        value.allKeys.count { (try? value.nestedContainer(keyedBy: ListKey.self, forKey: $0)) != nil }
     }
 
     /// The part of a dictionary that has more apps than `count`: the keys of arrays of dictionaries, or no keys for

@@ -7,10 +7,16 @@ struct NamedIcons {
     private var draft: ListDraft
     /// The number of values that tell that they are URLs; any word can be a relative one.
     private(set) var urls = 0
+    /// The number of URLs with other schemes than those of icons.
+    private var foreign = 0
     /// The number of values that are absolute URLs in quotes or brackets.
     private(set) var wrappedURLs = 0
     /// The number of empty values.
     private(set) var blanks = 0
+    /// The number of values that are words or sentences, without remarks.
+    private(set) var words = 0
+    /// The number of values that are numbers, dates or versions, or of another type that cannot be a URL, without remarks.
+    private var figures = 0
     private var images: Set<IconURL> = []
     /// Whether all values are digests.
     private var hasDigests = true
@@ -24,6 +30,13 @@ struct NamedIcons {
     mutating func add(_ value: String, for key: String) {
         draft.count(value)
         draft.count(key)
+        if draft.limits.isPlainURL(value) {
+            urls += 1
+            if AppEntry.hasOtherScheme(value) { foreign += 1 }
+        } else if AppEntry.isProse(value), !Self.isRemark(key) {
+            let text = AppEntry.trimmed(value).utf8
+            if text.first?.isDigit == true, !text.contains(where: \.isWhiteSpace) { figures += 1 } else { words += 1 }
+        }
         let name = AppEntry.trimmed(key)
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
         hasDigests = hasDigests && Digest(hex: value.asciiLowercased) != nil
@@ -36,7 +49,6 @@ struct NamedIcons {
             if case .wrapped = flaw { wrappedURLs += 1 }
             draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(key), flaw.description)
         case .success(let url):
-            if draft.limits.isPlainURL(value) { urls += 1 }
             if !isNamed {
                 draft.addProblem(ListPath.key(key), "its name is longer than \(AppEntry.maxTextBytes) bytes")
             }
@@ -44,20 +56,30 @@ struct NamedIcons {
         }
     }
 
-    /// Records a value that is not a string as a problem.
-    mutating func addOther(for key: String) {
+    /// Records a value that is not a string as a problem; an empty value and one that contains others may be a lost URL.
+    mutating func addOther(for key: String, isFigure: Bool) {
+        if isFigure, !Self.isRemark(key) { figures += 1 }
         let name = AppEntry.trimmed(key)
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
         draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(key), "not a string")
         hasDigests = false
     }
 
-    /// The list, if a value tells that it is a URL, and one can be requested; the images, if all values are digests.
+    /// Whether a key begins as those of comments and of a document's own description do.
+    private static func isRemark(_ key: String) -> Bool {
+        key.starts(withBytes: "_") || key.starts(withBytes: "$") || key.starts(withBytes: "//")
+    }
+
+    /// Whether so many URLs beside so many other values make a list: the error of a server has one URL, or few.
+    static func isMajority(_ urls: Int, beside others: Int) -> Bool { others == 0 || others < urls }
+
+    /// The list, if most values are URLs and one of them can be requested; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
         if urls + wrappedURLs > 0 {
-            let isTooLong = draft.entries.count + draft.problemCount > limit
-            return isTooLong ? .failure(.tooManyEntries(limit: limit)) : draft.verdict
+            if draft.entries.count + draft.problemCount > limit { return .failure(.tooManyEntries(limit: limit)) }
+            let isList = Self.isMajority(urls - foreign + wrappedURLs, beside: words + figures)
+            return draft.verdict.flatMap { isList ? .success($0) : .failure(.noKnownShape) }
         }
         guard hasDigests, draft.entries.count + draft.problemCount > 0 else { return .failure(.noKnownShape) }
         guard draft.limits.iconBase != nil else { return .failure(.noIconBase) }

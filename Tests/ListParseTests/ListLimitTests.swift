@@ -18,7 +18,7 @@ struct ListLimitTests {
         "entries are counted whether they are good or not",
         arguments: [
             ("(http://e.org/a, x, {})", nil), ("(http://e.org/a, x, {}, y)", "too-many-entries"),
-            ("{a = http://e.org/a; b = x; c = y;}", nil),
+            ("{a = http://e.org/a; b = \"\"; c = \"\";}", nil),
             ("{a = http://e.org/a; b = x; c = y; d = z;}", "too-many-entries"),
             ("{z = (http://e.org/a, x, {}, y);}", "too-many-entries"),
         ] as [(String, String?)])

@@ -108,6 +108,33 @@ struct ListShapeTests {
     }
 
     @Test(
+        "a document with a link is no list, unless most of its values are URLs",
+        arguments: [
+            (#"{"type": "https://e.org/p", "title": "Unavailable", "status": 503, "detail": "Soon"}"#, nil),
+            (#"{"message": "API rate limit exceeded", "documentation_url": "https://e.org/docs"}"#, nil),
+            (#"{"message": "Invalid", "errors": [{"code": "x"}], "documentation_url": "https://e.org/"}"#, nil),
+            (#"{"message": "Down", "links": ["https://e.org/status"]}"#, nil),
+            (#"{"message": "Down", "links": ["https://e.org/status", null]}"#, nil),
+            (#"{"message": "404 Not Found", "links": ["https://e.org/status"]}"#, nil),
+            (#"{"name": "tool", "version": "1.0.0", "homepage": "https://e.org/", "main": "index.js"}"#, nil),
+            (#"{"type": "https://e.org/p", "status": 503, "instance": "urn:uuid:5"}"#, nil),
+            (#"{"status": 503, "help": "https://e.org/"}"#, nil), (#"{"ok": false, "help": "https://e.org/"}"#, nil),
+            (#"{"Mail": "https://e.org/m", "Maps": "https://e.org/p", "version": 1, "by": "A"}"#, nil),
+            ("{CFBundleName = A; CFBundleIdentifier = \"org.a.b\"; SUFeedURL = \"https://e.org/f\";}", nil),
+            (#"{"Mail": "https://e.org/m", "Maps": "https://e.org/p", "version": 1}"#, 2),
+            (#"{"_comment": "Made by hand", "$schema": null, "//": 1, "Mail": "https://e.org/m"}"#, 1),
+            (#"{"Mail": "https://e.org/m", "Maps": "", "News": "null", "Clock": "c.png", "Chat": null}"#, 1),
+            (#"{"Mail": "https://e.org/m", "Maps": "/p", "News": "https://e.org/\nb", "Chat": {}, "Tags": []}"#, 1),
+            (#"{"version": 1, "updated": "2026-01-02T03:04:05Z", "links": ["https://e.org/m"]}"#, 1),
+            (#"{"by": "A", "links": ["https://e.org/m", "https://e.org/p"]}"#, 2),
+        ] as [(String, Int?)])
+    func links(text: String, apps: Int?) {
+        let verdict = ListParser().parse(text)
+        #expect((try? verdict.get().entries.count) == apps)
+        #expect(verdict.code == (apps == nil ? "no-known-shape" : nil))
+    }
+
+    @Test(
         "a list that has lost its URLs is replaced by nothing else in its file",
         arguments: [
             ("{apps = ({name = Mail;}, {name = Maps;}); homepage = \"https://e.org/\";}", "no-usable-entry"),

@@ -104,7 +104,7 @@ struct MunkiTests {
         #expect(try parse("{\"A.png\" = \(Self.hash); C = (a);}") == .failure(.noKnownShape))
         #expect(try parse("{}") == .failure(.noKnownShape))
         #expect(ListParser().parse("{\"A.png\" = \(Self.hash);}") == .failure(.noIconBase))
-        #expect(try parse("{\"A.png\" = \(Self.hash); B = \"http://a/1\";}").get().images == nil)
+        #expect(try parse("{\"A.png\" = \(Self.hash); B = \"http://a/1\"; C = \"http://a/2\";}").get().images == nil)
         let base = try #require(IconBase("https://e.org/icons"))
         let limits = ListLimits(maxEntries: 1, iconBase: base)
         #expect(
@@ -130,7 +130,9 @@ struct MunkiTests {
         #expect(try parse("(a, b)").code == "no-known-shape")
         #expect(try parse("{a = b;}").code == "no-known-shape")
         #expect(try parse("(\"u:1\", b)").get().entries.map(\.icon) == ["u:1", "https://e.org/icons/b"])
-        #expect(try parse("{a = \"u:1\"; b = b;}").get().entries.map(\.icon) == ["u:1", "https://e.org/icons/b"])
+        let urls = ["http://a/1", "http://a/2", "https://e.org/icons/c"]
+        #expect(try parse("{a = \"http://a/1\"; b = \"http://a/2\"; c = c;}").get().entries.map(\.icon.text) == urls)
+        #expect(try parse("{a = \"http://a/1\"; b = b;}").code == "no-known-shape")
         #expect(try parse("({icon = a.png;})").get().entries.map(\.icon) == ["https://e.org/icons/a.png"])
     }
 }

@@ -42,6 +42,9 @@ package struct AppList: Equatable, Sendable {
     }
 
     package static let maxProblems = 100
+
+    /// Words that programs write for a missing value, in lower case.
+    package static let blanks: Set<IconURL> = ["0", "null", "(null)", "nil", "none", "undefined", "false", "n/a", "-"]
 }
 
 /// An entry of an app list without a usable icon URL.

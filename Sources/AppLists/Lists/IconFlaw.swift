@@ -97,6 +97,12 @@ extension AppEntry {
         return flaw(inIcon: spelled) == nil && !spelled.utf8.contains(0x20)
     }
 
+    /// Whether an absolute URL begins otherwise than those of icons, as `mailto:` and `urn:` do.
+    package static func hasOtherScheme(_ url: String) -> Bool {
+        let spelled = spelledIcon(url)
+        return flaw(inIcon: spelled) == nil && !beginsAsURL(spelled)
+    }
+
     /// Whether a text is the relative URL of a file with the suffix of an image, possibly with spaces.
     static func isImageFile(_ text: String) -> Bool {
         let path = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
@@ -110,6 +116,18 @@ extension AppEntry {
         ".avif", ".bmp", ".gif", ".heic", ".heif", ".icns", ".ico", ".jpeg", ".jpg", ".jxl", ".png", ".svg", ".tif",
         ".tiff", ".webp",
     ]
+
+    /// Whether a text of a list is a word or a sentence: neither a URL nor a trace of one that was lost or spoiled.
+    package static func isProse(_ text: String) -> Bool {
+        let text = spelledIcon(text)
+        return switch flaw(inIcon: text) {
+        case .relative:
+            !text.utf8.contains(UInt8(ascii: "/")) && !isImageFile(text)
+                && !AppList.blanks.contains(IconURL(text.asciiLowercased))
+        case .notOneWord, .tooLong: !beginsAsURL(text) && !isImageFile(text)
+        default: false
+        }
+    }
 
     /// Whether a text begins with an IPv4 address or a name in a common top-level domain, followed by a path.
     static func beginsWithHost(_ text: String) -> Bool {

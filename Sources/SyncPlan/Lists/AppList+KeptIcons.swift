@@ -65,9 +65,6 @@ extension AppList {
         for (number, index) in zip(rest, left.sorted()) { give(number, index) }
     }
 
-    /// Words that programs write for a missing value, in lower case.
-    private static let blanks: Set<IconURL> = ["0", "null", "(null)", "nil", "none", "undefined", "false", "n/a", "-"]
-
     /// The list without identities such as `null` that the last version does not have, or that several apps share.
     ///
     /// A writer that loses an identity can write that, or `0`, in its place: it tells no app from another.
