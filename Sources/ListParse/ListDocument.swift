@@ -36,7 +36,7 @@ struct ListDocument: DecodableWithConfiguration {
         }
     }
 
-    /// A dictionary with a list under one of its keys, a Munki item, or name → URL.
+    /// A dictionary with a list under one of its keys, a Munki item, an app, or name → URL.
     private static func verdict(
         of dictionary: KeyedDecodingContainer<ListKey>, _ outline: PropertyListOutline
     ) -> ListVerdict {
@@ -125,6 +125,15 @@ struct ListDocument: DecodableWithConfiguration {
         func ambiguous(_ keys: [String]) -> ListVerdict {
             .failure(.ambiguousShape(keys: Array(keys.prefix(ListRejection.maxKeys))))
         }
+        if empty.isEmpty, !isLost, candidates.isEmpty, spoiled == nil, unread == 0 {
+            var reader = EntryReader(limits: limits)
+            if reader.isApp(dictionary) {
+                // The array or the other URLs may be the list, and the icon that of the list itself.
+                if !arrays.isEmpty { return ambiguous(arrays) }
+                if named.urls > named.others + 1 { return .failure(.noKnownShape) }
+                return hasRepeatedKey ? .failure(.repeatedKeys) : reader.read(dictionary)
+            }
+        }
         if !empty.isEmpty {
             // One of several values of a key was taken: another one may be the list.
             if hasRepeatedKey { return .failure(.repeatedKeys) }
@@ -148,7 +157,7 @@ struct ListDocument: DecodableWithConfiguration {
     }
 
     /// Whether the value of a key is a text that can be the URL of an icon, unlike a single word.
-    private static func isURL(
+    static func isURL(
         under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
     ) -> Bool {
         guard let text = EntryReader.trimmed(key, of: dictionary), case .success = limits.icon(text) else {

@@ -17,6 +17,7 @@ struct NamedIcons {
     private(set) var words = 0
     /// The number of values that are numbers, dates or versions, or of another type that cannot be a URL, without remarks.
     private var figures = 0
+    var others: Int { words + figures }
     private var images: Set<IconURL> = []
     /// Whether all values are digests.
     private var hasDigests = true
@@ -78,7 +79,7 @@ struct NamedIcons {
         let limit = draft.limits.maxEntries
         if urls + wrappedURLs > 0 {
             if draft.entries.count + draft.problemCount > limit { return .failure(.tooManyEntries(limit: limit)) }
-            let isList = Self.isMajority(urls - foreign + wrappedURLs, beside: words + figures)
+            let isList = Self.isMajority(urls - foreign + wrappedURLs, beside: others)
             return draft.verdict.flatMap { isList ? .success($0) : .failure(.noKnownShape) }
         }
         guard hasDigests, draft.entries.count + draft.problemCount > 0 else { return .failure(.noKnownShape) }

@@ -135,6 +135,55 @@ struct ListShapeTests {
     }
 
     @Test(
+        "a dictionary with an icon beside a name or an identity is one app",
+        arguments: [
+            (
+                #"{"id": 7, "name": "Mail", "icon": "http://e.org/a", "home": "http://e.org/", "download": "1 MB"}"#,
+                AppEntry(name: "Mail", id: "7", icon: "http://e.org/a", download: "1 MB")
+            ),
+            (
+                #"{"name": "Mail", "iconURL": "https://e.org/a", "tags": ["a"], "shots": [], "size": {"x": 1}}"#,
+                AppEntry(name: "Mail", icon: "https://e.org/a")
+            ),
+            (
+                #"{"name": "Mail", "icon": "http://e.org/a", "home": "http://e.org/"}"#,
+                AppEntry(name: "Mail", icon: "http://e.org/a")
+            ),
+            ("{identifier = \"a.b\"; artwork = \"http://e.org/a\";}", AppEntry(id: "a.b", icon: "http://e.org/a")),
+            // The icon of a list is not an app.
+            (
+                #"{"name": "Us", "icon": "http://e.org/u", "apps": ["http://e.org/a"]}"#,
+                AppEntry(icon: "http://e.org/a")
+            ),
+            (
+                #"{"name": "Us", "icon": "https://e.org/u", "programs": [{"icon": "https://e.org/a"}]}"#,
+                AppEntry(icon: "https://e.org/a")
+            ),
+            // An app can have such a name.
+            (#"{"icon": "https://e.org/a"}"#, AppEntry(name: "icon", icon: "https://e.org/a")),
+        ])
+    func oneApp(text: String, app: AppEntry) throws {
+        #expect(try ListParser().parse(text).get().entries == [app])
+    }
+
+    @Test(
+        "an icon and a name beside what may be the list are no app",
+        arguments: [
+            (#"{"name": "Us", "icon": "https://e.org/u", "list": ["https://e.org/a"]}"#, "ambiguous-shape"),
+            (#"{"name": "Us", "icon": "http://a/u", "Mail": "http://a/m", "Maps": "http://a/p"}"#, "no-known-shape"),
+            (#"{"name": "Us", "icon": "https://e.org/u", "apps": {"a": {}}}"#, "no-known-shape"),
+            (#"{"name": "Us", "icon": "https://e.org/u", "list": [{"Icon": "https://e.org/a"}]}"#, "no-known-shape"),
+            (#"{"name": "Us", "icon": "https://e.org/u", "list": {"a": {}, "b": {}}}"#, "no-known-shape"),
+            (#"{"name": "Us", "icon": "https://e.org/u", "name": "Mail"}"#, "repeated-keys"),
+            (#"{"name": "Us", "icon": "", "homepage": "https://e.org/"}"#, "no-known-shape"),
+        ])
+    func noApp(text: String, code: String) throws {
+        #expect(ListParser().parse(text).code == code)
+        let empty = #"{"name": "Us", "icon": "https://e.org/u", "apps": []}"#
+        #expect(try ListParser().parse(empty).get() == AppList())
+    }
+
+    @Test(
         "a list that has lost its URLs is replaced by nothing else in its file",
         arguments: [
             ("{apps = ({name = Mail;}, {name = Maps;}); homepage = \"https://e.org/\";}", "no-usable-entry"),
