@@ -118,6 +118,16 @@ extension FetchFailure.Code {
         case .url(.badURL): false
         }
     }
+
+    /// Whether requests that are made in another way may end the failure: with another proxy, longer limits, or another
+    /// `User-Agent`, to which some servers answer 403 or 406.
+    package var dependsOnRequest: Bool {
+        switch self {
+        case .fetch(let cause): cause.isNoAnswer
+        case .http(let status): status == 403 || status == 406
+        case .image, .url: false
+        }
+    }
 }
 
 extension FetchFailure.Code: RawRepresentable, CustomStringConvertible {

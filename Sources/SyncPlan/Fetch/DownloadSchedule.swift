@@ -254,6 +254,13 @@ struct DownloadSchedule: Sendable {
         for origin in origins where self.origins[origin] != nil { setHealth(of: origin, nil, in: &turn) }
     }
 
+    /// Lets a broken origin be probed now; its failures count on, so that there is one request.
+    mutating func probe(_ origin: String, in turn: inout Turn) {
+        guard var health = origins[origin], health.isBroken, health.isWaiting(at: turn.now) else { return }
+        health.endOwnWait(at: turn.now)
+        setHealth(of: origin, health, in: &turn)
+    }
+
     mutating func wakeOrigins(at now: Timestamp) {
         while !triesOnce, let due = originTimes.min, due.time <= now {
             originTimes.removeMin()

@@ -15,6 +15,8 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     package var failures: Int
     /// When the origin may be requested again; in the past if it need not wait.
     package var waitsUntil: Timestamp
+    /// The end of the longest delay that the origin asked for; `nil` if it never did.
+    private(set) var askedUntil: Timestamp?
 
     package init(failures: Int = 0, waitsUntil: Timestamp = .distantPast) {
         (self.failures, self.waitsUntil) = (failures, waitsUntil)
@@ -45,9 +47,15 @@ package struct OriginHealth: Codable, Hashable, Sendable {
             // URL alone.
             delay = backoff.delay(
                 after: .passing, requested: failure.wait, attempt: isWaiting ? 1 : failures, using: &generator)
+            if failure.wait != nil || failure.persistence == .throttled {
+                askedUntil = max(askedUntil ?? now, now + (delay ?? .zero))
+            }
         }
         waitsUntil = max(waitsUntil, now + (delay ?? .zero))
     }
+
+    /// Ends the wait that follows from failures; one that the origin asked for continues.
+    mutating func endOwnWait(at now: Timestamp) { waitsUntil = min(waitsUntil, max(now, askedUntil ?? now)) }
 
     /// Records a response.
     ///

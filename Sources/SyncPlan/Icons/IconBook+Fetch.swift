@@ -217,14 +217,20 @@ extension IconBook {
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
         _ answer: IconRecord.Answer?, in turn: inout Turn
     ) -> IconEvent.End? {
-        let isOutdated = !outdated.isEmpty && outdated.remove(url) != nil
+        let hasOtherRequests = outdated.isEmpty ? nil : outdated.removeValue(forKey: url)
         switch outcome {
         case .cancelled: return nil
         case .failed(let failure):
             let isLogin =
                 !icon.hasImage && downloads.networkLogin.isLogin(NetworkLogin.Answer(outcome), at: turn.now)
             var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
-            if isOutdated, settings.credentials.mayDepend(failure.code, of: url) { repeated.nextAttempt = turn.now }
+            if let hasOtherRequests,
+                settings.credentials.mayDepend(failure.code, of: url)
+                    || hasOtherRequests && failure.code.dependsOnRequest
+            {
+                repeated.nextAttempt = turn.now
+                probeOrigin(of: url, after: failure.code, in: &turn)
+            }
             return .failed(repeated)
         case .noRoom: return icon.isReferenced ? .blocked : .discarded
         case .notModified(let answer):

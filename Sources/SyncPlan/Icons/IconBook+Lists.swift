@@ -160,7 +160,8 @@ extension IconBook {
         var failed: [IconURL] = []
         for id in catalog.icons.ids {
             if catalog.icons[id].icon.phase == .fetching {
-                outdated.insert(catalog.icons.url(of: id))
+                let url = catalog.icons.url(of: id)
+                outdated[url] = outdated[url] ?? false
             } else if catalog.icons[id].icon.failure?.code.dependsOnClock == true {
                 failed.append(catalog.icons.url(of: id))
             }
@@ -169,6 +170,13 @@ extension IconBook {
         let broken = Set(failed.compactMap(origin)).filter { downloads.origins[$0]?.isBroken == true }
         downloads.forgive(broken, in: &turn)
         for url in failed { apply(.retried(turn.now), to: url, in: &turn) }
+    }
+
+    /// Lets the origin of an icon be probed that other settings may let answer, if it waits after failures.
+    mutating func probeOrigin(of url: IconURL, after code: FetchFailure.Code, in turn: inout Turn) {
+        guard !downloads.origins.isEmpty, case .fetch(let cause) = code, cause.isNoAnswer, let origin = origin(of: url)
+        else { return }
+        downloads.probe(origin, in: &turn)
     }
 
     private func origin(of url: IconURL) -> String? {

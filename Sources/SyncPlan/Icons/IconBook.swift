@@ -24,8 +24,8 @@ struct IconBook: Sendable {
     var repository: IconRepository?
     var renditions: Renditions
     var renditionNames: RenditionNames
-    /// Icons whose downloads began under other settings.
-    var outdated: Set<IconURL> = []
+    /// Icons whose downloads began under other settings, and whether these change requests.
+    var outdated: [IconURL: Bool] = [:]
 
     init(
         _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
@@ -58,12 +58,12 @@ struct IconBook: Sendable {
         if hasOtherLimits { admission = Admission() }
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
         let hasOtherSources = new.upstream != old.upstream
-        // Servers may accept the same credentials by now.
-        let hasCredentials = !new.credentials.isEmpty || !old.credentials.isEmpty
-        if new.network != old.network || new.fetch != old.fetch || new.images != old.images || hasCredentials
-            || hasOtherSources || hasOtherLimits
-        {
-            decideAgain(all: hasOtherSources, in: &turn)
+        let hasOtherRequests = new.network != old.network || new.fetch != old.fetch
+        if hasOtherRequests { sources.pollNow(at: turn.now) }
+        // Servers may accept the same credentials by now, and the same file may have other authorities.
+        let readsFiles = !new.credentials.isEmpty || !old.credentials.isEmpty || new.fetch.caFile != nil
+        if hasOtherRequests || new.images != old.images || readsFiles || hasOtherSources || hasOtherLimits {
+            decideAgain(all: hasOtherSources, hasOtherRequests: hasOtherRequests, in: &turn)
         }
     }
 
@@ -186,17 +186,24 @@ struct IconBook: Sendable {
 
     /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, or (`all`)
     /// every idle one.
-    private mutating func decideAgain(all: Bool, in turn: inout Turn) {
+    private mutating func decideAgain(all: Bool, hasOtherRequests: Bool, in turn: inout Turn) {
         for id in catalog.icons.ids {
             let icon = catalog.icons[id].icon
+            var mayEnd = false
+            if icon.phase != .fetching, let failure = icon.failure {
+                let url = catalog.icons.url(of: id)
+                // A failure without an attempt comes from an upstream.
+                mayEnd =
+                    settings.credentials.mayDepend(failure.code, of: url)
+                    || hasOtherRequests && failure.attempts > 0 && failure.code.dependsOnRequest
+                if mayEnd { probeOrigin(of: url, after: failure.code, in: &turn) }
+            }
             if icon.isQueued {
                 dequeue(id, in: &turn)
             } else if icon.phase == .fetching {
-                outdated.insert(catalog.icons.url(of: id))
-            } else if icon.failure.map({ settings.credentials.mayDepend($0.code, of: catalog.icons.url(of: id)) })
-                == true
-                || all && !icon.isBusy && icon.failure?.attempts == 0
-            {
+                let url = catalog.icons.url(of: id)
+                outdated[url] = hasOtherRequests || outdated[url] == true
+            } else if mayEnd || all && !icon.isBusy && icon.failure?.attempts == 0 {
                 apply(.retried(turn.now), to: id, in: &turn)
             } else if all, !icon.isBusy {
                 decide(id, in: &turn)

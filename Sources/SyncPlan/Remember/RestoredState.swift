@@ -99,7 +99,7 @@ extension Reconciler {
     /// Restores the state that an earlier run stored outside the cache folder.
     mutating func restore(_ state: consuming RestoredState) {
         book.downloads.restore(state.memory.origins, in: &turn)
-        for memo in state.memory.icons { book.restore(memo, at: turn.now) }
+        for memo in state.memory.icons { book.restore(memo, in: &turn) }
         book.setMissingFreshness(since: min(state.manifests.first?.published ?? turn.now, turn.now), in: &turn)
         for memo in state.memory.lists {
             guard memo.rules == folder.rules, book.catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
@@ -127,7 +127,8 @@ extension IconBook {
         }
     }
 
-    fileprivate mutating func restore(_ memo: IconMemo, at now: Timestamp) {
+    fileprivate mutating func restore(_ memo: IconMemo, in turn: inout Turn) {
+        let now = turn.now
         var known: (response: PackedResponse?, freshUntil: Timestamp)?
         let id = catalog.id(of: memo.url)
         // Validators stand for the bytes of an image: without it they must not be sent.
@@ -142,9 +143,9 @@ extension IconBook {
             let latest = now + downloads.backoff.longest(after: last.code)
             // Failures that depend on settings are retried now, because the settings may have changed; also those of a
             // network's login, because it is not stored which icons wait for it.
-            let isOpen =
-                settings.credentials.mayDepend(last.code, of: memo.url) || last.attempts == 0
-                || last.code == .fetch(.networkLogin)
+            let dependsOnSettings = settings.credentials.mayDepend(last.code, of: memo.url)
+            if dependsOnSettings { probeOrigin(of: memo.url, after: last.code, in: &turn) }
+            let isOpen = dependsOnSettings || last.attempts == 0 || last.code == .fetch(.networkLogin)
             failure?.nextAttempt = isOpen ? now : last.nextAttempt.map { $0 > latest ? now : $0 }
         }
         let trail = catalog.share(memo.trail)

@@ -70,6 +70,24 @@ struct OriginHealthTests {
         #expect(health.slots(of: 4, at: Self.now + .seconds(111)) == 4)
     }
 
+    @Test("the wait of a broken origin can be ended, but not a delay that it asked for")
+    mutating func ownWait() {
+        var health = health(after: 9)
+        let now = health.waitsUntil
+        fail(&health, at: now)
+        #expect(health.isWaiting(at: now))
+        health.endOwnWait(at: now)
+        #expect(health.slots(of: 4, at: now) == 1 && health.failures == 10)
+        fail(&health, .status(503, retryAfter: .seconds(100)), at: now)
+        let asked = health.waitsUntil
+        fail(&health, at: asked)
+        let later = health.waitsUntil
+        health.endOwnWait(at: now)
+        #expect(health.waitsUntil == min(asked, later) && asked >= now + .seconds(100))
+        health.endOwnWait(at: asked + .seconds(1))
+        #expect(!health.isWaiting(at: asked))
+    }
+
     @Test("an origin that throttles waits at its first failure; only a longer Retry-After prolongs the wait")
     mutating func throttling() {
         var health = OriginHealth()

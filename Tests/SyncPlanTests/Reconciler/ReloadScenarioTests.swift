@@ -41,6 +41,95 @@ struct ReloadScenarioTests {
         #expect((agent.downloads[Self.a] != nil) == isAskedAgain)
     }
 
+    @Test(
+        "a reload that changes requests retries icons that got no answer, or were refused for it; another one does not",
+        arguments: [
+            ("connect", true), ("dns", true), ("timeout", true), ("connection-closed", true), ("tls", true),
+            ("protocol", true), ("http-403", true), ("http-406", true), ("http-404", false), ("http-503", false),
+            ("http-429", false), ("disk", false),
+        ])
+    func requests(code: String, isAskedAgain: Bool) throws {
+        let code = try #require(FetchFailure.Code(rawValue: code))
+        var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(FetchFailure(code, "", .lasting)))
+        try agent.finishPublication()
+        var other = agent
+        try Self.configured(&other) { $0.images.allowSVG = true }
+        #expect((other.downloads[Self.a] != nil) == (code == .fetch(.tls)))
+        try Self.configured(&agent) { $0.fetch.idleTimeout = .seconds(30) }
+        #expect((agent.downloads[Self.a] != nil) == isAskedAgain)
+    }
+
+    /// An agent whose only origin has failed five times in a row, the last time with `last`.
+    private static func broken(_ failure: FetchFailure, last: FetchFailure? = nil) throws -> AgentScenario {
+        var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
+        try agent.scan(["1.plist": (1...20).map { IconURL("https://h.example/\($0)") }])
+        while let url = agent.downloads.keys.min() {
+            let isLast = agent.requests.count == 5 && agent.downloads.count == 1
+            try agent.finish(url, .failed(isLast ? last ?? failure : failure))
+        }
+        try agent.finishJobs()
+        #expect(agent.plan.book.downloads.origins["https://h.example:443"]?.isBroken == true)
+        return agent
+    }
+
+    @Test("a broken origin is probed once after a reload that may let it answer, and then has all requests")
+    func brokenOrigin() throws {
+        for failure in [FetchFailure(.tls, "not trusted"), .timeout("10 s"), FetchFailure(.dns, "unknown")] {
+            var agent = try Self.broken(failure)
+            try Self.configured(&agent) { $0.images.allowSVG = true }
+            #expect(agent.downloads.count == (failure.code == .fetch(.tls) ? 1 : 0))
+            agent = try Self.broken(failure)
+            try Self.configured(&agent) { $0.fetch.caFile = "/ca.pem" }
+            #expect(agent.downloads.count == 1)
+            var fails = agent
+            try fails.finishAll(.failed(failure))
+            #expect(fails.downloads.isEmpty)
+            try agent.finish(try #require(agent.downloads.keys.first), with: "x")
+            #expect(agent.downloads.count == 4)
+            while let url = agent.downloads.keys.min() { try agent.finish(url, with: url) }
+            #expect(agent.plan.status.icons.failed == 0 && agent.plan.status.downloads.waiting == 0)
+        }
+    }
+
+    @Test("a delay that a broken origin asked for goes on after a reload")
+    func askedDelay() throws {
+        var agent = try Self.broken(.timeout("10 s"), last: .status(429, retryAfter: .seconds(5000)))
+        let end = try #require(agent.plan.book.downloads.origins["https://h.example:443"]?.waitsUntil)
+        #expect(end >= agent.now + .seconds(5000))
+        try Self.configured(&agent) { $0.fetch.idleTimeout = .seconds(30) }
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(end - agent.now - .seconds(1))
+        #expect(agent.downloads.isEmpty)
+        try agent.pass(.seconds(1))
+        #expect(agent.downloads.count == 1)
+    }
+
+    @Test("a request that was under way at a reload and fails by its old limits is repeated at once, but once")
+    func underWay() throws {
+        var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
+        try agent.scan(["1.plist": [Self.a]])
+        try Self.configured(&agent) { $0.fetch.idleTimeout = .seconds(30) }
+        try agent.finish(Self.a, .failed(.timeout("10 s")))
+        #expect(agent.downloads[Self.a] != nil)
+        try agent.finish(Self.a, .failed(.timeout("30 s")))
+        #expect(agent.downloads.isEmpty)
+        try agent.scan(["1.plist": [Self.a, Self.b]])
+        try Self.configured(&agent) { $0.images.allowSVG = true }
+        try agent.finish(Self.b, .failed(.timeout("30 s")))
+        #expect(agent.downloads.isEmpty)
+    }
+
+    @Test("a reload reads the file of authorities again, and retries the icons of servers that were not trusted")
+    func authorities() throws {
+        var agent = AgentScenario { $0.fetch.caFile = "/ca.pem" }
+        try agent.scan(["1.plist": [Self.a]])
+        try agent.finish(Self.a, .failed(FetchFailure(.tls, "not trusted")))
+        try Self.configured(&agent) { _ in }
+        #expect(agent.downloads[Self.a] != nil)
+    }
+
     @Test("a host that is denied now is not asked for what waits; one that is allowed again is")
     func hosts() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }

@@ -328,6 +328,27 @@ struct RestartScenarioTests {
         #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
     }
 
+    @Test("a restart probes a broken origin with one request if other settings may let it answer, and no other one")
+    func probes() throws {
+        let urls = (1...20).map { IconURL("https://h.example/\($0)") }
+        for (failure, count) in [(FetchFailure(.tls, "not trusted"), 1), (.timeout("60 s"), 0)] {
+            var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
+            try agent.scan(["1.plist": urls])
+            while !agent.downloads.isEmpty { try agent.finishAll(.failed(failure)) }
+            try agent.finishJobs()
+            for _ in 0..<3 {
+                try agent.pass(.seconds(2))
+                let requests = agent.requests.count
+                try agent.restart()
+                try agent.scan(["1.plist": urls])
+                #expect(agent.requests.count == requests + count && agent.downloads.count == count)
+                if count == 1 { try agent.finishAll(.failed(failure)) }
+                try agent.finishJobs()
+                #expect(agent.downloads.isEmpty)
+            }
+        }
+    }
+
     @Test(
         "failures that settings decided are requested again at a restart, those of servers are not",
         arguments: [

@@ -34,6 +34,23 @@ struct UpstreamScenarioTests {
         #expect(report.next == "refresh at \(Sample.start + .seconds(72 * 3600) + (agent.now - Sample.start))")
     }
 
+    @Test("a reload that changes requests has the upstreams polled at once")
+    func otherRequests() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x")])
+        try agent.finish(icon, with: "x")
+        try agent.finishJobs()
+        try agent.pass(.seconds(2))
+        #expect(agent.polls.isEmpty)
+        agent.settings.images.allowSVG = true
+        try agent.handle(.configured(agent.settings))
+        #expect(agent.polls.isEmpty)
+        agent.settings.fetch.userAgent = "other"
+        try agent.handle(.configured(agent.settings))
+        #expect(agent.polls.map(\.url) == [UpstreamSample.first])
+    }
+
     @Test("an icon that no upstream has waits, is looked up once more, and then comes from its origin")
     func origin() throws {
         var agent = AgentScenario.withUpstreams { $0.spread = .seconds(60) }
