@@ -160,10 +160,47 @@ struct CredentialsTests {
         var download = try Self.download(url)
         let failure = try #require(Self.exchange(&download, status).end)
         #expect(failure.code.rawValue == code)
+    }
+
+    @Test(
+        "a client error may end with another credential of the URL, and a closed connection with another certificate",
+        arguments: [
+            ("auth-refused", true, true), ("http-401", true, true), ("http-407", true, true), ("tls", true, true),
+            ("http-400", true, false), ("http-403", true, false), ("http-404", true, false), ("http-410", true, false),
+            ("http-496", true, false), ("http-429", false, false), ("http-500", false, false),
+            ("timeout", false, false),
+            ("connection-closed", false, false),
+        ])
+    func dependence(code: String, isOwn: Bool, isOther: Bool) throws {
+        let code = try #require(FetchFailure.Code(rawValue: code))
         let credentials = Credentials([Self.credential(path: "/in")])
-        let mayDepend = credentials.mayDepend(failure.code, of: IconURL(url))
-        #expect(mayDepend == ["auth-refused", "http-401", "http-407"].contains(code))
-        #expect(credentials.mayDepend(.http(403), of: "https://a.example/in/x"))
+        #expect(credentials.mayDepend(code, of: "https://a.example/in/1") == isOwn)
+        #expect(credentials.mayDepend(code, of: "https://a.example/out") == isOther)
+        var certified = credentials
+        certified.entries[0].proof = .certificate(ClientCertificate(file: "/c", key: "/k"))
+        let isClosed = code == .fetch(.connectionClosed)
+        #expect(certified.mayDepend(code, of: "https://a.example/in/1") == (isOwn || isClosed))
+        #expect(certified.mayDepend(code, of: "https://a.example/out") == isOther)
+    }
+
+    @Test(
+        "the statuses by which nginx refuses a client certificate are auth-refused only if one was sent",
+        arguments: [400, 495, 496])
+    func refusedCertificates(status: Int) throws {
+        var settings = Settings()
+        for (proof, code) in [
+            (Credential.Proof.certificate(ClientCertificate(file: "/c", key: "/k")), "auth-refused"),
+            (.bearer(Secret("T")), "http-\(status)"),
+        ] {
+            settings.credentials = Credentials([Self.credential()])
+            settings.credentials.entries[0].proof = proof
+            var request = FetchRequest(
+                url: "https://a.example/1", source: try IconSource("https://a.example/1"), reason: .notCached)
+            request.lists = ["own.plist"]
+            var download = try Download(
+                request, at: FetchTarget("https://a.example/1"), from: nil, rules: Download.Rules(settings))
+            #expect(Self.exchange(&download, status).end?.code.rawValue == code)
+        }
     }
 
     @Test("a copy of an upstream gets no credential of the origin")

@@ -73,11 +73,18 @@ package struct Credentials: Equatable, Sendable {
 
     /// Whether a failure of the URL may end with other settings or credentials.
     ///
-    /// Many servers answer 403 for a missing file, so a 403 counts only for a URL with a credential.
+    /// Servers refuse a credential with any status, such as 404, which counts only for a URL with a credential. With TLS
+    /// 1.3, they refuse a certificate by closing the connection.
     package func mayDepend(_ code: FetchFailure.Code, of url: IconURL) -> Bool {
         if code.dependsOnSettings { return true }
-        guard code == .http(403), !isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
-        return entries.contains { $0.matches(target) }
+        let isOfCertificate = code == .fetch(.connectionClosed)
+        if case .http(let status) = code {
+            guard (400..<500).contains(status), status != 429 else { return false }
+        } else if !isOfCertificate {
+            return false
+        }
+        guard !isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
+        return entries.contains { ($0.certificate != nil || !isOfCertificate) && $0.matches(target) }
     }
 
     /// The name of the file with the credentials.

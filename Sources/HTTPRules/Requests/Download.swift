@@ -200,7 +200,13 @@ package struct Download: Sendable {
         case (304, .some): return try askForWhole()
         default:
             var failure = FetchFailure.status(of: head, receivedAt: response.responseTime)
-            if let credential, failure.persistence == .forbidden { failure = .refusal(of: credential, head.status) }
+            // nginx answers 400 to a client certificate that it refuses; modules of its own see 495 or 496.
+            let refusesCertificate = [400, 495, 496].contains(head.status)
+            if let credential,
+                failure.persistence == .forbidden || refusesCertificate && credential.certificate != nil
+            {
+                failure = .refusal(of: credential, head.status)
+            }
             failure.origin = otherOrigin
             throw failure
         }

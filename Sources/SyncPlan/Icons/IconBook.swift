@@ -63,7 +63,8 @@ struct IconBook: Sendable {
         // Servers may accept the same credentials by now, and the same file may have other authorities.
         let readsFiles = !new.credentials.isEmpty || !old.credentials.isEmpty || new.fetch.caFile != nil
         if hasOtherRequests || new.images != old.images || readsFiles || hasOtherSources || hasOtherLimits {
-            decideAgain(all: hasOtherSources, hasOtherRequests: hasOtherRequests, in: &turn)
+            decideAgain(
+                all: hasOtherSources, hasOtherRequests: hasOtherRequests, after: old.credentials, in: &turn)
         }
     }
 
@@ -186,7 +187,12 @@ struct IconBook: Sendable {
 
     /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, or (`all`)
     /// every idle one.
-    private mutating func decideAgain(all: Bool, hasOtherRequests: Bool, in turn: inout Turn) {
+    private mutating func decideAgain(
+        all: Bool, hasOtherRequests: Bool, after old: Credentials, in turn: inout Turn
+    ) {
+        // A URL may have failed because of a credential that is no more.
+        let credentials = Credentials(
+            settings.credentials.entries + (old == settings.credentials ? [] : old.entries))
         for id in catalog.icons.ids {
             let icon = catalog.icons[id].icon
             var mayEnd = false
@@ -194,7 +200,7 @@ struct IconBook: Sendable {
                 let url = catalog.icons.url(of: id)
                 // A failure without an attempt comes from an upstream.
                 mayEnd =
-                    settings.credentials.mayDepend(failure.code, of: url)
+                    credentials.mayDepend(failure.code, of: url)
                     || hasOtherRequests && failure.attempts > 0 && failure.code.dependsOnRequest
                 if mayEnd { probeOrigin(of: url, after: failure.code, in: &turn) }
             }

@@ -130,6 +130,22 @@ struct ReloadScenarioTests {
         #expect(agent.downloads[Self.a] != nil)
     }
 
+    @Test("an icon that a server hid with 404 from a wrong credential is retried when that is replaced, or removed")
+    func credentials() throws {
+        func credential(_ token: String) -> Credential {
+            Credential(host: "h.example", lists: ["1.plist"], isPublic: true, proof: .bearer(Secret(token)))
+        }
+        var agent = AgentScenario { $0.credentials = Credentials([credential("wrong")]) }
+        try agent.scan(["1.plist": [Self.a, "https://i.example/b.png"]])
+        while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(404))) }
+        try agent.finishPublication()
+        for entries in [[credential("right")], []] {
+            var agent = agent
+            try Self.configured(&agent) { $0.credentials = Credentials(entries) }
+            #expect(Array(agent.downloads.keys) == [Self.a])
+        }
+    }
+
     @Test("a host that is denied now is not asked for what waits; one that is allowed again is")
     func hosts() throws {
         var agent = AgentScenario { $0.fetch.perHost = 1 }
