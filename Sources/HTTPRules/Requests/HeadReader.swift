@@ -120,8 +120,16 @@ package struct HeadReader: Sendable {
         let (name, value) = try Self.nameAndValue(line)
         fields.reserveCapacity(512)
         for byte in name { fields.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) }
+        let isLocation = name.count == 8 && fields.suffix(8).elementsEqual("location".utf8)
         fields += [UInt8(ascii: ":"), 0x20]
-        fields.append(contentsOf: value)
+        if isLocation, String(validating: value, as: UTF8.self) == nil {
+            // The names of files in another encoding: replacement characters would make another URL.
+            for byte in value {
+                fields += byte < 0x80 ? [byte] : Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
+            }
+        } else {
+            fields.append(contentsOf: value)
+        }
         fields.append(0x0A)
     }
 

@@ -69,6 +69,23 @@ struct HeadReaderTests {
     }
 
     @Test(
+        "a Location that is not UTF-8 keeps its bytes, percent-encoded; one in UTF-8 stays what it is",
+        arguments: [
+            ("Location", Array("/caf".utf8) + [0xE9] + Array(".png?é".utf8), "/caf%E9.png?%C3%A9"),
+            ("LOCATION", [0x2F, 0x80, 0xFF, 0x25, 0x66], "/%80%FF%f"), ("location", Array("/é%20 x".utf8), "/é%20 x"),
+            ("Location", Array("http://münchen.example/".utf8), "http://münchen.example/"),
+            ("X-Location", [0x2F, 0xE9], "/\u{FFFD}"),
+        ] as [(String, [UInt8], String)])
+    func location(name: String, value: [UInt8], text: String) throws {
+        var reader = HeadReader()
+        var head: ResponseHead?
+        for line in [Array("HTTP/1.1 302 Found".utf8), Array("\(name): ".utf8) + value, []] {
+            head = try (line + [0x0D, 0x0A]).withUnsafeBytes { try reader.read($0) }
+        }
+        #expect(head?.fields[name.lowercased()].map { Array($0.utf8) } == [Array(text.utf8)])
+    }
+
+    @Test(
         "interim heads are passed over, up to 32 of them", arguments: [(0, true), (1, true), (32, true), (33, false)])
     func interim(count: Int, isGood: Bool) throws {
         let interim = Array(
