@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension FetchTarget {
-    /// Reads a URL that needs no normalisation: scheme and host in lower case, nothing to encode.
+    /// Reads a URL that needs no normalisation: scheme and host in lower case, nothing to encode, no dot segments.
     ///
     /// The fast path for most URLs; ``init(parsing:)`` has the same result.
     ///
@@ -29,6 +29,11 @@ extension FetchTarget {
         guard rest == bytes.count || bytes[rest] == UInt8(ascii: "/") else { return nil }
         while rest < bytes.count {
             guard Self.isPlainInPath(bytes[rest]) else { return nil }
+            if bytes[rest] == UInt8(ascii: "."), bytes[rest - 1] == UInt8(ascii: "/"),
+                rest + 1 == bytes.count || "/.?".utf8.contains(bytes[rest + 1])
+            {
+                return nil
+            }
             rest += 1
         }
         url = text

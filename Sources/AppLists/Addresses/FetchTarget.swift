@@ -9,7 +9,7 @@ import FoundationEssentials
 package struct FetchTarget: Hashable, Sendable {
     package static let maxLength = 8192
 
-    /// The URL as sent: no fragment, characters that RFC 3986 forbids percent-encoded.
+    /// The URL as sent: no fragment, no dot segments, characters that RFC 3986 forbids percent-encoded.
     package let url: String
     package let isSecure: Bool
     /// The host in lower case; an IPv6 address without its brackets.
@@ -56,7 +56,23 @@ package struct FetchTarget: Hashable, Sendable {
             let parsedHost = parsed.host(percentEncoded: true)?.asciiLowercased,
             parsedHost == host || parsedHost == "[\(host)]", parsed.port == nil || parsed.port == port
         else { throw .malformed("it does not follow RFC 3986") }
-        url = parsed.absoluteString
+        url = Self.removingDotSegments(of: parsed.absoluteString, afterScheme: isSecure ? 8 : 7)
+    }
+
+    /// Removes the segments `.` and `..` of the path, percent-encoded or not, as browsers do (RFC 3986, section 5.2.4).
+    private static func removingDotSegments(of url: String, afterScheme start: Int) -> String {
+        let path = url.utf8.dropFirst(start).drop { !"/?".utf8.contains($0) }.prefix { $0 != UInt8(ascii: "?") }
+        var kept: [String] = []
+        var (hasDots, endsInDots) = (false, false)
+        for segment in Substring(path).split(atByte: "/", omittingEmpty: false).dropFirst() {
+            let plain = segment.asciiLowercased.replacing(bytes: "%2e", with: ".")
+            endsInDots = plain == "." || plain == ".."
+            if endsInDots { hasDots = true } else { kept.append(segment) }
+            if plain == ".." { _ = kept.popLast() }
+        }
+        guard hasDots else { return url }
+        if endsInDots { kept.append("") }
+        return "\(url[..<path.startIndex])/\(kept.joined(separator: "/"))\(url[path.endIndex...])"
     }
 
     /// Resolves a reference against this URL (RFC 3986, section 5.2), such as a redirect's `Location`.

@@ -70,10 +70,18 @@ struct FetchTargetPlainTests {
     }
 
     @Test(
+        "a path with dot segments is not read in the short way",
+        arguments: ["/.", "/..", "/./x", "/x/../y", "/x/..?y", "/x/.?"])
+    func dotSegments(path: String) {
+        #expect(!isPlain("https://a.example" + path))
+    }
+
+    @Test(
         "most URLs are read in the short way",
         arguments: [
             ("https://a.example/icons/Mail_2.png", "a.example", 443), ("http://a.example", "a.example", 80),
             ("http://127.0.0.1:8088/x?y=z&a=b", "127.0.0.1", 8088), ("https://a:65535/~u/@2x.png", "a", 65_535),
+            ("https://a/.well-known/x./y", "a", 443),
         ])
     func plain(text: String, host: String, port: Int) {
         #expect(isPlain(text))

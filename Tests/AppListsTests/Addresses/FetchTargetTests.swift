@@ -37,6 +37,13 @@ struct FetchTargetTests {
             ("http://a/v|w%2Fx", "http://a/v%7Cw%2Fx"),
             ("http://a/[1]%2F?q=[1]&z=%2f", "http://a/%5B1%5D%2F?q=%5B1%5D&z=%2f"),
             ("http://a/é%2#%zz", "http://a/%C3%A9%252"), ("http://[::1]/ %20", "http://[::1]/%20%20"),
+            ("https://a/c/../i/m.png", "https://a/i/m.png"), ("http://a/./x", "http://a/x"),
+            ("http://a/../../x?../y/./z", "http://a/x?../y/./z"), ("http://a/b/..", "http://a/"),
+            ("http://a/b/c/.?q", "http://a/b/c/?q"), ("HTTP://A:80/b/%2E%2e/x", "HTTP://A:80/x"),
+            ("http://a/b/.%2e", "http://a/"), ("http://a/b//../x", "http://a/b/x"), ("http://a/.//x", "http://a//x"),
+            ("http://a/..x/.y/z../...", "http://a/..x/.y/z../..."), ("http://a/b/..#/../c", "http://a/"),
+            ("http://a/b/%2e%2fc", "http://a/b/%2e%2fc"), ("http://a?/../x", "http://a?/../x"),
+            ("http://a/b/%252e%252e/c", "http://a/b/%252e%252e/c"), ("http://[::1]/b/../c", "http://[::1]/c"),
         ])
     func sent(text: String, url: String) throws {
         let target = try FetchTarget(text)
@@ -103,6 +110,7 @@ struct FetchTargetTests {
             ("/a%20b c.png", "https://a/a%20b%20c.png"),
             ("é%2Fx?q=[1]&z=%2F", "https://a/d/%C3%A9%2Fx?q=%5B1%5D&z=%2F"),
             ("http://[::1]/é%20", "http://[::1]/%C3%A9%20"), ("./", "https://a/d/"),
+            ("https://b/e/../y", "https://b/y"), ("%2e%2e/y", "https://a/y"), ("/e/./../y?/..", "https://a/y?/.."),
         ])
     func redirect(location: String, url: String) throws {
         #expect(try FetchTarget("https://a/d/x.png").resolving(location)?.url == url)
