@@ -180,7 +180,10 @@ extension FetchFailure {
     package var forGood: FetchFailure { FetchFailure(code, message, .refused) }
 
     /// The refusal of a redirect target: not permanent, since the server may redirect elsewhere tomorrow.
-    package var inRedirect: FetchFailure { FetchFailure(code, "in a redirect: \(message)", .lasting) }
+    package var inRedirect: FetchFailure { FetchFailure(code, Self.redirected + message, .lasting) }
+
+    /// The beginning of the messages of such refusals.
+    static let redirected = "in a redirect: "
 
     /// The image does not match the digest that its lists give.
     package static let digestMismatch = FetchFailure(
@@ -195,8 +198,12 @@ extension FetchFailure {
         .networkLogin, "a network login page answers in place of servers: log in to the network")
 
     package static func protocolViolation(_ what: String, _ persistence: Persistence? = nil) -> FetchFailure {
-        FetchFailure(.protocolViolation, "the response is not valid HTTP (\(what))", persistence)
+        let end = persistence == .passing ? mayPass : ""
+        return FetchFailure(.protocolViolation, "the response is not valid HTTP (\(what))\(end)", persistence)
     }
+
+    /// The end of the messages of violations that are retried soon.
+    static let mayPass = ", which may be a passing fault"
 
     package static func timeout(_ limit: String) -> FetchFailure {
         FetchFailure(.timeout, "the server took longer than \(limit)")

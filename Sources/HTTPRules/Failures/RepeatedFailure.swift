@@ -20,8 +20,10 @@ package struct RepeatedFailure: Equatable, Sendable {
 
     /// How long the cause is likely to last, as far as it is stored.
     package var persistence: FetchFailure.Persistence {
-        // Both cases have the same code: only the message distinguishes them.
-        code.dependsOnLength && message.hasSuffix(ImageRejection.atSource) ? .lasting : code.persistence
+        // Cases with the same code: only the message distinguishes them.
+        if message.starts(withBytes: FetchFailure.redirected) { return .lasting }
+        if code == .fetch(.protocolViolation), message.ends(withBytes: FetchFailure.mayPass) { return .passing }
+        return code.dependsOnLength && message.hasSuffix(ImageRejection.atSource) ? .lasting : code.persistence
     }
 
     /// Whether its cause is likely to last for hours or for good.

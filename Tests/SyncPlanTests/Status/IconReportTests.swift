@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
+import AppLists
 import CacheFormat
 import HTTPRules
 import ImageChecks
@@ -106,6 +107,16 @@ struct IconReportTests {
             ),
             (.image(.truncated(.png)), "one failure: a random delay of at most fetch.retryBase (1s), doubled for "),
             (FetchFailure(.cutShort, "x"), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
+            (
+                FetchFailure(.url(.hostRefused), "x").inRedirect,
+                "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"
+            ),
+            (
+                FetchFailure(.authRefused, "x").inRedirect,
+                "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"
+            ),
+            (.protocolViolation("x"), "one failure, probably lasting: 1 h, doubled for each failure up to 1 day"),
+            (.protocolViolation("x", .passing), "one failure: a random delay of at most fetch.retryBase (1s), doubled"),
             (.status(403), "the server refuses access: 6 h"), (.status(410), "the server says that it is gone: 7 days"),
         ])
     func retry(failure: FetchFailure, rule: String) throws {
