@@ -50,7 +50,11 @@ struct ListsFolder: Sendable {
         absent.window = AbsentLists(settle: settings.settle, settleMax: settings.settleMax).window
     }
 
-    var isSettled: Bool { isScanned && !hasUnread && absent.isEmpty }
+    /// Whether no list waits to be read, or is missing and does not count as removed yet.
+    var isSettled: Bool { isScanned && !hasUnread && !isReading && absent.isEmpty }
+
+    /// Whether a list that was never read was just written, or is slow to read.
+    var isReading: Bool { doubt?.isPassing ?? false }
 
     /// Whether the last scan showed all existing lists.
     var isRead: Bool { isScanned && !hasUnread && unavailable == nil }
@@ -63,6 +67,8 @@ struct ListsFolder: Sendable {
         lastScan = now
         isLookWanted = false
         hasUnread = false
+        // A folder that is gone has no list to wait for; any other one is judged with its lists.
+        doubt = nil
         guard case .listed(let found, let present, _) = scan else {
             if case .unavailable(let reason) = scan { unavailable = reason }
             absent.reset()

@@ -18,11 +18,12 @@ extension Reconciler {
         let known = Set(book.catalog.lists.keys).union(rejections.keys).subtracting([Self.pinList])
         let gone = folder.record(scan, known: known, at: turn.now)
         if let gone, case .listed(let found, let present, let changed) = scan {
-            if book.publishing.manifest == nil, book.publishing.inFlight == nil {
-                book.publishing.window.markChanged(at: turn.now)
-            }
             applyListing(present: present, gone: gone, changed: changed)
             if let shortage = found.shortage { folder.record(shortage: shortage) }
+            // A generation without lists says that there are none.
+            if book.publishing.manifest == nil, book.publishing.inFlight == nil, !folder.isReading {
+                book.publishing.window.markChanged(at: turn.now)
+            }
         }
         if isFirst { book.decideAll(in: &turn) }
         if folder.isRead {

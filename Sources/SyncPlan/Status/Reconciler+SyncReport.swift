@@ -23,7 +23,7 @@ extension Reconciler {
                 && lists.allSatisfy(isWritten)
             : names.allSatisfy(isWritten)
         // A list whose file has just disappeared may come back in a moment; after that it counts as removed.
-        let isDecided = names.isEmpty ? folder.missing.isEmpty : folder.missing.isDisjoint(with: names)
+        let isDecided = names.isEmpty ? folder.isSettled : folder.missing.isDisjoint(with: names)
         // A publication of other lists that failed leaves these published, unless it is unknown which files are on
         // disk.
         let isCertain = isPublished && cache.isKnown && !book.publishing.isInDoubt

@@ -50,6 +50,18 @@ struct ListsFolderTests {
         #expect(folder.isSettled)
     }
 
+    @Test("an unread list is waited for until the folder is listed again, or gone", arguments: [true, false])
+    func unread(isThere: Bool) {
+        var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
+        _ = folder.record(Self.listed(["a.plist"]), known: [], at: Sample.start)
+        folder.doubt = .unread("a.plist")
+        #expect(!folder.isSettled && folder.isReading)
+        _ = folder.record(isThere ? Self.listed([]) : .unavailable(reason: "gone"), known: [], at: Sample.start)
+        #expect(folder.isSettled && !folder.isReading)
+        folder.doubt = .unreadable("no memory")
+        #expect(folder.isSettled && !folder.isReading)
+    }
+
     @Test("a list missed before the folder vanished is not gone")
     func vanished() {
         var folder = ListsFolder(Settings().lists, identity: nil)

@@ -42,6 +42,40 @@ struct ListScenarioTests {
         #expect(agent.plan.status.icons.retired == 0)
     }
 
+    /// A list that was just written beside no others, beside one that is read, and beside one that is rejected.
+    @Test(
+        "an agent is in sync only when a list that was just written is read",
+        arguments: [nil, .success(AppList()), .failure(.emptyFile)] as [ListVerdict?])
+    func justWritten(other: ListVerdict?) throws {
+        var agent = AgentScenario(triesOnce: true)
+        var changed: [ListName: ListReading] = [:]
+        changed["2.plist"] = other.map { ListReading(source: Sample.source([]), verdict: $0) }
+        let present = Set(changed.keys).union(["1.plist"])
+        try agent.handle(.scanned(.listed(agent.folder, present: present, changed: changed)))
+        if case .success = other { try agent.finishPublication() }
+        #expect(agent.publication == nil && !agent.plan.isSettled && !agent.plan.status.inSync)
+        #expect(!agent.plan.syncReport(of: []).isDone)
+        try agent.handle(
+            .scanned(.listed(agent.folder, present: present, changed: ["1.plist": Sample.reading([Self.a])])))
+        #expect(!agent.plan.isSettled && !agent.plan.status.inSync)
+        try agent.finish(Self.a, with: "x")
+        try agent.finishJobs()
+        #expect(agent.plan.isSettled && agent.plan.status.inSync)
+        #expect(try agent.published("1.plist") == [Self.ready("x")])
+    }
+
+    @Test(
+        "an agent is in sync when a list that was never read is gone, or is written for too long",
+        arguments: [true, false])
+    func neverRead(isGone: Bool) throws {
+        var agent = Self.agent()
+        try agent.handle(.scanned(.listed(agent.folder, present: ["1.plist"], changed: [:])))
+        #expect(agent.publication == nil && !agent.plan.isSettled)
+        try agent.scan([:], rejected: isGone ? [:] : ["1.plist": .stillBeingWritten])
+        try agent.finishJobs()
+        #expect(agent.disk.current?.lists == [:] && agent.plan.isSettled && agent.plan.status.inSync)
+    }
+
     @Test("a list keeps its last version while a folder is in its place, also over a restart; a new folder is no list")
     func folderInPlace() throws {
         var agent = Self.agent()
