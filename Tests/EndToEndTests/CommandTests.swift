@@ -251,9 +251,14 @@ struct CommandTests {
             // Also while it has nothing to write.
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.pid != nil }
-                let quiet = "{ trap '' PIPE; \"$0\" \"$@\"; echo $? >&2; } | :"
-                let end = try await Program.run(["sh", "-c", quiet, program, "events", "--follow"] + options)
-                #expect(end.messages == "\(128 + SIGPIPE)\n", "\(end)")
+                for (command, reader) in [
+                    (["events", "--follow"], ":"), (["status", "--watch"], "head -n 1"),
+                    (["status", "--watch", "--json"], "head -n 1"),
+                ] {
+                    let quiet = "{ trap '' PIPE; timeout 20 \"$0\" \"$@\"; echo $? >&2; } | \(reader) >/dev/null"
+                    let end = try await Program.run(["sh", "-c", quiet, program] + command + options)
+                    #expect(end.messages == "\(128 + SIGPIPE)\n", "\(command): \(end)")
+                }
             }
         }
     }

@@ -55,6 +55,7 @@ struct StatusCommand: AsyncParsableCommand {
         if watch, output.screen.isLive, !json {
             try await redraw()
         } else if watch {
+            Message.endWithReader()
             try await reports { report, context in
                 if json { return try Message.output(report.json(for: context), isOneOfSeveral: true) }
                 try output.show { Self.lines(of: report, context, fitting: $0) + [""] }
