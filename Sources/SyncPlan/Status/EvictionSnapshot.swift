@@ -91,7 +91,8 @@ extension Reconciler {
         let icon = url.flatMap { book.catalog.icons[$0] }
         let icons: [IconURL: ImageID]
         if let url {
-            let image = book.catalog.shownImage(for: url) ?? book.catalog.orphan(of: url)
+            let catalog = book.catalog
+            let image = catalog.shownImage(for: url) ?? catalog.lastImage(from: url) ?? catalog.orphan(of: url)
             icons = image.map { [url: $0] } ?? [:]
         } else {
             icons = book.catalog.retiredImages

@@ -380,7 +380,7 @@ struct PreviousImageScenarioTests {
         try Self.passGrace(&agent)
         #expect(agent.plan.status.icons.retired == 0 && agent.plan.evictionReport(now: agent.now).icons.isEmpty)
         let url: IconURL = "https://h.example/0.png"
-        #expect(agent.plan.evictionReport(on: url, now: agent.now).icons.isEmpty)
+        #expect(agent.plan.evictionReport(on: url, now: agent.now).icons.map(\.reason) == [EvictionReport.shownReason])
         #expect(agent.plan.evictionReport(on: "https://h.example/0.png?2", now: agent.now).icons.count == 1)
         try agent.scan("1.plist", apps: [])
         try agent.finishJobs()

@@ -58,6 +58,22 @@ struct EvictionReportTests {
         #expect(agent.plan.evictionReport(on: Self.a, now: agent.now).icons.isEmpty)
     }
 
+    @Test("the image of an app's old URL stays while the app shows it as its previous one")
+    func previous() throws {
+        var agent = AgentScenario()
+        try agent.showLastImage("x", of: Self.a, insteadOf: "https://h.example/b.png")
+        try agent.pass(.seconds(86_400))
+        try agent.finishJobs()
+        for _ in 1...2 {
+            let (fate, isRetired) = try Self.fate(agent)
+            #expect(!fate.goes && fate.reason == EvictionReport.shownReason && !isRetired)
+            #expect(fate.path == Sample.image("x").path)
+            try agent.restart()
+            try agent.scan()
+            try agent.finishJobs()
+        }
+    }
+
     @Test("an image that its icon had before another one is no rendition")
     func replaced() throws {
         var agent = try Self.agent()
