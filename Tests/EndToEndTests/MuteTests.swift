@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Reports
 import SyncPlan
+import SystemPackage
 import TestSupport
 import Testing
 
@@ -29,6 +30,14 @@ struct MuteTests {
             }
             let stopped = try await world.agent.call("mute")
             #expect(stopped.code == 0 && stopped.output.hasPrefix("\(gone), for another "), "\(stopped)")
+            let other = world.folder.appending("other state")
+            try makeFolder(other)
+            let nothing = try await world.agent.call("mute", "--state", other.string)
+            #expect(nothing.code == 0 && nothing.output == "Nothing is muted.\n", "\(nothing)")
+            try write("damaged", to: other.appending("state.sqlite"))
+            let unknown = try await world.agent.call("mute", "--state", other.string)
+            #expect(unknown.code == 69 && unknown.output.isEmpty, "\(unknown)")
+            expectContains(unknown.messages, "its state in \(other) cannot be read")
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.inSync && $0.icons.failed == 1 }
                 #expect(try await world.agent.call("status").code == 0)

@@ -308,6 +308,18 @@ struct StatusVerdictTests {
         #expect(report.problems.allSatisfy { $0.code != "network-login" })
     }
 
+    @Test(
+        "the JSON of the status says what is muted, unless the state of a stopped agent could not be read",
+        arguments: [(true, nil, "0", "false"), (false, 0, "0", "false"), (false, nil, "null", "null")]
+            as [(Bool, Int?, String, String)])
+    func muted(isReachable: Bool, muted: Int?, number: String, list: String) {
+        var report = Self.wells[0].report
+        (report.reachable, report.muted) = (isReachable, muted)
+        let text = report.json.text
+        #expect(text.trimmed.hasSuffix("\"muted\": \(number) }"), "\(text)")
+        for text in [text, report.listsJSON.text] { #expect(text.contains("\"muted\": \(list) }"), "\(text)") }
+    }
+
     @Test("the verdict of the status is one sentence, with a command for each problem", arguments: wells + troubles)
     func verdict(row: Row) {
         let report = row.report

@@ -6,9 +6,9 @@ extension StatusReport {
 
     package func json(for context: CommandContext) -> JSON {
         var report = self
-        // An agent of an older version does not report these counts.
-        report.muted = muted ?? 0
-        report.lists = lists.map(\.whole)
+        // An agent of an older version mutes nothing; without an agent, its state may be unreadable.
+        if reachable { report.muted = muted ?? 0 }
+        report.lists = rows
         let derived: [(key: String, value: JSON)] = [
             ("verdict", JSON(verdict(for: context))), ("problems", .lines(JSON(problems(for: context)))),
         ]
@@ -18,12 +18,17 @@ extension StatusReport {
         members.insert(contentsOf: derived, at: place)
         return .object(members)
     }
+
+    package var listsJSON: JSON { .lines(.array(rows.map { JSON($0) })) }
+
+    /// The lists, each with whether it is muted, unless that is unknown.
+    private var rows: [List] { reachable || muted != nil ? lists.map(\.whole) : lists }
 }
 
 extension StatusReport.List {
     package var json: JSON { JSON(whole) }
 
-    /// The list's row with defaults for what an agent of an older version does not report.
+    /// The list's row with defaults for what an agent does not report.
     fileprivate var whole: Self {
         var list = self
         list.muted = muted ?? false

@@ -33,7 +33,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var previous = 0
         /// The apps whose entry is ignored and that keep their last icon; `nil` if there are none.
         package var kept: Kept?
-        /// Whether failures of the list's file and icons do not count; `nil` from an agent of an older version.
+        /// Whether failures of the list's file and icons do not count; `nil` if they do, or if that is unknown.
         package var muted: Bool?
 
         /// Apps that keep their last icon, because their entry became unusable.
@@ -287,7 +287,8 @@ package struct StatusReport: Codable, Equatable, Sendable {
     package var upstreams: [Upstream] = []
     /// The state of renditions; `nil` if no sizes are configured.
     package var renditions: Renditions?
-    /// The number of muted URLs and lists, whether they fail or not; `nil` from an agent of an older version.
+    /// The number of muted URLs and lists, whether they fail or not; `nil` from an agent of an older version, or if its
+    /// state cannot be read.
     package var muted: Int?
 
     package init(state: State) {

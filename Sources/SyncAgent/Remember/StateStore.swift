@@ -130,6 +130,12 @@ package actor StateStore {
         return try? Remembered(database, clock: AgentClock())
     }
 
+    /// Whether there is no database in the state folder, or no folder.
+    package static func isAbsent(from folder: FilePath) -> Bool {
+        var status = stat()
+        return stat(path(in: folder).string, &status) != 0 && [ENOENT, ENOTDIR].contains(errno)
+    }
+
     private static func isFileOrAbsent(_ path: FilePath) -> Bool {
         var status = stat()
         return stat(path.string, &status) != 0 || status.st_mode & S_IFMT == S_IFREG

@@ -32,6 +32,7 @@ package struct DiskStatus: Sendable {
         let hold = restored.plan.evictionStatus
         let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
         var report = restored.plan.status
+        if !restored.isMemoryKnown { report.muted = nil }
         // The values that only a running agent knows.
         let blank = StatusReport(state: .stopped)
         (report.state, report.reachable) = (blank.state, blank.reachable)
@@ -77,9 +78,16 @@ package struct DiskStatus: Sendable {
         return report
     }
 
-    package var mutes: MuteReport { restore().plan.muteReport() }
+    /// Everything that is muted; `nil` if the state cannot be read.
+    package var mutes: MuteReport? { known { $0.muteReport() } }
 
-    package func staleIcons(of list: ListName?) -> Set<IconURL> { restore().plan.staleIcons(of: list) }
+    /// The icons whose last refresh failed; `nil` if the state cannot be read.
+    package func staleIcons(of list: ListName?) -> Set<IconURL>? { known { $0.staleIcons(of: list) } }
+
+    private func known<Fact>(_ fact: (Reconciler) -> Fact) -> Fact? {
+        let restored = restore()
+        return restored.isMemoryKnown ? fact(restored.plan) : nil
+    }
 
     private struct Restored {
         /// The plan that an agent would start with, except for older generations.
@@ -88,6 +96,8 @@ package struct DiskStatus: Sendable {
         var trouble: IconCacheError?
         /// Whether the state database could be read.
         var hasMemory: Bool
+        /// Whether it could be read, or no agent has stored anything.
+        var isMemoryKnown: Bool
     }
 
     private func restore() -> Restored {
@@ -112,8 +122,11 @@ package struct DiskStatus: Sendable {
         }
         let memory = StateStore.read(folder: folders.state)
         state.memory = memory ?? Remembered(failuresIn: state.documents)
-        let plan = Reconciler(settings: settings, seed: 0, restored: state, now: AgentClock.wallTime)
-        return Restored(plan: plan, trouble: trouble, hasMemory: memory != nil)
+        var plan = Reconciler(settings: settings, seed: 0, restored: state, now: AgentClock.wallTime)
+        plan.endLapsed()
+        return Restored(
+            plan: plan, trouble: trouble, hasMemory: memory != nil,
+            isMemoryKnown: memory != nil || StateStore.isAbsent(from: folders.state))
     }
 
     /// Feeds the current lists to the plan, and returns whether the published generation matches them.

@@ -48,7 +48,7 @@ struct ListCommand: AsyncParsableCommand {
         if let obstacle, report.lists.isEmpty, !output.json { throw Exit.because(obstacle) }
         let problems =
             report.hasBadConfiguration ? report.problems(for: try await configuration.context(for: report)) : []
-        try output.show(.lines(.array(report.lists.map(\.json)))) { width in
+        try output.show(report.listsJSON) { width in
             let flaws: [StyledText] = problems.filter { $0.known == .configurationRejected }.flatMap {
                 StatusView.lines(of: $0, now: AgentClock.wallTime, width: width) + [""]
             }
@@ -209,9 +209,14 @@ extension Configuration {
     /// The icons whose last refresh failed, of one list or of all (`nil`); from the agent, or else from the folders.
     fileprivate func staleIcons(of list: ListName?) async throws -> Set<IconURL> {
         let folders = try folders()
-        // If the agent does not answer, the list is shown as published.
         if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }
-        guard LockState(ofFolder: folders.cache) == .free else { return [] }
-        return try diskStatus(try settingsOrDefaults().settings).staleIcons(of: list)
+        // If the agent does not answer, the list is shown as published.
+        if LockState(ofFolder: folders.cache) == .free,
+            let stale = try diskStatus(try settingsOrDefaults().settings).staleIcons(of: list)
+        {
+            return stale
+        }
+        Message.notice("No agent answers, and its state cannot be read: it is unknown which icons are stale.")
+        return []
     }
 }

@@ -21,7 +21,7 @@ struct MuteCommand: AsyncParsableCommand {
 
             Exit codes: 1 no list has a URL that is given in its short form, or several icons have it, 1,000 URLs and \
             lists are muted, or the change cannot be stored and is lost at the next restart; 69 the agent is not \
-            running.
+            running, or, without a URL or list, its state cannot be read either.
             """)
 
     @OptionGroup var subject: MuteOptions
@@ -40,7 +40,14 @@ struct MuteCommand: AsyncParsableCommand {
     func run() async throws {
         if let target = subject.target { return try await configuration.mute(target, true, for: duration, output) }
         let answer = try await configuration.askIfPossible { try await $0.mutes() }.answer
-        let report = try answer ?? configuration.diskStatus(try configuration.settingsOrWarning()).mutes
+        let stored = try answer ?? configuration.diskStatus(try configuration.settingsOrWarning()).mutes
+        guard let report = stored else {
+            let folder = try configuration.folders().state
+            throw Exit.because(
+                "It is unknown what is muted: no agent answers, and its state in \(folder) cannot be read. Run this command "
+                    + "as the agent's user; if you did, the agent holds the state, or it is damaged.",
+                code: .noAgent)
+        }
         try output.show(report.json) { _ in
             report.mutes.isEmpty
                 ? ["Nothing is muted."]

@@ -118,6 +118,13 @@ package struct Reconciler: Sendable {
         if wasPaused { book.resumeSources(in: &turn) }
     }
 
+    /// Ends the pauses and mutes whose time is over.
+    package mutating func endLapsed() {
+        let now = turn.now
+        changePauses { $0.end(at: now) }
+        emitEnd(of: mutes.end(at: now))
+    }
+
     package mutating func drainEvents() -> [AgentEvent] { turn.drainEvents() }
 
     /// The downloads that ended in the last call of ``handle(_:now:)``; an image that was refused for its list's digest
@@ -126,8 +133,7 @@ package struct Reconciler: Sendable {
 
     private mutating func advance() {
         let now = turn.now
-        changePauses { $0.end(at: now) }
-        emitEnd(of: mutes.end(at: now))
+        endLapsed()
         beginDuePurge()
         book.advance(in: &turn)
         book.retention.advance(to: turn.now)

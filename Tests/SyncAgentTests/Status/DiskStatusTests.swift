@@ -63,6 +63,33 @@ struct DiskStatusTests {
         }
     }
 
+    @Test("mutes are told without an agent, unless their time is over or the state cannot be read")
+    func lapsed() async throws {
+        try await withFolders { folders in
+            let status = DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
+            #expect(status.mutes?.mutes == [] && status.staleIcons(of: nil) == [], "nothing was ever stored")
+            let now = AgentClock.wallTime
+            let store = try StateStore(folder: folders.state, clock: AgentClock(), logger: .silent)
+            var values = RememberedValues(
+                isPaused: true,
+                pauses: [Pause(reason: "metered"), Pause(reason: "over", until: now + .seconds(-1))])
+            values.mutes = [
+                Mute(.list("a.plist")), Mute(.icon("https://e.org/a"), until: now + .seconds(-1)),
+                Mute(.icon("https://e.org/b"), until: now + .seconds(3600)),
+            ]
+            var changes = MemoChanges()
+            changes.values = values
+            try await store.apply(changes)
+            // As while an agent holds the database.
+            #expect(status.mutes == nil && status.staleIcons(of: nil) == nil)
+            #expect(await status.report().muted == nil)
+            try await store.close()
+            #expect(status.mutes?.mutes.map(\.list) == ["a.plist", nil])
+            let report = await status.report()
+            #expect(report.muted == 2)
+        }
+    }
+
     @Test("a list whose file was removed is not shown any more")
     func removed() async throws {
         try await withFolders { folders in
