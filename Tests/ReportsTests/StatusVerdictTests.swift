@@ -67,6 +67,13 @@ struct StatusVerdictTests {
             ($0.state, $0.reachable) = (.stopped, false)
         },
         Row(
+            name: "stopped with a stored pause", sentence: "The agent is stopped. All 1,204 icons are on disk.",
+            codes: ["paused"]
+        ) {
+            ($0.state, $0.reachable) = (.stopped, false)
+            $0.downloads.pauses = [.init(reason: "metered", until: nil)]
+        },
+        Row(
             name: "stopped before anything",
             sentence: "The agent is stopped. Nothing has been published yet."
         ) { $0 = StatusReport(state: .stopped) },

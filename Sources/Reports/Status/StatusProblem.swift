@@ -77,6 +77,10 @@ extension StatusReport {
                 sentence: "downloads are paused: "
                     + (downloads.blocked > 0 ? waiting(downloads.blocked) : "no icon is refreshed"),
                 detail: Downloads.text(of: downloads.pauses), commands: ["syncagent resume"])
+        case .stopped where !downloads.pauses.isEmpty:
+            StatusProblem(
+                .paused, severity: .notice, sentence: "downloads stay paused when the agent starts",
+                detail: Downloads.text(of: downloads.pauses))
         case .running, .stopped: nil
         }
     }

@@ -34,7 +34,8 @@ package struct DiskStatus: Sendable {
         var report = restored.plan.status
         if !restored.isMemoryKnown { report.muted = nil }
         // The values that only a running agent knows.
-        let blank = StatusReport(state: .stopped)
+        var blank = StatusReport(state: .stopped)
+        blank.downloads.pauses = report.downloads.pauses
         (report.state, report.reachable) = (blank.state, blank.reachable)
         (report.downloads, report.watch, report.configuration) = (blank.downloads, blank.watch, blank.configuration)
         (report.cache, report.upstreams) = (blank.cache, blank.upstreams)

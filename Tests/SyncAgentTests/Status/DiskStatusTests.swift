@@ -63,7 +63,7 @@ struct DiskStatusTests {
         }
     }
 
-    @Test("mutes are told without an agent, unless their time is over or the state cannot be read")
+    @Test("pauses and mutes are told without an agent, unless their time is over or the state cannot be read")
     func lapsed() async throws {
         try await withFolders { folders in
             let status = DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
@@ -86,7 +86,8 @@ struct DiskStatusTests {
             try await store.close()
             #expect(status.mutes?.mutes.map(\.list) == ["a.plist", nil])
             let report = await status.report()
-            #expect(report.muted == 2)
+            #expect(report.downloads.pauses.map(\.reason) == ["metered"] && report.muted == 2)
+            #expect(report.problems.filter { $0.code == "paused" }.map(\.detail) == ["metered"])
         }
     }
 
