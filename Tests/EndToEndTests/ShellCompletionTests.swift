@@ -91,6 +91,9 @@ extension ShellCompletionTests {
 
     private static let words: [Row] = [
         ("syncagent stat", "syncagent status "), ("syncagent config def", "syncagent config default "),
+        ("syncagent config --ch", "syncagent config --changed "),
+        ("syncagent config fetch.maxB", "syncagent config fetch.maxBytes "),
+        ("syncagent config --changed images.al", "syncagent config --changed images.allowSVG "),
         ("syncagent why --js", "syncagent why --json "), ("syncagent list ap", "syncagent list apps.plist "),
         ("syncagent run --log-level deb", "syncagent run --log-level debug "),
         ("syncagent status --color nev", "syncagent status --color never "),

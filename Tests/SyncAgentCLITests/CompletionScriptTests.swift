@@ -26,21 +26,23 @@ struct CompletionScriptTests {
         #expect(!corrected.contains(bytes: CompletionScript.bashOffer.old))
     }
 
-    @Test("the replaced text is in the script of zsh once")
-    func zsh() {
-        let script = SyncAgentCommand.completionScript(for: .zsh)
-        #expect(script.starts(withBytes: "#compdef "), "it begins in another way")
-        let old = CompletionScript.zshChange.old
-        #expect(Self.count(old, in: script) == 1, "not there exactly once: \(old)")
-        #expect(CompletionScript.corrected(script) != script)
+    @Test(
+        "replaced texts are in the scripts of zsh and fish as often as expected",
+        arguments: [
+            (.zsh, CompletionScript.zshBeginning, CompletionScript.zshChanges, [1, 1]),
+            // Three subcommands are offered after `config`.
+            (.fish, CompletionScript.fishBeginning, CompletionScript.fishChanges, [1, 3]),
+        ] as [(CompletionShell, String, [CompletionScript.Change], [Int])])
+    func others(shell: CompletionShell, beginning: String, changes: [CompletionScript.Change], counts: [Int]) {
+        let script = SyncAgentCommand.completionScript(for: shell)
+        #expect(script.starts(withBytes: beginning), "it begins in another way")
+        #expect(changes.map { Self.count($0.old, in: script) } == counts)
+        let corrected = CompletionScript.corrected(script)
+        for change in changes { #expect(corrected.contains(bytes: change.new)) }
     }
 
-    @Test("the script of fish, and other text, is not changed")
-    func others() {
-        for text in [SyncAgentCommand.completionScript(for: .fish), "1.0", "#!/bin/bash\necho"] {
-            #expect(CompletionScript.corrected(text) == text)
-        }
-    }
+    @Test("other text is not changed", arguments: ["1.0", "#!/bin/bash\necho"])
+    func text(_ text: String) { #expect(CompletionScript.corrected(text) == text) }
 }
 
 extension String {

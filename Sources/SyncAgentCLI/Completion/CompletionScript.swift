@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import CacheFormat
 
 /// Corrects ArgumentParser's completion scripts for URLs and settings.
@@ -15,11 +14,15 @@ import CacheFormat
 ///
 /// In zsh, no space is added between a setting's key and its value.
 ///
+/// In all shells, `config` completes what its default subcommand takes, besides the names of its subcommands.
+///
 /// A script of our own would repeat every command and option for three shells. So ArgumentParser's scripts are changed
 /// where they are wrong, and `CompletionScriptTests` fails if one of its versions no longer has a replaced text.
 enum CompletionScript {
     typealias Change = (old: String, new: String)
 
+    static let zshBeginning = "#compdef "
+    static let fishBeginning = "function __syncagent_"
     static let bashBeginning = "#!/bin/bash\n"
     static let bashEnd = "complete -o filenames -F _syncagent syncagent"
     /// The bash call of an argument with offered names, and its replacement.
@@ -31,33 +34,67 @@ enum CompletionScript {
             "__syncagent_add_completions() {\n    [[ \"${1}\" = -W ]] || compopt -o filenames\n"
         ),
         (" \"${words[@]}\"\n}", " \"${words[@]}\" 2>/dev/null\n}"),
-        // The settings of `config show`, which is the default subcommand.
+        config(
+            """
+                [[ "${unparsed_words[0]}" != @(show|check|default) ]] || { _syncagent_config_named; return; }
+                ((${#unparsed_words[@]} > 1)) || COMPREPLY+=($(compgen -W 'show check default' -- "${cur}"))
+                _syncagent_config_show
+            """),
+    ]
+    static let zshChanges: [Change] = [
         (
-            "compgen -W 'show check default' ",
-            "compgen -W 'show check default \(SettingKey.all.map(\.name).joined(separator: " "))' "
+            "        __syncagent_complete \"${completions[@]:0:-1}\"\n",
+            """
+                    if [[ "${completions[1]}" = *= ]]; then
+                        compadd -S '' -- "${completions[@]:0:-1}"
+                    else
+                        __syncagent_complete "${completions[@]:0:-1}"
+                    fi
+
+            """
+        ),
+        config(
+            """
+                [[ "${words[2]}" != (show|check|default) ]] || { _syncagent_config_named; return }
+                local -i ret=1
+                ((CURRENT > 2)) || { _syncagent_config_named && ret=0 }
+                _syncagent_config_show && ret=0
+                return "${ret}"
+            """),
+    ]
+    static let fishChanges: [Change] = [
+        (
+            "        case 'config'\n",
+            """
+                    case 'config'
+                        contains -- "$unparsed_tokens[2]" show check default
+                        or set unparsed_tokens config show $unparsed_tokens[2..]
+
+            """
+        ),
+        (
+            "for_positional \"syncagent config\" -eq 1'",
+            "for_positional \"syncagent config show\" -eq 1; and not contains show (__syncagent_tokens -pc)'"
         ),
     ]
-    static let zshChange: Change = (
-        "        __syncagent_complete \"${completions[@]:0:-1}\"\n",
-        """
-                if [[ "${completions[1]}" = *= ]]; then
-                    compadd -S '' -- "${completions[@]:0:-1}"
-                else
-                    __syncagent_complete "${completions[@]:0:-1}"
-                fi
 
-        """
-    )
+    /// Replaces the function for `config`, whose default subcommand may be left out.
+    private static func config(_ body: String) -> Change {
+        ("\n_syncagent_config() {\n", "\n_syncagent_config() {\n\(body)\n}\n\n_syncagent_config_named() {\n")
+    }
 
     /// Corrects a script of ArgumentParser; the rest of its text is unchanged.
     ///
     /// The bash script loses its `#!`, because a shell sources it.
     static func corrected(_ text: String) -> String {
-        if text.starts(withBytes: "#compdef ") { return text.replacing(bytes: zshChange.old, with: zshChange.new) }
+        func applying(_ changes: [Change], to text: String) -> String {
+            changes.reduce(text) { $0.replacing(bytes: $1.old, with: $1.new) }
+        }
+        if text.starts(withBytes: zshBeginning) { return applying(zshChanges, to: text) }
+        if text.starts(withBytes: fishBeginning) { return applying(fishChanges, to: text) }
         guard text.starts(withBytes: bashBeginning), text.ends(withBytes: bashEnd) else { return text }
         let body = text.dropping(bytes: bashBeginning.utf8.count).droppingLast(bytes: bashEnd.utf8.count).trimmed
-        return ([bashOffer] + bashChanges).reduce(body) { $0.replacing(bytes: $1.old, with: $1.new) } + "\n\n"
-            + functions
+        return applying([bashOffer] + bashChanges, to: body) + "\n\n" + functions
     }
 
     private static let functions = #"""
