@@ -76,14 +76,6 @@ struct EntryReader {
         }
     }
 
-    /// Whether a dictionary is an app by itself: it has the URL of an icon beside a name or an identity that is no URL.
-    mutating func isApp(_ entry: KeyedDecodingContainer<ListKey>) -> Bool {
-        iconKeys.contains { ListDocument.isURL(under: $0, of: entry, limits) }
-            && ([Self.nameKey] + identityKeys).contains { key in
-                text(key, of: entry).map { !$0.isEmpty && !limits.isPlainURL($0) } ?? false
-            }
-    }
-
     /// Reads a dictionary that is the only entry of a list.
     mutating func read(_ entry: KeyedDecodingContainer<ListKey>) -> ListVerdict {
         _ = add(entry, at: .top)

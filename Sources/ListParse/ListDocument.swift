@@ -36,7 +36,7 @@ struct ListDocument: DecodableWithConfiguration {
         }
     }
 
-    /// A dictionary with a list under one of its keys, a Munki item, an app, or name → URL.
+    /// A dictionary with a list under one of its keys, a Munki item, or name → URL.
     private static func verdict(
         of dictionary: KeyedDecodingContainer<ListKey>, _ outline: PropertyListOutline
     ) -> ListVerdict {
@@ -94,7 +94,8 @@ struct ListDocument: DecodableWithConfiguration {
             }
             let array = try? dictionary.nestedUnkeyedContainer(forKey: key)
             let value = array == nil ? (try? dictionary.nestedContainer(keyedBy: ListKey.self, forKey: key)) : nil
-            let isFigure = array == nil && value == nil && (try? dictionary.decodeNil(forKey: key)) != true
+            let isBlank = (try? dictionary.decodeNil(forKey: key)) == true || isZero(key, of: dictionary)
+            let isFigure = array == nil && value == nil && !isBlank
             named.addOther(for: key.stringValue, isFigure: isFigure)
             guard let array else {
                 unread = max(unread, value.map(dictionaries(in:)) ?? 0)
@@ -107,7 +108,8 @@ struct ListDocument: DecodableWithConfiguration {
             case .other: unread = max(unread, reader.dictionaries)
             case .spoiled(let rejection): spoiled = spoiled ?? rejection
             // An array of URLs is a list even if none of them can be requested.
-            case let reading where reader.rejection == nil && reader.dictionaries == 0:
+            case let reading
+            where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
                 let plain = reader.draft.entries.count
                 texts.append((key.stringValue, reading, plain + reader.wrappedURLs, isWrapped: plain == 0))
             case let reading: candidates.append((key.stringValue, reading))
@@ -125,15 +127,6 @@ struct ListDocument: DecodableWithConfiguration {
         func ambiguous(_ keys: [String]) -> ListVerdict {
             .failure(.ambiguousShape(keys: Array(keys.prefix(ListRejection.maxKeys))))
         }
-        if empty.isEmpty, !isLost, candidates.isEmpty, spoiled == nil, unread == 0 {
-            var reader = EntryReader(limits: limits)
-            if reader.isApp(dictionary) {
-                // The array or the other URLs may be the list, and the icon that of the list itself.
-                if !arrays.isEmpty { return ambiguous(arrays) }
-                if named.urls > named.others + 1 { return .failure(.noKnownShape) }
-                return hasRepeatedKey ? .failure(.repeatedKeys) : reader.read(dictionary)
-            }
-        }
         if !empty.isEmpty {
             // One of several values of a key was taken: another one may be the list.
             if hasRepeatedKey { return .failure(.repeatedKeys) }
@@ -142,7 +135,8 @@ struct ListDocument: DecodableWithConfiguration {
         let isTie = namedURLs == inArrays || namedURLs < inArrays && named.blanks >= inArrays
         if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
         if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
-        let isMajority = !candidates.isEmpty || NamedIcons.isMajority(inArrays, beside: named.words)
+        // The error of a server has one link.
+        let isList = !candidates.isEmpty || inArrays > 1 || named.words == 0
         if namedURLs <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
         switch candidates.count {
         case 0 where hasRepeatedKey && (try? named.verdict.get()) != nil: return .failure(.repeatedKeys)
@@ -150,20 +144,26 @@ struct ListDocument: DecodableWithConfiguration {
         case 0: return spoiled.map { .failure($0) } ?? named.verdict
         case 1 where hasRepeatedKey && outline.mayRepeat(candidates[0].key): return .failure(.repeatedKeys)
         case 1:
-            return verdict(of: candidates[0].reading).flatMap { isMajority ? .success($0) : .failure(.noKnownShape) }
+            return verdict(of: candidates[0].reading).flatMap { isList ? .success($0) : .failure(.noKnownShape) }
         default:
             return ambiguous(candidates.map { ListPath.key($0.key) })
         }
     }
 
     /// Whether the value of a key is a text that can be the URL of an icon, unlike a single word.
-    static func isURL(
+    private static func isURL(
         under key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>, _ limits: ListLimits
     ) -> Bool {
         guard let text = EntryReader.trimmed(key, of: dictionary), case .success = limits.icon(text) else {
             return false
         }
         return text.utf8.contains(where: "./".utf8.contains)
+    }
+
+    /// Whether a value is `0` or `false`, which programs write for a missing URL.
+    private static func isZero(_ key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>) -> Bool {
+        (try? dictionary.decode(Bool.self, forKey: key)) == false
+            || (try? dictionary.decode(Int.self, forKey: key)) == 0
     }
 
     /// The number of dictionaries that a dictionary has as values.

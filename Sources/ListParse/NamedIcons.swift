@@ -17,7 +17,6 @@ struct NamedIcons {
     private(set) var words = 0
     /// The number of values that are numbers, dates or versions, or of another type that cannot be a URL, without remarks.
     private var figures = 0
-    var others: Int { words + figures }
     private var images: Set<IconURL> = []
     /// Whether all values are digests.
     private var hasDigests = true
@@ -71,15 +70,13 @@ struct NamedIcons {
         key.starts(withBytes: "_") || key.starts(withBytes: "$") || key.starts(withBytes: "//")
     }
 
-    /// Whether so many URLs beside so many other values make a list: the error of a server has one URL, or few.
-    static func isMajority(_ urls: Int, beside others: Int) -> Bool { others == 0 || others < urls }
-
     /// The list, if most values are URLs and one of them can be requested; the images, if all values are digests.
     var verdict: ListVerdict {
         let limit = draft.limits.maxEntries
         if urls + wrappedURLs > 0 {
             if draft.entries.count + draft.problemCount > limit { return .failure(.tooManyEntries(limit: limit)) }
-            let isList = Self.isMajority(urls - foreign + wrappedURLs, beside: others)
+            let others = words + figures
+            let isList = others == 0 || others < urls - foreign + wrappedURLs
             return draft.verdict.flatMap { isList ? .success($0) : .failure(.noKnownShape) }
         }
         guard hasDigests, draft.entries.count + draft.problemCount > 0 else { return .failure(.noKnownShape) }

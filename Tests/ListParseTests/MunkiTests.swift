@@ -118,7 +118,6 @@ struct MunkiTests {
             ("{apps = (\"mail.png\", \"My Maps.PNG\");}", ["mail.png", "My%20Maps.PNG"]),
             ("(\"a/b.svg?v=2\")", ["a/b.svg?v=2"]), ("{Mail = \"mail.png\"; by = \"\";}", ["mail.png"]),
             ("({icon = \"100%25 é%202.png\";})", ["100%25%20%C3%A9%202.png"]),
-            ("{name = Mail; icon = \"mail.png\";}", ["mail.png"]),
             ("{logos = (\"a.png\", \"b.png\"); by = me;}", ["a.png", "b.png"]),
         ])
     func files(text: String, paths: [String]) throws {

@@ -40,7 +40,7 @@ package struct ListScanner: Sendable {
         var fingerprint: FileFingerprint?
         /// The digest of the contents; `nil` if they could not be read.
         var sha256: Digest?
-        /// Whether its parser failed: a thorough scan reads it again, and so does any scan once its times change.
+        /// Whether its parser failed: a thorough scan reads it again.
         var isDoubtful: Bool
     }
 
@@ -110,13 +110,13 @@ package struct ListScanner: Sendable {
             return Outcome(scan: .unavailable(reason: "\(error)"))
         }
         let cost = ContinuousClock.now - start
-        known = known.filter { listing.files[$0.key] != nil }
+        known = known.filter { listing.files[$0.key] != nil && !(isThorough && $0.value.isDoubtful) }
         // A list that is missing only for a moment is not new when it returns.
         if old.count > 2 * listing.files.count + 1000 { old = old.filter { listing.files[$0] != nil } }
         unread = unread.filter { listing.files[$0.key] != nil }
         var changed = listing.files.filter { $0.value == nil || known[$0.key]?.fingerprint != $0.value }.keys.sorted()
         if isThorough {
-            for name in Set(known.keys).subtracting(changed).sorted() where await mustBeReadAgain(name) {
+            for name in Set(known.keys).subtracting(changed).sorted() where await hasOtherContents(name) {
                 changed.append(name)
             }
         }
@@ -183,10 +183,9 @@ package struct ListScanner: Sendable {
     /// Whether no version of a list can be in force.
     private func isNew(_ name: ListName) -> Bool { unread[name] == nil && !old.contains(name) }
 
-    /// Whether the contents of a file changed since it was read, cannot be read now, or have no verdict yet.
-    private func mustBeReadAgain(_ name: ListName) async -> Bool {
-        guard !Task.isCancelled, let version = known[name], let sha256 = version.sha256 else { return false }
-        if version.isDoubtful { return true }
+    /// Whether the contents of a file changed since it was read, or cannot be read now.
+    private func hasOtherContents(_ name: ListName) async -> Bool {
+        guard !Task.isCancelled, let sha256 = known[name]?.sha256 else { return false }
         guard let (file, contents) = try? await folder.open(name, maxBytes: maxBytes) else { return true }
         _ = try? await folder.close(file)
         return contents.sha256 != sha256
@@ -226,7 +225,7 @@ package struct ListScanner: Sendable {
             let (file, contents) = try await folder.open(name, maxBytes: maxBytes)
             let age = AgentClock.wallTime.sinceEpoch - file.fingerprint.changed
             let isOld = age < .zero || age >= Self.tick
-            if let version = known[name], version.sha256 == contents.sha256, !version.isDoubtful {
+            if known[name]?.sha256 == contents.sha256 {
                 return .same(try await folder.close(file) && isOld ? file.fingerprint : nil)
             }
             let restless = restless[name]
