@@ -169,19 +169,21 @@ struct CredentialsTests {
         arguments: [
             ("auth-refused", true, true), ("http-401", true, true), ("http-407", true, true), ("tls", true, true),
             ("http-400", true, false), ("http-403", true, false), ("http-404", true, false), ("http-410", true, false),
-            ("http-496", true, false), ("http-429", false, false), ("http-500", false, false),
-            ("timeout", false, false),
+            ("http-496", true, false), ("http-408", false, false), ("http-423", false, false),
+            ("http-429", false, false), ("http-500", false, false), ("timeout", false, false),
             ("connection-closed", false, false),
         ])
     func dependence(code: String, isOwn: Bool, isOther: Bool) throws {
         let code = try #require(FetchFailure.Code(rawValue: code))
         let credentials = Credentials([Self.credential(path: "/in")])
-        #expect(credentials.mayDepend(code, of: "https://a.example/in/1") == isOwn)
-        #expect(credentials.mayDepend(code, of: "https://a.example/out") == isOther)
+        #expect(credentials.mayDepend(code, of: "https://a.example/in/1", areNew: true) == isOwn)
+        #expect(credentials.mayDepend(code, of: "https://a.example/out", areNew: true) == isOther)
+        // With the same credentials, servers would be asked for all that they lack.
+        #expect(credentials.mayDepend(code, of: "https://a.example/in/1") == (isOther || code == .http(403)))
         var certified = credentials
         certified.entries[0].proof = .certificate(ClientCertificate(file: "/c", key: "/k"))
         let isClosed = code == .fetch(.connectionClosed)
-        #expect(certified.mayDepend(code, of: "https://a.example/in/1") == (isOwn || isClosed))
+        #expect(certified.mayDepend(code, of: "https://a.example/in/1", areNew: true) == (isOwn || isClosed))
         #expect(certified.mayDepend(code, of: "https://a.example/out") == isOther)
     }
 

@@ -73,19 +73,24 @@ package struct Credentials: Equatable, Sendable {
 
     /// Whether a failure of the URL may end with other settings or credentials.
     ///
-    /// Servers refuse a credential with any status, such as 404, which counts only for a URL with a credential. With TLS
-    /// 1.3, they refuse a certificate by closing the connection.
-    package func mayDepend(_ code: FetchFailure.Code, of url: IconURL) -> Bool {
+    /// Many servers answer 403 for a missing file, so a 403 counts only for a URL with a credential. Servers may refuse one
+    /// with any status of a client's error, such as 404: that counts if credentials are others now (`areNew`). With TLS 1.3,
+    /// they refuse a certificate by closing the connection.
+    package func mayDepend(_ code: FetchFailure.Code, of url: IconURL, areNew: Bool = false) -> Bool {
         if code.dependsOnSettings { return true }
         let isOfCertificate = code == .fetch(.connectionClosed)
         if case .http(let status) = code {
-            guard (400..<500).contains(status), status != 429 else { return false }
+            let isRefusal = (400..<500).contains(status) && !Self.passing.contains(status)
+            guard status == 403 || areNew && isRefusal else { return false }
         } else if !isOfCertificate {
             return false
         }
         guard !isEmpty, case .server(let target)? = try? IconSource(url) else { return false }
         return entries.contains { ($0.certificate != nil || !isOfCertificate) && $0.matches(target) }
     }
+
+    /// The statuses of client errors that end by themselves.
+    private static let passing = [408, 421, 423, 425, 429]
 
     /// The name of the file with the credentials.
     package static let file = "auth.toml"

@@ -119,12 +119,13 @@ extension FetchFailure.Code {
         }
     }
 
-    /// Whether requests that are made in another way may end the failure: with another proxy, longer limits, or another
-    /// `User-Agent`, to which some servers answer 403 or 406.
-    package var dependsOnRequest: Bool {
+    /// Whether requests that are made in another way may end the failure, such as with longer limits.
+    ///
+    /// `haveOtherSender` says that the proxy or the `User-Agent` is another one, to which some servers answer 403 or 406.
+    package func dependsOnRequests(haveOtherSender: Bool) -> Bool {
         switch self {
         case .fetch(let cause): cause.isNoAnswer
-        case .http(let status): status == 403 || status == 406
+        case .http(let status): haveOtherSender && (status == 403 || status == 406)
         case .image, .url: false
         }
     }

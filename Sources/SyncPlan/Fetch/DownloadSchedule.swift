@@ -254,7 +254,7 @@ struct DownloadSchedule: Sendable {
         for origin in origins where self.origins[origin] != nil { setHealth(of: origin, nil, in: &turn) }
     }
 
-    /// Lets a broken origin be probed now; its failures count on, so that there is one request.
+    /// Lets a broken origin be probed now, by one request.
     mutating func probe(_ origin: String, in turn: inout Turn) {
         guard var health = origins[origin], health.isBroken, health.isWaiting(at: turn.now) else { return }
         health.endOwnWait(at: turn.now)
@@ -273,7 +273,7 @@ struct DownloadSchedule: Sendable {
     /// Restores the stored failures of origins, as far as they are plausible.
     mutating func restore(_ memos: [OriginMemo], in turn: inout Turn) {
         let now = turn.now
-        let latest = now + max(Backoff.longestWait, settings.retryMax)
+        let longest = max(Backoff.longestWait, settings.retryMax)
         for memo in memos {
             var health = memo.health
             guard health.failures >= 0, !health.isForgettable(at: now) else {
@@ -281,8 +281,7 @@ struct DownloadSchedule: Sendable {
                 continue
             }
             health.failures = min(health.failures, 1000)
-            // A later time was computed with a wrong clock.
-            if health.waitsUntil > latest { health.waitsUntil = now }
+            health.correct(longest: longest, own: settings.retryMax, at: now)
             apply(health, to: memo.origin, at: now)
         }
         originLimit = max(originLimit, 2 * origins.count)

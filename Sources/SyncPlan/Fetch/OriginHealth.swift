@@ -55,7 +55,20 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     }
 
     /// Ends the wait that follows from failures; one that the origin asked for continues.
-    mutating func endOwnWait(at now: Timestamp) { waitsUntil = min(waitsUntil, max(now, askedUntil ?? now)) }
+    ///
+    /// The next wait is as short as the first one of a broken origin.
+    mutating func endOwnWait(at now: Timestamp) {
+        waitsUntil = min(waitsUntil, max(now, askedUntil ?? now))
+        failures = min(failures, Self.threshold)
+    }
+
+    /// Corrects the times of an earlier run: later ones than `longest` were computed with a wrong clock, and a wait that is
+    /// longer than `own`, the longest after failures, was asked for, which older versions do not say.
+    mutating func correct(longest: Duration, own: Duration, at now: Timestamp) {
+        if waitsUntil > now + longest { waitsUntil = now }
+        if waitsUntil > now + own { askedUntil = waitsUntil }
+        if let asked = askedUntil, asked > now + longest { askedUntil = nil }
+    }
 
     /// Records a response.
     ///

@@ -225,8 +225,8 @@ extension IconBook {
                 !icon.hasImage && downloads.networkLogin.isLogin(NetworkLogin.Answer(outcome), at: turn.now)
             var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
             if let hasOtherRequests,
-                settings.credentials.mayDepend(failure.code, of: url)
-                    || hasOtherRequests && failure.code.dependsOnRequest
+                settings.credentials.mayDepend(failure.code, of: url, areNew: true)
+                    || hasOtherRequests && failure.code.dependsOnRequests(haveOtherSender: true)
             {
                 repeated.nextAttempt = turn.now
                 probeOrigin(of: url, after: failure.code, in: &turn)

@@ -57,14 +57,13 @@ struct IconBook: Sendable {
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList
         if hasOtherLimits { admission = Admission() }
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
-        let hasOtherSources = new.upstream != old.upstream
         let hasOtherRequests = new.network != old.network || new.fetch != old.fetch
         if hasOtherRequests { sources.pollNow(at: turn.now) }
         // Servers may accept the same credentials by now, and the same file may have other authorities.
         let readsFiles = !new.credentials.isEmpty || !old.credentials.isEmpty || new.fetch.caFile != nil
-        if hasOtherRequests || new.images != old.images || readsFiles || hasOtherSources || hasOtherLimits {
-            decideAgain(
-                all: hasOtherSources, hasOtherRequests: hasOtherRequests, after: old.credentials, in: &turn)
+        if hasOtherRequests || new.images != old.images || readsFiles || new.upstream != old.upstream || hasOtherLimits
+        {
+            decideAgain(since: old, hasOtherRequests: hasOtherRequests, in: &turn)
         }
     }
 
@@ -185,14 +184,14 @@ struct IconBook: Sendable {
         downloads.schedule(dueTimes)
     }
 
-    /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, or (`all`)
-    /// every idle one.
-    private mutating func decideAgain(
-        all: Bool, hasOtherRequests: Bool, after old: Credentials, in turn: inout Turn
-    ) {
+    /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, and with
+    /// other upstreams every idle one.
+    private mutating func decideAgain(since old: Settings, hasOtherRequests: Bool, in turn: inout Turn) {
+        let all = settings.upstream != old.upstream
+        let haveOtherSender = (settings.fetch.userAgent, settings.fetch.proxy) != (old.fetch.userAgent, old.fetch.proxy)
+        let areNew = settings.credentials != old.credentials
         // A URL may have failed because of a credential that is no more.
-        let credentials = Credentials(
-            settings.credentials.entries + (old == settings.credentials ? [] : old.entries))
+        let credentials = Credentials(settings.credentials.entries + (areNew ? old.credentials.entries : []))
         for id in catalog.icons.ids {
             let icon = catalog.icons[id].icon
             var mayEnd = false
@@ -200,8 +199,9 @@ struct IconBook: Sendable {
                 let url = catalog.icons.url(of: id)
                 // A failure without an attempt comes from an upstream.
                 mayEnd =
-                    credentials.mayDepend(failure.code, of: url)
-                    || hasOtherRequests && failure.attempts > 0 && failure.code.dependsOnRequest
+                    credentials.mayDepend(failure.code, of: url, areNew: areNew)
+                    || hasOtherRequests && failure.attempts > 0
+                        && failure.code.dependsOnRequests(haveOtherSender: haveOtherSender)
                 if mayEnd { probeOrigin(of: url, after: failure.code, in: &turn) }
             }
             if icon.isQueued {

@@ -77,7 +77,7 @@ struct OriginHealthTests {
         fail(&health, at: now)
         #expect(health.isWaiting(at: now))
         health.endOwnWait(at: now)
-        #expect(health.slots(of: 4, at: now) == 1 && health.failures == 10)
+        #expect(health.slots(of: 4, at: now) == 1 && health.failures == OriginHealth.threshold)
         fail(&health, .status(503, retryAfter: .seconds(100)), at: now)
         let asked = health.waitsUntil
         fail(&health, at: asked)
@@ -86,6 +86,17 @@ struct OriginHealthTests {
         #expect(health.waitsUntil == min(asked, later) && asked >= now + .seconds(100))
         health.endOwnWait(at: asked + .seconds(1))
         #expect(!health.isWaiting(at: asked))
+    }
+
+    @Test(
+        "a stored wait that is longer than any after failures was asked for, unless a wrong clock made it",
+        arguments: [(500, 0), (7200, 7200), (86_400, 86_400), (100_000, 0)])
+    func stored(seconds: Int, rest: Int) {
+        let now = Self.now
+        var health = OriginHealth(failures: 9, waitsUntil: now + .seconds(seconds))
+        health.correct(longest: .seconds(86_400), own: .seconds(600), at: now)
+        health.endOwnWait(at: now)
+        #expect(health.waitsUntil == now + .seconds(rest))
     }
 
     @Test("an origin that throttles waits at its first failure; only a longer Retry-After prolongs the wait")

@@ -38,7 +38,10 @@ struct ReloadScenarioTests {
         try Self.configured(&agent) { $0.lists.rescan = .seconds(1) }
         #expect(agent.downloads.isEmpty)
         try Self.configured(&agent) { $0.images.allowSVG = true }
-        #expect((agent.downloads[Self.a] != nil) == isAskedAgain)
+        let isOfSender = code == .http(403) || code == .http(406)
+        #expect((agent.downloads[Self.a] != nil) == (isAskedAgain && !isOfSender))
+        try Self.configured(&renamed) { $0.fetch.userAgent = "Other" }
+        #expect((renamed.downloads[Self.a] != nil) == isAskedAgain)
     }
 
     @Test(
@@ -54,7 +57,7 @@ struct ReloadScenarioTests {
         try agent.scan(["1.plist": [Self.a]])
         try agent.finish(Self.a, .failed(FetchFailure(code, "", .lasting)))
         try agent.finishPublication()
-        var other = agent
+        var (other, renamed) = (agent, agent)
         try Self.configured(&other) { $0.images.allowSVG = true }
         #expect((other.downloads[Self.a] != nil) == (code == .fetch(.tls)))
         try Self.configured(&agent) { $0.fetch.idleTimeout = .seconds(30) }
@@ -144,6 +147,8 @@ struct ReloadScenarioTests {
             try Self.configured(&agent) { $0.credentials = Credentials(entries) }
             #expect(Array(agent.downloads.keys) == [Self.a])
         }
+        try Self.configured(&agent) { _ in }
+        #expect(agent.downloads.isEmpty, "the server would be asked for all that it lacks at each reload")
     }
 
     @Test("a host that is denied now is not asked for what waits; one that is allowed again is")
