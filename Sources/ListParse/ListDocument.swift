@@ -94,8 +94,7 @@ struct ListDocument: DecodableWithConfiguration {
             }
             let array = try? dictionary.nestedUnkeyedContainer(forKey: key)
             let value = array == nil ? (try? dictionary.nestedContainer(keyedBy: ListKey.self, forKey: key)) : nil
-            let isBlank = (try? dictionary.decodeNil(forKey: key)) == true || isZero(key, of: dictionary)
-            let isFigure = array == nil && value == nil && !isBlank
+            let isFigure = array == nil && value == nil && (try? dictionary.decodeNil(forKey: key)) != true
             named.addOther(for: key.stringValue, isFigure: isFigure)
             guard let array else {
                 unread = max(unread, value.map(dictionaries(in:)) ?? 0)
@@ -158,12 +157,6 @@ struct ListDocument: DecodableWithConfiguration {
             return false
         }
         return text.utf8.contains(where: "./".utf8.contains)
-    }
-
-    /// Whether a value is `0` or `false`, which programs write for a missing URL.
-    private static func isZero(_ key: ListKey, of dictionary: KeyedDecodingContainer<ListKey>) -> Bool {
-        (try? dictionary.decode(Bool.self, forKey: key)) == false
-            || (try? dictionary.decode(Int.self, forKey: key)) == 0
     }
 
     /// The number of dictionaries that a dictionary has as values.

@@ -118,7 +118,7 @@ struct ListShapeTests {
             (#"{"name": "tool", "version": "1.0.0", "homepage": "https://e.org/", "main": "index.js"}"#, nil),
             (#"{"type": "https://e.org/p", "status": 503, "instance": "urn:uuid:5"}"#, nil),
             (#"{"status": 503, "help": "https://e.org/"}"#, nil),
-            (#"{"ok": false, "error": "denied", "help": "https://e.org/"}"#, nil),
+            (#"{"ok": false, "help": "https://e.org/"}"#, nil),
             (#"{"Mail": "https://e.org/m", "Maps": "https://e.org/p", "version": 1, "by": "A"}"#, nil),
             ("{CFBundleName = A; CFBundleIdentifier = \"org.a.b\"; SUFeedURL = \"https://e.org/f\";}", nil),
             (#"{"Mail": "https://e.org/m", "Maps": "https://e.org/p", "version": 1}"#, 2),
@@ -127,7 +127,7 @@ struct ListShapeTests {
             (#"{"Mail": "https://e.org/m", "Maps": "/p", "News": "https://e.org/\nb", "Chat": {}, "Tags": []}"#, 1),
             (#"{"version": 1, "updated": "2026-01-02T03:04:05Z", "links": ["https://e.org/m"]}"#, 1),
             (#"{"title": "Ours", "by": "A", "links": ["https://e.org/m", "https://e.org/p"]}"#, 2),
-            (#"{"Mail": "https://e.org/m", "Maps": false, "News": 0}"#, 1),
+            (#"{"Mail": "https://e.org/m", "Maps": "https://e.org/p", "News": false}"#, 2),
         ] as [(String, Int?)])
     func links(text: String, apps: Int?) {
         let verdict = ListParser().parse(text)

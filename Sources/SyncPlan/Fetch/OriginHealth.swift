@@ -56,7 +56,7 @@ package struct OriginHealth: Codable, Hashable, Sendable {
 
     /// Ends the wait that follows from failures; one that the origin asked for continues.
     ///
-    /// The next wait is as short as the first one of a broken origin.
+    /// Waits grow from the first one of a broken origin again.
     mutating func endOwnWait(at now: Timestamp) {
         waitsUntil = min(waitsUntil, max(now, askedUntil ?? now))
         failures = min(failures, Self.threshold)

@@ -217,16 +217,16 @@ extension IconBook {
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
         _ answer: IconRecord.Answer?, in turn: inout Turn
     ) -> IconEvent.End? {
-        let hasOtherRequests = outdated.isEmpty ? nil : outdated.removeValue(forKey: url)
+        let isOther = outdated.isEmpty ? nil : outdated.removeValue(forKey: url)
         switch outcome {
         case .cancelled: return nil
         case .failed(let failure):
             let isLogin =
                 !icon.hasImage && downloads.networkLogin.isLogin(NetworkLogin.Answer(outcome), at: turn.now)
             var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
-            if let hasOtherRequests,
-                settings.credentials.mayDepend(failure.code, of: url, areNew: true)
-                    || hasOtherRequests && failure.code.dependsOnRequests(haveOtherSender: true)
+            if let isOther,
+                settings.credentials.mayDepend(failure.code, of: url, areNew: isOther)
+                    || isOther && failure.code.dependsOnRequests(haveOtherSender: true)
             {
                 repeated.nextAttempt = turn.now
                 probeOrigin(of: url, after: failure.code, in: &turn)

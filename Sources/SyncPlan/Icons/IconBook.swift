@@ -24,7 +24,7 @@ struct IconBook: Sendable {
     var repository: IconRepository?
     var renditions: Renditions
     var renditionNames: RenditionNames
-    /// Icons whose downloads began under other settings, and whether these change requests.
+    /// Icons whose downloads began under other settings, and whether requests or credentials are others now.
     var outdated: [IconURL: Bool] = [:]
 
     init(
@@ -208,7 +208,7 @@ struct IconBook: Sendable {
                 dequeue(id, in: &turn)
             } else if icon.phase == .fetching {
                 let url = catalog.icons.url(of: id)
-                outdated[url] = hasOtherRequests || outdated[url] == true
+                outdated[url] = hasOtherRequests || areNew || outdated[url] == true
             } else if mayEnd || all && !icon.isBusy && icon.failure?.attempts == 0 {
                 apply(.retried(turn.now), to: id, in: &turn)
             } else if all, !icon.isBusy {

@@ -54,7 +54,7 @@ struct ListsFolder: Sendable {
     var isSettled: Bool { isScanned && !hasUnread && !isReading && absent.isEmpty }
 
     /// Whether a list that was never read was just written, or is slow to read.
-    var isReading: Bool { doubt?.isPassing ?? false }
+    var isReading = false
 
     /// Whether the last scan showed all existing lists.
     var isRead: Bool { isScanned && !hasUnread && unavailable == nil }
@@ -68,7 +68,7 @@ struct ListsFolder: Sendable {
         isLookWanted = false
         hasUnread = false
         // A folder that is gone has no list to wait for; any other one is judged with its lists.
-        doubt = nil
+        (doubt, isReading) = (nil, false)
         guard case .listed(let found, let present, _) = scan else {
             if case .unavailable(let reason) = scan { unavailable = reason }
             absent.reset()
@@ -90,6 +90,7 @@ struct ListsFolder: Sendable {
     }
 
     mutating func record(shortage: String) {
+        isReading = false
         guard doubt?.isPassing ?? true else { return }
         doubt = .unreadable("some lists could not be read: \(shortage)")
     }

@@ -66,6 +66,7 @@ extension Reconciler {
             }
         }
         folder.doubt = doubt(about: present)
+        folder.isReading = present.contains { book.catalog.lists[$0] == nil }
         let lost = changes.lost
         book.retention.recordLoss(
             of: lost.icons, lost.lastImages, replacing: changes.removed.subtracting(lost.icons), shown: shown,
