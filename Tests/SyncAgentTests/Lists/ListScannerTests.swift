@@ -268,7 +268,10 @@ struct ListScannerTests {
             try await Tool.run("touch", list.string)
             #expect(await changed(isThorough: false) == nil, "a program can set its times without end")
             let good = ListVerdict.success(AppList(entries: [AppEntry(icon: "http://a/1")]))
-            #expect(await changed(isThorough: true) == good)
+            var last = await changed(isThorough: true)
+            // Its times are new: it may be left to the scans that follow.
+            if last == nil { last = try await settled(&scanner).changed["a.plist"]?.verdict }
+            #expect(last == good)
             #expect(await changed(isThorough: true) == nil)
         }
     }
