@@ -72,7 +72,8 @@ package struct FetchTarget: Hashable, Sendable {
         }
         guard hasDots else { return url }
         if endsInDots { kept.append("") }
-        return "\(url[..<path.startIndex])/\(kept.joined(separator: "/"))\(url[path.endIndex...])"
+        let (head, tail) = (url.utf8[..<path.startIndex], url.utf8[path.endIndex...])
+        return "\(Substring(head))/\(kept.joined(separator: "/"))\(Substring(tail))"
     }
 
     /// Resolves a reference against this URL (RFC 3986, section 5.2), such as a redirect's `Location`.

@@ -54,12 +54,13 @@ struct ListsFolderTests {
     func unread(isThere: Bool) {
         var folder = ListsFolder(Settings().lists, identity: Sample.folder.identity)
         _ = folder.record(Self.listed(["a.plist"]), known: [], at: Sample.start)
-        folder.doubt = .unread("a.plist")
-        #expect(!folder.isSettled && folder.isReading)
+        folder.isReading = true
+        #expect(!folder.isSettled)
         _ = folder.record(isThere ? Self.listed([]) : .unavailable(reason: "gone"), known: [], at: Sample.start)
         #expect(folder.isSettled && !folder.isReading)
-        folder.doubt = .unreadable("no memory")
-        #expect(folder.isSettled && !folder.isReading)
+        folder.isReading = true
+        folder.record(shortage: "no memory")
+        #expect(folder.isSettled && folder.doubt != nil, "it is read again when there is memory")
     }
 
     @Test("a list missed before the folder vanished is not gone")
