@@ -56,7 +56,8 @@ struct NamedIcons {
         }
     }
 
-    /// Records a value that is not a string as a problem; an empty value and one that contains others may be a lost URL.
+    /// Records a value that is not a string as a problem; `isFigure` says that it is a number, a boolean, a date or data,
+    /// which no writer puts in place of a URL.
     mutating func addOther(for key: String, isFigure: Bool) {
         if isFigure, !Self.isRemark(key) { figures += 1 }
         let name = AppEntry.trimmed(key)

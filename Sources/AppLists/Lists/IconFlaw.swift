@@ -117,7 +117,7 @@ extension AppEntry {
         ".tiff", ".webp",
     ]
 
-    /// Whether a text of a list is a word or a sentence: neither a URL nor a trace of one that was lost or spoiled.
+    /// Whether a text of a list is a word or a sentence: neither a URL, nor a blank or damaged text in place of a URL.
     package static func isProse(_ text: String) -> Bool {
         let text = spelledIcon(text)
         return switch flaw(inIcon: text) {

@@ -54,7 +54,7 @@ package struct OriginHealth: Codable, Hashable, Sendable {
         waitsUntil = max(waitsUntil, now + (delay ?? .zero))
     }
 
-    /// Ends the wait that follows from failures; one that the origin asked for continues.
+    /// Ends the wait that follows from failures; a delay that the origin asked for continues.
     ///
     /// Waits grow from the first one of a broken origin again.
     mutating func endOwnWait(at now: Timestamp) {

@@ -190,7 +190,7 @@ struct IconBook: Sendable {
         let all = settings.upstream != old.upstream
         let haveOtherSender = (settings.fetch.userAgent, settings.fetch.proxy) != (old.fetch.userAgent, old.fetch.proxy)
         let areNew = settings.credentials != old.credentials
-        // A URL may have failed because of a credential that is no more.
+        // A URL may have failed because of a credential that was removed since.
         let credentials = Credentials(settings.credentials.entries + (areNew ? old.credentials.entries : []))
         for id in catalog.icons.ids {
             let icon = catalog.icons[id].icon

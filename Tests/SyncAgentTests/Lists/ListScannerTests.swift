@@ -249,7 +249,7 @@ struct ListScannerTests {
             let script = try parser(in: folder, doing: "test ! -e '\(bad)' || { \(failure); }", with: "http")
             try write("(\"http://a/1\")", to: list)
             try write("", to: bad)
-            // Only the one that sleeps takes longer; it is not to be well again.
+            // The parser that sleeps ends by its time limit; the others end by themselves, and are mended later.
             let isLate = failure.hasPrefix("exec")
             let limit: Duration = isLate ? .milliseconds(300) : .seconds(60)
             var scanner = ListScanner(
