@@ -21,6 +21,10 @@ extension IconBook {
         for url in queued {
             if let id = catalog.icons.id(of: url) { downloads.queue.move(url, to: catalog.shortestList(naming: id)) }
         }
+    }
+
+    /// Discards partial images of icons that no list names.
+    mutating func discardUnnamedParts(in turn: inout Turn) {
         let unnamed = partials.forget { url in
             guard let icon = catalog.icons[url] else { return true }
             // A running download keeps its partial image.

@@ -17,13 +17,11 @@ extension Reconciler {
         // Lists with reported rejections are known, even if a restart left no good version.
         let known = Set(book.catalog.lists.keys).union(rejections.keys).subtracting([Self.pinList])
         let gone = folder.record(scan, known: known, at: turn.now)
-        if let gone, case .listed(let found, let present, let changed) = scan {
-            applyListing(present: present, gone: gone, changed: changed)
-            if let shortage = found.shortage { folder.record(shortage: shortage) }
-            // A generation without lists says that there are none.
-            if book.publishing.manifest == nil, book.publishing.inFlight == nil, !folder.isReading {
-                book.publishing.window.markChanged(at: turn.now)
-            }
+        if case .listed(let found, let present, let changed) = scan {
+            let readings = withheld.merging(changed) { $1 }.filter { present.contains($0.key) }
+            // No later scan reports them again.
+            withheld = gone == nil ? readings : [:]
+            if let gone { applyListing(found, present: present, gone: gone, changed: readings) }
         }
         if isFirst { book.decideAll(in: &turn) }
         if folder.isRead {
@@ -53,13 +51,13 @@ extension Reconciler {
     }
 
     private mutating func applyListing(
-        present: Set<ListName>, gone: Set<ListName>, changed: [ListName: ListReading]
+        _ found: ListedFolder, present: Set<ListName>, gone: Set<ListName>, changed: [ListName: ListReading]
     ) {
         let shown = book.catalog.images.shown
         let retired = book.retiredIcons(in: changed)
         var changes = ListChanges()
         for name in gone.sorted() { remove(name, &changes) }
-        for (name, reading) in changed.sorted(by: { $0.key < $1.key }) where present.contains(name) {
+        for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
             switch reading.verdict {
             case .failure(let rejection): reject(name, rejection)
             case .success(let list): accept(name, list, reading, &changes)
@@ -67,16 +65,27 @@ extension Reconciler {
         }
         folder.doubt = doubt(about: present)
         folder.isReading = present.contains { book.catalog.lists[$0] == nil }
+        if let shortage = found.shortage { folder.record(shortage: shortage) }
         let lost = changes.lost
         book.retention.recordLoss(
             of: lost.icons, lost.lastImages, replacing: changes.removed.subtracting(lost.icons), shown: shown,
             newest: book.publishing.newest, in: book.catalog, at: turn.now)
         book.retire(lost.lastImages + lost.replaced, in: &turn)
         book.emitReturned(retired, in: &turn)
-        book.applyDiff(IconDiff(added: changes.added, removed: changes.removed), in: &turn)
+        applyDiff(IconDiff(added: changes.added, removed: changes.removed))
         book.giveUpRefused(changes.expected, in: &turn)
         for url in changes.expected { book.retry(url, after: .digestMismatch, in: &turn) }
         if changes.images { book.setRepository(in: &turn) }
+        // A generation without lists says that there are none.
+        if book.publishing.manifest == nil, book.publishing.inFlight == nil, !folder.isReading {
+            book.publishing.window.markChanged(at: turn.now)
+        }
+    }
+
+    private mutating func applyDiff(_ diff: IconDiff) {
+        book.applyDiff(diff, in: &turn)
+        // A list that is not read yet may name the icon of a partial image.
+        if folder.isRead, folder.doubt == nil { book.discardUnnamedParts(in: &turn) }
     }
 
     private mutating func remove(_ name: ListName, _ changes: inout ListChanges) {
@@ -258,11 +267,11 @@ extension Reconciler {
         if !isPinned { book.publishing.prioritize(Self.pinList) }
         book.changeKeys(diff, of: Self.pinList, in: &turn)
         book.emitReturned(retired, in: &turn)
-        book.applyDiff(diff, in: &turn)
+        applyDiff(diff)
     }
 
     mutating func unpinAll() {
         guard book.catalog.lists[Self.pinList] != nil else { return }
-        book.applyDiff(forgetList(Self.pinList, isPublished: true), in: &turn)
+        applyDiff(forgetList(Self.pinList, isPublished: true))
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AgentSettings
+import AppLists
 package import CacheFormat
 import Fleet
 package import HTTPRules
@@ -12,6 +13,8 @@ package import Reports
 package struct Reconciler: Sendable {
     var book: IconBook
     var folder: ListsFolder
+    /// The readings of a folder that was not trusted when it was scanned.
+    var withheld: [ListName: ListReading] = [:]
     var cache: CacheChecks
     /// The current call of ``handle(_:now:)``, or the last one.
     var turn: Turn

@@ -86,6 +86,25 @@ struct FolderScenarioTests {
         #expect(agent.plan.status.eviction == .active && agent.plan.status.lists.isEmpty)
     }
 
+    @Test("a list from an upstream that came while the folder was in doubt is read once the folder is back")
+    func adopted() throws {
+        let new: IconURL = "https://a.example/2.png"
+        var agent = try Self.agentInDoubt()
+        for (changed, word) in [("https://a.example/old.png", "y"), (new, "z")] as [(IconURL, String)] {
+            agent.folder.adopted = ["2.plist"]
+            let reading = Sample.reading([changed])
+            try agent.handle(.scanned(.listed(agent.folder, present: ["2.plist"], changed: ["2.plist": reading])))
+            #expect(agent.downloads.isEmpty && agent.isOnDisk("x") && !agent.isOnDisk(word))
+        }
+        agent.folder = Sample.folder
+        agent.folder.adopted = ["2.plist"]
+        try agent.handle(.scanned(.listed(agent.folder, present: ["1.plist", "2.plist"], changed: [:])))
+        try agent.finish(new, with: "z")
+        try agent.finishJobs()
+        #expect(try agent.published("2.plist") == [.ready(Sample.image("z"))] && agent.isOnDisk("x"))
+        #expect(agent.plan.status.inSync && agent.plan.syncReport(of: []).isDone)
+    }
+
     @Test("the lists folder without its lists is not in doubt, mounted anew or not")
     func emptied() throws {
         for device: UInt64 in [1, 7] {

@@ -87,6 +87,19 @@ struct PartialScenarioTests {
         #expect(agent.disk.partials.isEmpty)
     }
 
+    @Test("a partial image of an earlier run stays while a list that may name its URL is not read yet")
+    func unreadAfterStart() throws {
+        var agent = AgentScenario()
+        agent.disk.partials = [Self.a]
+        try agent.restart()
+        let present: Set<ListName> = ["1.plist", "2.plist"]
+        for (list, url) in [("2.plist", Self.b), ("1.plist", Self.a)] {
+            let reading = [ListName(stringLiteral: list): Sample.reading([url])]
+            try agent.handle(.scanned(.listed(agent.folder, present: present, changed: reading)))
+            #expect(agent.disk.partials == [Self.a])
+        }
+    }
+
     @Test("a partial image survives the end of the agent")
     func stopping() throws {
         var agent = try Self.cut()

@@ -112,7 +112,8 @@ extension SimulatedWorld {
         staged.formUnion(plan.stagedRenditions)
         for move in publication?.moves ?? [] { staged.insert(move.name) }
         staged.formUnion(publication?.discards.map(\.name) ?? [])
-        for url in disk.partials where hasScanned && downloads[url] == nil {
+        let areListsKnown = plan.folder.isRead && plan.folder.doubt == nil
+        for url in disk.partials where areListsKnown && downloads[url] == nil {
             try expect(plan.icon(url)?.isReferenced ?? false, "a part of \(url) is kept, and no list names it")
         }
         try expect(disk.staging == staged, "staging/ has \(disk.staging.sorted()), and not \(staged.sorted())")
