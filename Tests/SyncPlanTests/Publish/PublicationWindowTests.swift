@@ -176,5 +176,8 @@ struct PublicationWindowTests {
         #expect(window.due(during: .ending) == nil && !window.isEmpty)
         window.deferLists([])
         #expect(window.due(during: .none) == Self.start)
+        window.deferLists(["a"])
+        window.forget("a")
+        #expect(window.isEmpty && window.deferred.isEmpty, "a list that is gone waits for no room")
     }
 }

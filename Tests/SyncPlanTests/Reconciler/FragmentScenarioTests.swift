@@ -57,6 +57,21 @@ struct FragmentScenarioTests {
         #expect(try agent.published("2.plist") == [.ready(Sample.image("x"))])
     }
 
+    @Test("an icon that copied an image lends it to a third one, also when the icon that was requested is forgotten")
+    func lent() throws {
+        var agent = AgentScenario { $0.cache.grace = .zero }
+        try agent.publish(["1.plist": [Self.urls[0]: "x"]])
+        try agent.scan(["2.plist": [Self.urls[1]]])
+        try Self.copyShared(&agent)
+        try agent.finishJobs()
+        try agent.scan(["1.plist": nil])
+        try agent.finishJobs()
+        #expect(agent.plan.icon(Self.urls[0]) == nil && agent.isOnDisk("x"))
+        let count = agent.requests.count
+        try agent.scan(["3.plist": [Self.urls[2]]])
+        #expect(agent.requests.dropFirst(count).map(\.shared?.image) == [Sample.image("x")])
+    }
+
     @Test("a failure is that of all, and the server is not blamed for each of them")
     func failure() throws {
         var agent = AgentScenario()

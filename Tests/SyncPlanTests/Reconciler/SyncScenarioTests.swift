@@ -36,6 +36,14 @@ struct SyncScenarioTests {
         #expect(agent.plan.syncReport(of: []).isWhole && agent.plan.syncReport(of: ["new.plist"]).isWhole)
     }
 
+    @Test("a command that waits for an icon tries a failed publication again at once")
+    func retryForIcon() throws {
+        var agent = try Self.failingAgent()
+        #expect(agent.publication == nil)
+        try agent.handle(.awaited([Self.a]))
+        #expect(agent.publication != nil)
+    }
+
     @Test("a list that is published is told so, whatever fails for others")
     func others() throws {
         let agent = try Self.failingAgent()
