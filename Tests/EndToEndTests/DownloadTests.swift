@@ -32,8 +32,9 @@ struct DownloadTests {
                 let small = ContinuousClock.now
                 try await limited.published(names)
                 let all = ContinuousClock.now
-                // 192,000 bytes until the small ones are there, as each has its turn, and 268,000 in all.
-                #expect(small - start > .seconds(3.4) && all - start > .seconds(4.9))
+                // At least 168,000 bytes until the small ones are there, more if the large one had its turns, and 268,000
+                // in all; less a third of a second that the rate is ahead.
+                #expect(small - start > .seconds(2.9) && all - start > .seconds(4.9))
                 #expect((small - requested) * 10 < (all - requested) * 9, "the large one holds up the others")
                 #expect(try await limited.agent.status { $0.inSync }.downloads.waiting == 0)
             }

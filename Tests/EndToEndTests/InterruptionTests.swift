@@ -53,10 +53,9 @@ struct InterruptionTests {
                 }
                 #expect(try world.expectWholeCache() == 2)
                 #expect(try files(in: staging).isEmpty)
-                let wanted = [
-                    "/rest.png": ["all", "bytes=\(left.count)-"], "/whole.png": ["all", "all"], "/dropped.png": ["all"],
-                ]
-                #expect(ranges.withLock(\.self) == wanted)
+                let wanted = ["/rest.png": ["all", "bytes=\(left.count)-"], "/whole.png": ["all", "all"]]
+                // Until the new version of the list is read, the agent may request the third icon again.
+                #expect(ranges.withLock { $0.filter { $0.key != "/dropped.png" } } == wanted)
             }
         }
     }
