@@ -29,7 +29,8 @@ struct Admission: Sendable {
 extension IconBook {
     /// Why an icon without an image may not get one of this size (`nil`: not downloaded yet); `nil` if it may.
     ///
-    /// An icon needs room in one of its lists. An image that is on disk already needs no room in the cache.
+    /// An icon needs room in one of its lists. An image that is on disk already needs no room in the cache; nor does one
+    /// in whose place an app shows its last image, which leaves the cache once the new one is there.
     mutating func refusal(of url: IconURL, bytes: Int? = nil, isOnDisk: Bool = false) -> FetchFailure? {
         guard settings.cache.maxBytes != nil || settings.lists.maxBytesPerList != nil,
             let lists = catalog.icons[url]?.lists
@@ -44,7 +45,9 @@ extension IconBook {
         }
         if let bytes { admission.needs[url] = bytes }
         let known = bytes ?? admission.needs[url]
-        if !isOnDisk, isFull(.cache, for: known) { return overLimit(.cache, "the cache", "cache.maxBytes", known) }
+        if !isOnDisk, !catalog.isReplaced(url), isFull(.cache, for: known) {
+            return overLimit(.cache, "the cache", "cache.maxBytes", known)
+        }
         for list in lists where !isFull(.list(list), for: known) {
             if bytes != nil { admission.needs[url] = nil }
             return nil
@@ -57,10 +60,8 @@ extension IconBook {
 
     private func overLimit(_ limit: Admission.Limit, _ what: String, _ key: String, _ bytes: Int?) -> FetchFailure {
         let total = self.bytes(of: limit) ?? 0
-        let used = ByteCount(max(total &- (room(under: limit) ?? 0), 0)).rounded
         let image = bytes.map { "\(ByteCount($0).rounded) more do" } ?? "more does"
-        return FetchFailure(
-            .overLimit, "\(image) not fit into \(what): its images have \(used), and \(key) is \(ByteCount(total))")
+        return FetchFailure(.overLimit, "\(image) not fit into \(what): \(key) is \(ByteCount(total))")
     }
 
     /// Whether an image does not fit; while its size is unknown, a part of the limit must be free.

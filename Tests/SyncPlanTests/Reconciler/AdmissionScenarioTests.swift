@@ -76,6 +76,28 @@ struct AdmissionScenarioTests {
         #expect(try Self.codes(agent) == ["ready", "ready", "ready", "ready"])
     }
 
+    @Test("an app whose URL changes gets its new icon in a full cache, and the last image goes")
+    func replaced() throws {
+        var agent = AgentScenario {
+            $0.cache.maxBytes = ByteCount(3 * Self.size)
+            $0.cache.grace = .seconds(1)
+        }
+        let old = Array(Self.urls.prefix(3))
+        try agent.scan(["1.plist": old])
+        try Self.settle(&agent)
+        let new = old.map { IconURL("\($0)?v=2") }
+        try agent.scan(["1.plist": new])
+        #expect(Set(agent.downloads.keys) == Set(new))
+        try Self.settle(&agent)
+        try agent.pass(.seconds(2))
+        try agent.finishJobs()
+        #expect(try Self.codes(agent) == ["ready", "ready", "ready"])
+        #expect(agent.disk.images == Set(new.map { Sample.image("\($0)").sha256 }))
+        try agent.scan(["1.plist": new, "2.plist": [Self.urls[5]]])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent, "2.plist") == ["over-limit"])
+    }
+
     @Test("each list has its own limit, and an icon needs room in one of its lists")
     func lists() throws {
         var agent = AgentScenario {
