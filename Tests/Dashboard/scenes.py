@@ -132,9 +132,9 @@ def scenes():
                 ["df -h /var/cache/syncagent", "syncagent evict --dry-run"], count=41)),
         "held": trouble(
             some, "EVICTION HELD: a change of the lists retired most images.", problem(
-                "eviction-held", "one change retired 45 of 60 images; they stay until somebody confirms it",
+                "eviction-held", "45 of 60 images were retired; they stay until somebody confirms it",
                 f"held until {stamp(80_000)}", ["syncagent evict --dry-run", "syncagent evict --confirm"]),
-            eviction={"state": "held", "reason": "one change retired 45 of 60 images"}, icons={"retired": 45}),
+            eviction={"state": "held", "reason": "45 of 60 images were retired"}, icons={"retired": 45}),
         "suspended": trouble(
             some, "EVICTION SUSPENDED: it is unknown what the lists name.", problem(
                 "eviction-suspended", "nothing is evicted", "/etc/syncagent/lists.d: Permission denied",

@@ -90,7 +90,7 @@ struct CommandTests {
             try world.drop(["Mail"])
             let held = try await world.agent.call("run", "--once")
             #expect(held.code == 0)
-            expectContains(held.messages, "one change retired 2 of 3 images")
+            expectContains(held.messages, "2 of 3 images were retired")
             world.origin.respond(to: "/gone.png", with: OriginReply(status: 404))
             try world.agent.drop("( \"\(world.origin.baseURL)/gone.png\" )", as: "gone.plist")
             let failed = try await world.agent.call("run", "--once")

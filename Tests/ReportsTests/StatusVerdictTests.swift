@@ -174,7 +174,7 @@ struct StatusVerdictTests {
         Row(
             name: "a held eviction", sentence: "EVICTION HELD: a change of the lists retired most images.",
             codes: ["eviction-held"], commands: ["syncagent evict --dry-run"]
-        ) { $0.eviction = .held("one change retired 24 of 25 images") },
+        ) { $0.eviction = .held("24 of 25 images were retired") },
         Row(
             name: "a suspended eviction", sentence: "EVICTION SUSPENDED: it is unknown what the lists name.",
             codes: ["eviction-suspended"], commands: ["syncagent sync --wait"]

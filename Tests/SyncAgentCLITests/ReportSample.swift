@@ -78,7 +78,7 @@ enum ReportSample: String, CaseIterable, Sendable, CustomStringConvertible {
             report.lists.removeLast()
             (report.icons.referenced, report.icons.ready, report.icons.retired) = (16, 16, 1188)
             report.eviction = .held(
-                "one change retired 1188 of 1204 images: held until 2026-11-22T11:57:00Z, or until you run syncagent "
+                "1188 of 1204 images were retired: held until 2026-11-22T11:57:00Z, or until you run syncagent "
                     + "evict --confirm")
         case .stopped:
             (report.state, report.reachable, report.pid) = (.stopped, false, nil)

@@ -26,6 +26,8 @@ package struct EvictionBrake: Equatable, Sendable {
     var settings: Settings.Eviction
     /// The last such change, while what it retired is on disk.
     private(set) var hold: Hold?
+    /// When a change last became part of the hold; `nil` if none did since the start.
+    private var lastChange: Timestamp?
 
     init(_ settings: Settings.Eviction, hold: Hold? = nil) { (self.settings, self.hold) = (settings, hold) }
 
@@ -36,9 +38,25 @@ package struct EvictionBrake: Equatable, Sendable {
     var end: Timestamp? { heldNow.map { $0.since + settings.holdFor } }
 
     /// Records a change of the lists that retired some of `total` images; `generation` is the newest before it.
-    mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
-        guard settings.holdAbove.isExceeded(by: images, of: total) else { return }
+    ///
+    /// - Returns: Whether the change is held.
+    @discardableResult
+    mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) -> Bool {
+        guard settings.holdAbove.isExceeded(by: images, of: total) else { return false }
         hold = Hold(since: now, generation: generation, images: images, total: total)
+        lastChange = now
+        return true
+    }
+
+    /// Makes a smaller change part of the unconfirmed hold if it comes within `window` of the last one.
+    ///
+    /// A folder that is emptied file by file goes on losing lists. The hold ends as early as before.
+    mutating func extend(by images: Int, generation: Int, within window: Duration, at now: Timestamp) {
+        guard var held = heldNow, now - (lastChange ?? held.since) < window else { return }
+        held.generation = generation
+        held.images += images
+        held.total = max(held.total, held.images)
+        (hold, lastChange) = (held, now)
     }
 
     /// Ends a hold when the retired images are named again, or are gone.
@@ -49,6 +67,7 @@ package struct EvictionBrake: Equatable, Sendable {
     /// Extends the hold by a sleep of the system, during which no user could see it.
     mutating func recordSleep(_ time: Duration) {
         if let hold { self.hold?.since = hold.since + time }
+        lastChange = lastChange.map { $0 + time }
     }
 
     mutating func advance(to now: Timestamp) {

@@ -201,7 +201,7 @@ struct Retention: Sendable {
 
     // MARK: The brake
 
-    /// Checks how much a change of the lists retired.
+    /// Checks how much a change of the lists retired, alone or with the changes before it whose images are on disk.
     ///
     /// - Parameters:
     ///   - lost: URLs that a list no longer names, without a replacement.
@@ -225,14 +225,24 @@ struct Retention: Sendable {
         orphans.formUnion(kept.lazy.map(\.image))
         let retired = orphans.count { !catalog.images[$0].isShown }
         reviewHold(in: catalog)
-        brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
+        guard retired > 0 else { return }
+        if brake.recordChange(retiring: retired, of: shown, generation: newest, at: now) { return }
+        if brake.hold == nil {
+            recordLosses(newest: newest, in: catalog, at: now)
+        } else {
+            brake.extend(by: retired, generation: newest, within: settings.grace, at: now)
+        }
     }
 
     /// Checks once what an earlier run retired, because that run may have ended before its check.
     mutating func recordStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
-        guard brake.hold == nil else { return }
+        if brake.hold == nil { recordLosses(newest: newest, in: catalog, at: now) }
+    }
+
+    /// Takes all that is retired and on disk for one change.
+    private mutating func recordLosses(newest: Int, in catalog: Catalog, at now: Timestamp) {
         let lost = catalog.retired.filter { !replaced.contains($0.key) }
         let images = Set(lost.values)
             .union(ledger.retiredLastImages(except: replaced, in: catalog))

@@ -172,7 +172,7 @@ extension EvictionBrake {
     func status(by clock: WallClock) -> StatusReport.Eviction {
         guard let hold = heldNow, let end else { return .active }
         return .held(
-            "one change retired \(hold.images) of \(hold.total) images: held until \(clock.time(of: end)), or until you "
+            "\(hold.images) of \(hold.total) images were retired: held until \(clock.time(of: end)), or until you "
                 + "run syncagent evict --confirm")
     }
 }

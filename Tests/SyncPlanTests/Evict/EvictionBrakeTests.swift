@@ -67,6 +67,25 @@ struct EvictionBrakeTests {
     }
 
     @Test(
+        "a smaller change is part of the hold if it comes soon after the last one, and the hold ends as early",
+        arguments: [(after: [599, 599], images: 40), ([599, 600], 35), ([600], 30)])
+    func extended(after delays: [Int], images: Int) {
+        var brake = Self.brake()
+        brake.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        var now = Self.start
+        for (number, delay) in delays.enumerated() {
+            now = now + .seconds(delay)
+            brake.extend(by: 5, generation: 2 + number, within: .seconds(600), at: now)
+        }
+        #expect(brake.hold?.images == images && brake.hold?.total == images && brake.hold?.since == Self.start)
+        #expect(brake.hold?.generation == 1 + (images - 30) / 5)
+        brake.confirm()
+        let confirmed = brake.hold
+        brake.extend(by: 5, generation: 9, within: .seconds(600), at: Self.start)
+        #expect(brake.hold == confirmed)
+    }
+
+    @Test(
         "a hold threshold reads back as people write it",
         arguments: [
             ("50%", HoldThreshold(percent: 50, images: 20)), ("0%", HoldThreshold(percent: 0, images: 20)),

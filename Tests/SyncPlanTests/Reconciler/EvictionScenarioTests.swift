@@ -47,6 +47,37 @@ struct EvictionScenarioTests {
         #expect(agent.disk.images.isEmpty && agent.plan.status.eviction == .active)
     }
 
+    @Test("a list that shrinks step by step is held as if it shrank at once, and what it loses afterwards is, too")
+    func stepByStep() throws {
+        var agent = try Self.agent()
+        for count in stride(from: 27, through: 3, by: -3) {
+            try agent.pass(.seconds(2))
+            try agent.scan(["1.plist": Array(Self.urls.prefix(count))])
+            try agent.finishJobs()
+            #expect(agent.plan.status.eviction.state == (count > 9 ? "active" : "held"))
+        }
+        #expect(agent.plan.status.eviction.reason?.hasPrefix("27 of 30 images were retired") == true)
+        try agent.handle(.evict(isConfirmed: false))
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.disk.images.count == 30)
+        try agent.scan(["1.plist": Self.urls])
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction == .active && agent.requests.count == 30)
+    }
+
+    @Test("steps whose images are gone when the next one comes are not held")
+    func slowly() throws {
+        var agent = try Self.agent()
+        for count in [20, 10, 0] {
+            try agent.scan(["1.plist": Array(Self.urls.prefix(count))])
+            try agent.finishPublication()
+            try agent.pass(.seconds(601))
+            try agent.finishJobs()
+            #expect(agent.plan.status.eviction == .active && agent.disk.images.count == count)
+        }
+    }
+
     @Test("an eviction of too many images is held for a day at most")
     func old() throws {
         var agent = try Self.held()
