@@ -48,7 +48,7 @@ struct SpaceTests {
                 try await world.whole {
                     $0.isFull && $0.lists.count == 1 && $0.icons.ready > full.icons.ready - 8
                 }
-                try SmallDisk.resize(world.agent.cache, "size=4m")
+                try SmallDisk.remount(world.agent.cache, "size=4m")
                 try await world.whole { $0.inSync && $0.icons.ready == 40 }
                 // Each was asked for once more, but for those on their way when it was full again.
                 #expect(world.origin.requestCount <= asked + full.icons.pending + 8)
@@ -69,7 +69,7 @@ struct SpaceTests {
                 // Downloads that began at the same time may find out by themselves.
                 let reason = full.downloads.reason ?? ""
                 #expect(reason.contains("inodes are free") || reason.contains("No space left"), "\(full.json.line)")
-                try SmallDisk.resize(world.agent.cache, "size=64m,nr_inodes=2000")
+                try SmallDisk.remount(world.agent.cache, "size=64m,nr_inodes=2000")
                 try await world.whole { $0.inSync && $0.icons.ready == 40 }
             }
             #expect(try world.expectWholeCache() == 40)
@@ -100,7 +100,7 @@ struct SpaceTests {
                 #expect(large.code == 1 && large.messages.contains("do not fit"), "\(large.messages)")
                 #expect(try cache.document(of: "large.plist")?.apps.first?.name == "old 0")
                 expectContains(try await world.agent.call("status").output, "do not fit")
-                try SmallDisk.resize(world.agent.cache, "size=4m")
+                try SmallDisk.remount(world.agent.cache, "size=4m")
                 try await world.whole { $0.inSync }
                 #expect(try cache.document(of: "large.plist")?.apps.first?.name == "new 0")
             }

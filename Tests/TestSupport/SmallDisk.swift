@@ -22,11 +22,12 @@ package enum SmallDisk {
         try await body()
     }
 
-    /// Gives a mounted file system another size.
+    /// Gives a mounted file system another size, and makes it read-only or writable.
     ///
-    /// - Throws: `Errno` if it has more in it than that.
-    package static func resize(_ folder: FilePath, _ options: String) throws {
-        guard mount("tmpfs", folder.string, "tmpfs", UInt(MS_REMOUNT), options) == 0 else {
+    /// - Throws: `Errno` if it has more in it than that, or files are open for writing.
+    package static func remount(_ folder: FilePath, _ options: String, isReadOnly: Bool = false) throws {
+        let flags = UInt(MS_REMOUNT) | (isReadOnly ? UInt(MS_RDONLY) : 0)
+        guard mount("tmpfs", folder.string, "tmpfs", flags, options) == 0 else {
             throw Errno(rawValue: errno)
         }
     }

@@ -103,6 +103,26 @@ struct SmallDiskTests {
         }
     }
 
+    @Test("a file system that became read-only is a shortage until it can be written again")
+    func readOnly() async throws {
+        try await withSmallCache("size=1m") { cache in
+            try SmallDisk.remount(cache.path, "size=1m", isReadOnly: true)
+            guard case .noRoom(let shortage) = try await fetch(1000, into: cache).outcome else {
+                Issue.record("it is a failure of the icon")
+                return
+            }
+            #expect(shortage.code == .outOfResources && shortage.isGeneral && shortage.reason.contains("EROFS"))
+            let trial = await cache.staging.measure(trial: 1000)
+            #expect(throws: shortage) { try trial.get() }
+            try SmallDisk.remount(cache.path, "size=1m")
+            _ = try await cache.staging.measure(trial: 1000).get()
+            guard case .image = try await fetch(1000, into: cache).outcome else {
+                Issue.record("it can be written now, and was not downloaded")
+                return
+            }
+        }
+    }
+
     @Test("a publication without room is undone, and the generation before stays whole")
     func publication() async throws {
         try await withSmallCache("size=1m") { cache in
