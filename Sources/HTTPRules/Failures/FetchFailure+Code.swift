@@ -41,93 +41,75 @@ extension FetchFailure {
     }
 }
 
-extension FetchFailure.Cause {
-    /// Whether there was no response, or no valid one.
-    package var isNoAnswer: Bool {
-        switch self {
-        case .connect, .connectionClosed, .dns, .protocolViolation, .timeout, .tls: true
-        case .addressRefused, .authRefused, .badRedirect, .contentEncoding, .cutShort, .digestMismatch, .disk,
-            .downgradeRefused, .networkLogin, .notInRepository, .overLimit, .redirectLoop, .tooLarge, .tooManyRedirects:
-            false
-        }
-    }
-}
-
 extension FetchFailure.Code {
-    /// The usual persistence of the cause.
-    package var persistence: FetchFailure.Persistence {
+    /// What a code alone says of a failure.
+    private struct Traits {
+        var persistence: FetchFailure.Persistence
+        var isNoAnswer = false
+        var mayBeLogin = false
+        var dependsOnSettings = false
+    }
+
+    private var traits: Traits {
         switch self {
-        case .http(let status): FetchFailure.Persistence(ofStatus: status)
-        case .url, .fetch(.notInRepository), .fetch(.overLimit): .refused
+        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.dns), .fetch(.timeout):
+            Traits(persistence: .passing, isNoAnswer: true)
+        case .fetch(.protocolViolation): Traits(persistence: .lasting, isNoAnswer: true)
         // A bad certificate affects all icons of an origin, and they should return soon after it is replaced, not hours
         // later.
-        case .fetch(.connect), .fetch(.connectionClosed), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin),
-            .fetch(.timeout), .fetch(.tls):
-            .passing
-        case .fetch(.authRefused): .forbidden
-        case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.contentEncoding), .fetch(.cutShort),
-            .fetch(.digestMismatch), .fetch(.downgradeRefused), .fetch(.protocolViolation), .fetch(.redirectLoop),
-            .fetch(.tooLarge),
-            .fetch(.tooManyRedirects):
-            .lasting
+        case .fetch(.tls): Traits(persistence: .passing, isNoAnswer: true, dependsOnSettings: true)
+        case .fetch(.disk), .fetch(.networkLogin): Traits(persistence: .passing)
+        // The login page that a redirect leads to may be at an address that the agent refuses.
+        case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tooManyRedirects):
+            Traits(persistence: .lasting, mayBeLogin: true, dependsOnSettings: true)
+        case .fetch(.badRedirect), .fetch(.redirectLoop): Traits(persistence: .lasting, mayBeLogin: true)
+        // Pages are compressed more often than images, and may be cut off before they can be inspected.
+        case .fetch(.contentEncoding), .fetch(.cutShort): Traits(persistence: .lasting, mayBeLogin: true)
+        case .fetch(.digestMismatch): Traits(persistence: .lasting)
+        case .fetch(.tooLarge): Traits(persistence: .lasting, dependsOnSettings: true)
+        case .fetch(.authRefused): Traits(persistence: .forbidden, dependsOnSettings: true)
+        case .fetch(.notInRepository), .fetch(.overLimit): Traits(persistence: .refused, dependsOnSettings: true)
+        // The server or the proxy may accept other credentials. A network wants a login (RFC 6585, section 6).
+        case .http(let status):
+            Traits(
+                persistence: FetchFailure.Persistence(ofStatus: status), mayBeLogin: status == 511,
+                dependsOnSettings: status == 401 || status == 407)
         // For a body without a length, this is the only sign that it was cut off.
-        case .image(.truncated): .passing
-        case .image(.damaged), .image(.notAnImage), .image(.tooLarge), .image(.unsafe): .lasting
+        case .image(.truncated): Traits(persistence: .passing)
+        // SVG is rejected as no image unless `images.allowSVG` is set.
+        case .image(.notAnImage): Traits(persistence: .lasting, mayBeLogin: true, dependsOnSettings: true)
+        case .image(.tooLarge): Traits(persistence: .lasting, dependsOnSettings: true)
+        case .image(.damaged), .image(.unsafe): Traits(persistence: .lasting)
+        case .url(.badURL): Traits(persistence: .refused, mayBeLogin: true)
+        case .url(.hostRefused), .url(.portRefused), .url(.schemeRefused), .url(.userInfoRefused):
+            Traits(persistence: .refused, mayBeLogin: true, dependsOnSettings: true)
         }
     }
+
+    /// The usual persistence of the cause.
+    package var persistence: FetchFailure.Persistence { traits.persistence }
+
+    /// Whether there was no response, or no valid one.
+    package var isNoAnswer: Bool { traits.isNoAnswer }
+
+    /// Whether the cause may be a network that wants a login, instead of the server.
+    package var mayBeLogin: Bool { traits.mayBeLogin }
+
+    /// Whether other settings or certificates may allow the icon, so that it is checked again at each start and reload.
+    package var dependsOnSettings: Bool { traits.dependsOnSettings }
 
     /// Whether the persistence depends on the response: lasting if it was complete, transient if it could have been cut
     /// off.
     package var dependsOnLength: Bool { self == .image(.truncated) }
 
-    /// Whether the cause may be a network that wants a login, instead of the server (RFC 6585, section 6, for 511).
-    package var mayBeLogin: Bool {
-        switch self {
-        case .image(.notAnImage), .http(511): true
-        // The login page that a redirect leads to may be at an address that the agent refuses.
-        case .fetch(.addressRefused), .fetch(.badRedirect), .fetch(.downgradeRefused), .fetch(.redirectLoop),
-            .fetch(.tooManyRedirects), .url:
-            true
-        // Pages are compressed more often than images.
-        case .fetch(.contentEncoding): true
-        // A page that is cut off before it can be inspected.
-        case .fetch(.cutShort): true
-        case .fetch, .http, .image: false
-        }
-    }
-
     /// Whether setting the system's clock may end the failure: a certificate was not valid yet, or no longer.
     package var dependsOnClock: Bool { self == .fetch(.tls) }
-
-    /// Whether other settings or certificates may allow the icon, so that it is checked again at each start and reload.
-    package var dependsOnSettings: Bool {
-        switch self {
-        case .fetch(.addressRefused), .fetch(.authRefused), .fetch(.downgradeRefused),
-            .fetch(.notInRepository), .fetch(.overLimit), .fetch(.tls), .fetch(.tooLarge), .fetch(.tooManyRedirects):
-            true
-        case .fetch(.badRedirect), .fetch(.connect), .fetch(.connectionClosed), .fetch(.contentEncoding),
-            .fetch(.cutShort), .fetch(.digestMismatch), .fetch(.disk), .fetch(.dns), .fetch(.networkLogin),
-            .fetch(.protocolViolation), .fetch(.redirectLoop), .fetch(.timeout):
-            false
-        // The server or the proxy may accept other credentials.
-        case .http(let status): status == 401 || status == 407
-        // SVG is rejected as no image unless `images.allowSVG` is set.
-        case .image(.notAnImage), .image(.tooLarge): true
-        case .image(.damaged), .image(.truncated), .image(.unsafe): false
-        case .url(.hostRefused), .url(.portRefused), .url(.schemeRefused), .url(.userInfoRefused): true
-        case .url(.badURL): false
-        }
-    }
 
     /// Whether requests that are made in another way may end the failure, such as with longer limits.
     ///
     /// `haveOtherSender` says that the proxy or the `User-Agent` is another one, to which some servers answer 403 or 406.
     package func dependsOnRequests(haveOtherSender: Bool) -> Bool {
-        switch self {
-        case .fetch(let cause): cause.isNoAnswer
-        case .http(let status): haveOtherSender && (status == 403 || status == 406)
-        case .image, .url: false
-        }
+        isNoAnswer || haveOtherSender && (self == .http(403) || self == .http(406))
     }
 }
 

@@ -116,7 +116,7 @@ extension FetchFailure {
     package var blame: Blame {
         switch code {
         case _ where mayBeCut && cut?.isProgress == true: .resource
-        case .fetch(let cause) where cause.isNoAnswer: .origin
+        case _ where code.isNoAnswer: .origin
         case .fetch(.disk), .fetch(.addressRefused): .agent
         case _ where persistence == .refused: .agent
         case .http(let status):

@@ -178,8 +178,7 @@ extension IconBook {
 
     /// Lets the origin of an icon be probed that other settings may let answer, if it waits after failures.
     mutating func probeOrigin(of url: IconURL, after code: FetchFailure.Code, in turn: inout Turn) {
-        guard !downloads.origins.isEmpty, case .fetch(let cause) = code, cause.isNoAnswer, let origin = origin(of: url)
-        else { return }
+        guard !downloads.origins.isEmpty, code.isNoAnswer, let origin = origin(of: url) else { return }
         downloads.probe(origin, in: &turn)
     }
 

@@ -77,15 +77,14 @@ struct IconBook: Sendable {
     mutating func apply(_ event: IconEvent, to id: IconID, in turn: inout Turn) {
         let news = catalog.icons[id].icon.news(of: event, at: catalog.icons.url(of: id), turn.wallClock)
         let (before, after) = catalog.apply(event, to: id)
-        if event.changesMemo(ofFirstImage: !before.hasImage) {
-            turn.memos.mark(icon: id, at: turn.now)
-        }
+        let consequences = event.consequences(ofFirstImage: !before.hasImage)
+        if consequences.memo { turn.memos.mark(icon: id, at: turn.now) }
         if let news { turn.emit(news) }
-        if event.changesDocuments(from: before, to: after) {
+        if consequences.documents, !after.isSameInDocuments(as: before) {
             for list in after.lists { publishing.window.markChanged(list, at: turn.now) }
         }
         if !keyGroups.isEmpty { share(event, of: catalog.icons.url(of: id), in: &turn) }
-        if event.needsDecision { decide(id, in: &turn) }
+        if consequences.decision { decide(id, in: &turn) }
     }
 
     /// Requests an icon if it is due, schedules its next check, or forgets it if its record is not needed any more.

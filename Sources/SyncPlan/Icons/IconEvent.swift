@@ -75,46 +75,25 @@ enum IconEvent: Sendable {
     /// Restores the state that an earlier run stored; without a freshness, nothing is known of the image on disk.
     case remembered(PackedResponse?, freshUntil: Timestamp?, IconRecord.Failure?, FetchTrail?)
 
-    /// Whether the event outdates the documents of the lists of an icon, which it changed in this way.
-    func changesDocuments(from before: IconFacets, to after: IconFacets) -> Bool {
+    /// What may follow from the event: changed documents of the icon's lists, a changed memo, and a decision whether to
+    /// request, schedule or forget the icon.
+    ///
+    /// For the first image of an icon, the memo describes the staged one.
+    func consequences(ofFirstImage isFirst: Bool) -> (documents: Bool, memo: Bool, decision: Bool) {
         switch self {
-        case .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged,
-            .withdrawn:
-            !after.isSameInDocuments(as: before)
-        case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .blocked, .scheduled,
-            .retried, .requested, .expires, .lacking, .remembered:
-            false
-        }
-    }
-
-    /// Whether the icon may have to be requested, scheduled or forgotten now; for changed lists, that follows once all
-    /// are applied.
-    var needsDecision: Bool {
-        switch self {
-        case .dequeued, .cancelled, .ended, .unstaged, .published, .confirmed, .failed, .found, .inherited, .lost,
-            .evicted, .purged, .retried, .requested, .expires:
-            true
-        case .listed, .named, .unnamed, .expected, .queued, .started, .blocked, .scheduled, .lacking, .withdrawn,
-            .remembered:
-            false
-        }
-    }
-
-    /// Whether the event outdates the stored memo of an icon; for its first image, the memo describes the staged one.
-    func changesMemo(ofFirstImage isFirst: Bool) -> Bool {
-        switch self {
-        case .ended(let end, _):
-            switch end {
-            case .confirmed, .contradicted, .failed: true
-            case .staged: isFirst
-            case .blocked, .discarded: false
-            }
-        case .confirmed, .failed, .found, .inherited, .lost, .evicted, .purged, .requested, .expires, .withdrawn: true
-        case .published: !isFirst
-        case .blocked, .unstaged: isFirst
-        case .listed, .named, .unnamed, .expected, .queued, .dequeued, .started, .cancelled, .scheduled, .retried,
-            .lacking, .remembered:
-            false
+        // For changed lists, icons are decided once all are applied.
+        case .listed, .named, .unnamed, .expected, .queued, .started, .scheduled, .lacking, .remembered:
+            (documents: false, memo: false, decision: false)
+        case .dequeued, .cancelled, .retried: (documents: false, memo: false, decision: true)
+        case .requested, .expires: (documents: false, memo: true, decision: true)
+        case .blocked: (documents: false, memo: isFirst, decision: false)
+        case .withdrawn: (documents: true, memo: true, decision: false)
+        case .ended(.blocked, _), .ended(.discarded, _): (documents: true, memo: false, decision: true)
+        case .ended(.staged, _), .unstaged: (documents: true, memo: isFirst, decision: true)
+        case .published: (documents: true, memo: !isFirst, decision: true)
+        case .ended(.confirmed, _), .ended(.contradicted, _), .ended(.failed, _), .confirmed, .failed, .found,
+            .inherited, .lost, .evicted, .purged:
+            (documents: true, memo: true, decision: true)
         }
     }
 }

@@ -143,7 +143,7 @@ extension Reconciler {
                 known > 0 && isMuted(first) ? failed.urls.lazy.filter { !isMuted($0) }.min() ?? first : first
             let icon = book.catalog.icons[example]
             var proxy = ""
-            if case .fetch(let cause) = code, cause.isNoAnswer, let hop = icon?.trail?.hops.last, hop.status == nil {
+            if code.isNoAnswer, let hop = icon?.trail?.hops.last, hop.status == nil {
                 // It may be the proxy that does not answer.
                 proxy = hop.proxy.map { ", through the proxy \($0)" } ?? ""
             }

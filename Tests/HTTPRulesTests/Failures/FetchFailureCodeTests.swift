@@ -72,4 +72,36 @@ struct FetchFailureCodeTests {
         let all = Self.codes.map(\.rawValue).filter { !$0.hasPrefix("http-") }
         #expect(Self.persistences.flatMap(\.1).sorted() == all.sorted())
     }
+
+    @Test("a code says whether it is no answer, and by what its failure may end")
+    func traits() {
+        let noAnswer = ["connect", "connection-closed", "dns", "protocol", "timeout", "tls"]
+        let traits: [(name: String, has: (FetchFailure.Code) -> Bool, codes: [String])] = [
+            ("no answer", \.isNoAnswer, noAnswer),
+            (
+                "login", \.mayBeLogin,
+                [
+                    "address-refused", "bad-redirect", "bad-url", "content-encoding", "cut-short", "downgrade-refused",
+                    "host-refused", "http-511", "not-an-image", "port-refused", "redirect-loop", "scheme-refused",
+                    "too-many-redirects", "userinfo-refused",
+                ]
+            ),
+            (
+                "settings", \.dependsOnSettings,
+                [
+                    "address-refused", "auth-refused", "downgrade-refused", "host-refused", "http-401", "http-407",
+                    "image-too-large", "not-an-image", "not-in-repository", "over-limit", "port-refused",
+                    "scheme-refused", "tls", "too-large", "too-many-redirects", "userinfo-refused",
+                ]
+            ),
+            ("length", \.dependsOnLength, ["image-truncated"]), ("clock", \.dependsOnClock, ["tls"]),
+            ("requests", { $0.dependsOnRequests(haveOtherSender: false) }, noAnswer),
+            ("sender", { $0.dependsOnRequests(haveOtherSender: true) }, noAnswer + ["http-403", "http-406"]),
+        ]
+        let statuses = (100...999).map { FetchFailure.Code.http($0) }
+        let codes = Self.codes.filter { !statuses.contains($0) } + statuses
+        for trait in traits {
+            #expect(Set(codes.filter(trait.has).map(\.rawValue)) == Set(trait.codes), "\(trait.name)")
+        }
+    }
 }

@@ -78,11 +78,19 @@ struct IconTransitionTests {
         let (before, facets) = (name(of: icon), IconFacets(icon))
         icon.apply(event)
         let after = name(of: icon)
-        let follows = [
-            event.changesDocuments(from: facets, to: IconFacets(icon)) ? "doc" : nil,
-            event.changesMemo(ofFirstImage: !facets.hasImage) ? "memo" : nil, event.needsDecision ? "decide" : nil,
-        ].compactMap(\.self).joined(separator: " ")
+        let isSame = IconFacets(icon).isSameInDocuments(as: facets)
+        let follows = consequences(event, ofFirstImage: !facets.hasImage, changesDocuments: !isSame)
         return (after == before ? "·" : after) + (follows.isEmpty ? "" : " *\(follows)*")
+    }
+
+    private static func consequences(
+        _ event: IconEvent, ofFirstImage isFirst: Bool, changesDocuments: Bool = true
+    ) -> String {
+        let consequences = event.consequences(ofFirstImage: isFirst)
+        return [
+            consequences.documents && changesDocuments ? "doc" : nil, consequences.memo ? "memo" : nil,
+            consequences.decision ? "decide" : nil,
+        ].compactMap(\.self).joined(separator: " ")
     }
 
     private static var table: String {
@@ -115,6 +123,28 @@ struct IconTransitionTests {
             return try Data((parts[0] + begin + Self.table + end + rest[1]).utf8).write(to: URL(filePath: path))
         }
         #expect(rest[0] == Self.table, "write it with GOLDEN=write")
+    }
+
+    @Test("events that the table lacks have their consequences, too")
+    func others() {
+        let others: [(consequences: String, events: [IconEvent])] = [
+            (
+                "",
+                [
+                    .listed(by: "a.plist", alone: ["a.plist"]), .named(by: ["a.plist"]), .unnamed(by: "a.plist"),
+                    .expected([], by: "a.plist"), .scheduled(nil), .lacking(nil),
+                    .remembered(nil, freshUntil: nil, nil, nil),
+                ]
+            ),
+            ("doc memo", [.withdrawn]),
+            ("doc memo decide", [.inherited(Sample.id("z"), nil, freshUntil: Sample.start)]),
+        ]
+        for (consequences, events) in others {
+            for event in events {
+                #expect(Self.consequences(event, ofFirstImage: true) == consequences, "\(event)")
+                #expect(Self.consequences(event, ofFirstImage: false) == consequences, "\(event)")
+            }
+        }
     }
 
     @Test("events of failures and recoveries are emitted once, and only for icons that lists name")
