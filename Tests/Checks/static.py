@@ -68,7 +68,7 @@ KEYED_BY_TEXT = {
     "HTTPRules/Credentials/Credentials.swift": "hosts and paths, in ASCII",
     "SyncAgent/Fleet/AdoptedLists.swift": "names of the folders of upstreams",
     "SyncPlan/Icons/IconTally.swift": "origins",
-    "SyncPlan/Remember/UnstoredChanges.swift": "origins",
+    "SyncPlan/Remember/MemoChanges.swift": "origins",
     "Fleet/Upstreams/IconSources.swift": "URLs of upstreams, as they are sent",
 }
 BYTES_COMPARED = ("AppLists", "CacheFormat", "Fleet", "HTTPRules", "IconCache", "ImageChecks", "ListParse", "ListWatch",

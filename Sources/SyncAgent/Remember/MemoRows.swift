@@ -36,7 +36,9 @@ struct MemoRows {
         try database.run("INSERT OR REPLACE INTO memos (kind, key, json) VALUES (?, ?, ?)", row)
     }
 
-    func put(_ kind: Kind, _ key: String, _ memo: some StoredMemo) throws {
+    /// Stores a memo; without one, deletes its row.
+    func put(_ kind: Kind, _ key: String, _ memo: (some StoredMemo)?) throws {
+        guard let memo else { return try delete(kind, key) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         try put(kind, key, Array(encoder.encode(memo)))

@@ -14,18 +14,13 @@ extension StateStore {
                 try rows.put(.icon, memos[place].url.text, memos[place].json)
             }
             for url in changes.forgotten { try rows.delete(.icon, url.text) }
-            for memo in changes.origins { try rows.put(.origin, memo.origin, memo) }
-            for origin in changes.forgottenOrigins { try rows.delete(.origin, origin) }
-            for memo in changes.lists { try rows.put(.list, memo.list.text, memo) }
-            for list in changes.forgottenLists { try rows.delete(.list, list.text) }
-            for memo in changes.rejections { try rows.put(.rejection, memo.list.text, memo) }
-            for list in changes.forgottenRejections { try rows.delete(.rejection, list.text) }
-            for memo in changes.renderFailures { try rows.put(.render, memo.image.hex, memo) }
-            for image in changes.forgottenRenderFailures { try rows.delete(.render, image.hex) }
+            for (origin, memo) in changes.origins { try rows.put(.origin, origin, memo) }
+            for (list, memo) in changes.lists { try rows.put(.list, list.text, memo) }
+            for (list, memo) in changes.rejections { try rows.put(.rejection, list.text, memo) }
+            for (image, memo) in changes.renderFailures { try rows.put(.render, image.hex, memo) }
             for (generation, time) in changes.superseded {
-                try rows.put(.superseded, "\(generation)", StoredAge(of: time, clock: clock))
+                try rows.put(.superseded, "\(generation)", time.map { StoredAge(of: $0, clock: clock) })
             }
-            for generation in changes.released { try rows.delete(.superseded, "\(generation)") }
             if let values = changes.values { try rows.put(.values, "", StoredValues(values, clock: clock)) }
         }
     }

@@ -232,7 +232,7 @@ struct DownloadSchedule: Sendable {
     }
 
     private mutating func setHealth(of origin: String, _ health: OriginHealth?, in turn: inout Turn) {
-        turn.memos.mark(origin: origin, at: turn.now)
+        turn.memos.mark(.origin(origin), at: turn.now)
         apply(health, to: origin, at: turn.now)
     }
 
@@ -277,7 +277,7 @@ struct DownloadSchedule: Sendable {
         for memo in memos {
             var health = memo.health
             guard health.failures >= 0, !health.isForgettable(at: now) else {
-                turn.memos.mark(origin: memo.origin, at: now)
+                turn.memos.mark(.origin(memo.origin), at: now)
                 continue
             }
             health.failures = min(health.failures, 1000)

@@ -66,7 +66,7 @@ extension Reconciler {
         case .published(let result): applyPublication(result)
         case .released(let result):
             book.retention.end(result, in: &book.catalog, at: turn.now)
-            if !result.removed.isEmpty { turn.memos.mark(generations: result.removed, at: turn.now) }
+            if !result.removed.isEmpty { turn.memos.mark(result.removed.map { .generation($0) }, at: turn.now) }
         case .removed(let failed):
             book.retention.end(failed: failed, in: &book.catalog, at: turn.now)
             book.space.prioritize(at: turn.now)

@@ -93,7 +93,7 @@ extension Reconciler {
         let old = book.catalog.lists[name]
         if old?.images != nil { changes.images = true }
         let diff = forgetList(name, isPublished: old?.published != nil)
-        turn.memos.mark(list: name, at: turn.now)
+        turn.memos.mark(.list(name), at: turn.now)
         changes.removed.formUnion(diff.removed)
         changes.expected.formUnion(diff.expected.keys)
         // The icons of a removed list count as lost, unlike URLs that a new version of a list replaces.
@@ -117,7 +117,7 @@ extension Reconciler {
         } else {
             book.catalog.updateList(name) { $0.state = .lastGood(rejection) }
             // The settings may have changed, and not the file.
-            turn.memos.mark(list: name, at: turn.now)
+            turn.memos.mark(.list(name), at: turn.now)
         }
     }
 
@@ -140,7 +140,7 @@ extension Reconciler {
         book.showAgain(in: name, &turn)
         let hasSameEntries = old != nil && last == entries
         if old?.known != record.known || record.known != nil && !hasSameEntries {
-            turn.memos.mark(list: name, at: turn.now)
+            turn.memos.mark(.list(name), at: turn.now)
         }
         // The file's contents are unchanged; only its times are new.
         let isUnchanged = old?.source?.sha256 == record.source?.sha256 && hasSameEntries
@@ -202,14 +202,14 @@ extension Reconciler {
         let memo = RejectionMemo(
             list: name, code: rejection.code.rawValue, message: rejection.message, isKept: hasGoodVersion(of: name))
         guard rejections.updateValue(memo, forKey: name) != memo else { return }
-        turn.memos.mark(rejectionOf: name, at: turn.now)
+        turn.memos.mark(.rejection(name), at: turn.now)
         turn.emit(memo.isKept ? .listKept(name, rejection) : .listRejected(name, rejection))
     }
 
     /// Forgets the rejection of a list's file; returns whether it was reported.
     private mutating func forgetRejection(of name: ListName) -> Bool {
         guard rejections.removeValue(forKey: name) != nil else { return false }
-        turn.memos.mark(rejectionOf: name, at: turn.now)
+        turn.memos.mark(.rejection(name), at: turn.now)
         return true
     }
 

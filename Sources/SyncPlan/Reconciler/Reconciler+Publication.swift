@@ -86,7 +86,8 @@ extension Reconciler {
     private mutating func finish(
         _ done: PublicationPlan.InFlight, _ manifest: Manifest, _ written: WrittenBytes, doubt: String?
     ) {
-        turn.memos.mark(generations: [book.publishing.manifest?.generation].compactMap(\.self), at: turn.now)
+        // Even without an earlier generation, lists are due that waited for this one.
+        turn.memos.mark(book.publishing.manifest.map { [.generation($0.generation)] } ?? [], at: turn.now)
         turn.emit(
             .generationPublished(
                 manifest.generation, lists: done.lists.count, images: done.staged.count,

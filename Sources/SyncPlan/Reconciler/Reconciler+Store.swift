@@ -71,7 +71,7 @@ extension Reconciler {
     ///
     /// Icons without an image get that of the folder's newest generation until they are downloaded.
     private mutating func adopt(_ found: AdoptedCache, besides lost: Set<Digest>) {
-        turn.memos.mark(generations: book.retention.ledger.supersessions.keys, at: turn.now)
+        turn.memos.mark(book.retention.ledger.supersessions.keys.map { .generation($0) }, at: turn.now)
         var ledger = RetirementLedger()
         book.catalog.images.forgetFiles()
         book.catalog.icons.forgetNames()
@@ -80,7 +80,7 @@ extension Reconciler {
         }
         book.catalog.images.record(found.missing, areWhole: false)
         book.retention.adopt(ledger)
-        turn.memos.mark(generations: ledger.supersessions.keys, at: turn.now)
+        turn.memos.mark(ledger.supersessions.keys.map { .generation($0) }, at: turn.now)
         book.publishing.adopt(found.manifests.last, at: turn.now)
         book.catalog.names.reset(in: &book.catalog.images)
         for (name, list) in book.catalog.lists {

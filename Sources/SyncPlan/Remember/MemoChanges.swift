@@ -2,29 +2,21 @@
 package import CacheFormat
 
 /// The changes of stored memos: those to write, and the keys of those to delete.
+///
+/// Memos other than those of icons are `nil` if they are to be deleted.
 package struct MemoChanges: Equatable, Sendable {
     package var remembered: [IconMemo]
     package var forgotten: [IconURL]
-    /// Origins that failed recently.
-    package var origins: [OriginMemo] = []
-    /// Origins that recovered.
-    package var forgottenOrigins: [String] = []
-    /// Lists that need not be parsed again while their files are unchanged.
-    package var lists: [ListMemo] = []
-    /// Lists that were removed, or must be parsed again.
-    package var forgottenLists: [ListName] = []
+    /// Origins that failed recently, or recovered.
+    package var origins: [String: OriginMemo?] = [:]
+    /// Lists that need not be parsed again while their files are unchanged; `nil` for removed ones, too.
+    package var lists: [ListName: ListMemo?] = [:]
     /// Reported rejections of lists.
-    package var rejections: [RejectionMemo] = []
-    /// Lists that are accepted again, or were removed.
-    package var forgottenRejections: [ListName] = []
+    package var rejections: [ListName: RejectionMemo?] = [:]
     /// Images that could not be rendered.
-    package var renderFailures: [RenderMemo] = []
-    /// Images that can be rendered again, or were removed.
-    package var forgottenRenderFailures: [Digest] = []
-    /// When generations were superseded, by the clock of this run.
-    package var superseded: [Int: Timestamp] = [:]
-    /// Generations no longer on disk.
-    package var released: [Int] = []
+    package var renderFailures: [Digest: RenderMemo?] = [:]
+    /// When generations were superseded, by the clock of this run; `nil` for those no longer on disk.
+    package var superseded: [Int: Timestamp?] = [:]
     /// All single values, if any of them changed.
     package var values: RememberedValues?
 
@@ -34,31 +26,18 @@ package struct MemoChanges: Equatable, Sendable {
 
     package var isEmpty: Bool { self == MemoChanges() }
 
-    /// Appends later memos and deletions, which replace earlier ones with the same key.
-    private static func append<Memo, Key: Hashable>(
-        _ laterMemos: [Memo], _ laterForgotten: [Key], to memos: inout [Memo], _ forgotten: inout [Key],
-        by key: KeyPath<Memo, Key>
-    ) {
-        let keys = Set(laterMemos.map { $0[keyPath: key] } + laterForgotten)
-        memos.removeAll { keys.contains($0[keyPath: key]) }
-        forgotten.removeAll(where: keys.contains)
-        memos += laterMemos
-        forgotten += laterForgotten
-    }
-
-    /// Merges later changes, so that all can be stored at once.
+    /// Merges later changes, which replace earlier ones with the same key, so that all can be stored at once.
     package mutating func append(_ later: MemoChanges) {
-        Self.append(later.remembered, later.forgotten, to: &remembered, &forgotten, by: \.url)
-        Self.append(later.origins, later.forgottenOrigins, to: &origins, &forgottenOrigins, by: \.origin)
-        Self.append(later.lists, later.forgottenLists, to: &lists, &forgottenLists, by: \.list)
-        Self.append(later.rejections, later.forgottenRejections, to: &rejections, &forgottenRejections, by: \.list)
-        Self.append(
-            later.renderFailures, later.forgottenRenderFailures, to: &renderFailures, &forgottenRenderFailures,
-            by: \.image)
+        let urls = Set(later.remembered.map(\.url) + later.forgotten)
+        remembered.removeAll { urls.contains($0.url) }
+        forgotten.removeAll(where: urls.contains)
+        remembered += later.remembered
+        forgotten += later.forgotten
+        origins.merge(later.origins) { $1 }
+        lists.merge(later.lists) { $1 }
+        rejections.merge(later.rejections) { $1 }
+        renderFailures.merge(later.renderFailures) { $1 }
         superseded.merge(later.superseded) { $1 }
-        for generation in later.released { superseded[generation] = nil }
-        released.removeAll { later.superseded[$0] != nil }
-        released += later.released
         values = later.values ?? values
     }
 }

@@ -103,7 +103,7 @@ extension Reconciler {
         book.setMissingFreshness(since: min(state.manifests.first?.published ?? turn.now, turn.now), in: &turn)
         for memo in state.memory.lists {
             guard memo.rules == folder.rules, book.catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
-                turn.memos.mark(list: memo.list, at: turn.now)
+                turn.memos.mark(.list(memo.list), at: turn.now)
                 continue
             }
             book.catalog.updateList(memo.list) { $0.isRead = true }

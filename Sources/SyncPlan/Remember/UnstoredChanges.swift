@@ -6,19 +6,25 @@ import HTTPRules
 ///
 /// Only the keys are recorded: ``drain(from:)`` stores the current values.
 struct UnstoredChanges: Sendable {
+    /// The key of a memo that is not an icon's.
+    enum Key: Hashable {
+        /// Whether a list's unchanged file must be parsed again.
+        case list(ListName)
+        case origin(String)
+        case rejection(ListName)
+        /// An image that began or ceased to fail to be rendered.
+        case rendition(Digest)
+        /// A generation that was superseded or released.
+        case generation(Int)
+    }
+
     /// How long changes wait so that later ones are stored with them, and the number of icons that ends the wait.
     private static let wait = (time: Duration.seconds(1), icons: 2500)
 
     private var icons: Set<IconID> = []
     /// The icons that were forgotten; later ones may have their numbers, or their URLs.
     private var forgottenIcons: Set<IconURL> = []
-    private var origins: Set<String> = []
-    private var lists: Set<ListName> = []
-    private var rejections: Set<ListName> = []
-    /// Images that began or ceased to fail to be rendered.
-    private var renditions: Set<Digest> = []
-    /// Generations that were superseded or released.
-    private var generations: Set<Int> = []
+    private var others: Set<Key> = []
     /// The single values as stored; `nil` if they must be stored again in any case.
     private var values: RememberedValues?
     /// When to store the changes; `nil` if there are none.
@@ -42,29 +48,10 @@ struct UnstoredChanges: Sendable {
         if icons.count + forgottenIcons.count == Self.wait.icons { due = now } else { markDue(at: now) }
     }
 
-    mutating func mark(origin: String, at now: Timestamp) {
-        origins.insert(origin)
-        markDue(at: now)
-    }
+    mutating func mark(_ key: Key, at now: Timestamp) { mark(CollectionOfOne(key), at: now) }
 
-    /// Records that a list's memo changed: whether its unchanged file must be parsed again.
-    mutating func mark(list: ListName, at now: Timestamp) {
-        lists.insert(list)
-        markDue(at: now)
-    }
-
-    mutating func mark(rejectionOf list: ListName, at now: Timestamp) {
-        rejections.insert(list)
-        markDue(at: now)
-    }
-
-    mutating func mark(renditionsOf originals: some Sequence<Digest>, at now: Timestamp) {
-        renditions.formUnion(originals)
-        markDue(at: now)
-    }
-
-    mutating func mark(generations numbers: some Sequence<Int>, at now: Timestamp) {
-        generations.formUnion(numbers)
+    mutating func mark(_ keys: some Sequence<Key>, at now: Timestamp) {
+        others.formUnion(keys)
         markDue(at: now)
     }
 
@@ -82,17 +69,17 @@ struct UnstoredChanges: Sendable {
     /// stored with later changes.
     mutating func recordStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
         self.values = values
-        generations.formUnion(numbers)
+        others.formUnion(numbers.lazy.map(Key.generation))
     }
 
     /// Marks everything to be stored again, because the stored state was lost.
     mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
         icons.formUnion(plan.book.catalog.icons.ids)
-        origins.formUnion(plan.book.downloads.origins.keys)
-        lists.formUnion(plan.book.catalog.lists.keys)
-        rejections.formUnion(plan.rejections.keys)
-        renditions.formUnion(plan.book.renditions.records.originals)
-        generations.formUnion(plan.book.retention.ledger.supersessions.keys)
+        others.formUnion(plan.book.downloads.origins.keys.lazy.map(Key.origin))
+        others.formUnion(plan.book.catalog.lists.keys.lazy.map(Key.list))
+        others.formUnion(plan.rejections.keys.lazy.map(Key.rejection))
+        others.formUnion(plan.book.renditions.records.originals.lazy.map(Key.rendition))
+        others.formUnion(plan.book.retention.ledger.supersessions.keys.lazy.map(Key.generation))
         values = nil
         due = now
     }
@@ -104,55 +91,40 @@ struct UnstoredChanges: Sendable {
     // MARK: Storing
 
     /// Removes and returns the changes, with current values.
-    ///
-    /// A list's memo is stored once the list is published, because its document holds the list's content.
     mutating func drain(from plan: Reconciler) -> MemoChanges {
+        let book = plan.book
         var changes = MemoChanges()
         for url in forgottenIcons {
-            if let id = plan.book.catalog.icons.id(of: url) { icons.insert(id) } else { changes.forgotten.append(url) }
+            if let id = book.catalog.icons.id(of: url) { icons.insert(id) } else { changes.forgotten.append(url) }
         }
-        forgottenIcons = []
-        changes.remembered = Self.drain(&icons) { IconMemo(of: $0, in: plan.book.catalog) }.memos
-        (changes.origins, changes.forgottenOrigins) = Self.drain(&origins) { origin in
-            plan.book.downloads.origins[origin].map { OriginMemo(origin: origin, health: $0) }
-        }
-        let unpublished = lists.filter(plan.book.publishing.isToBePublished)
-        lists.subtract(unpublished)
-        (changes.lists, changes.forgottenLists) = Self.drain(&lists) { name in
-            let list = plan.book.catalog.lists[name]
-            let known = list?.rejection == nil ? list?.known : nil
-            return known.map { ListMemo(list: name, sha256: $0, rules: plan.folder.rules) }
-        }
-        lists = unpublished
-        (changes.rejections, changes.forgottenRejections) = Self.drain(&rejections) { plan.rejections[$0] }
-        (changes.renderFailures, changes.forgottenRenderFailures) = Self.drain(&renditions) {
-            plan.book.renditions.memo(of: $0)
-        }
-        for generation in generations {
-            if let time = plan.book.retention.ledger.supersessions[generation] {
-                changes.superseded[generation] = time
-            } else {
-                changes.released.append(generation)
+        changes.remembered = icons.map { IconMemo(of: $0, in: book.catalog) }
+        (icons, forgottenIcons) = ([], [])
+        var waiting: Set<Key> = []
+        for key in others {
+            switch key {
+            // The memo is stored once the list is published, because its document holds the list's content.
+            case .list(let name) where book.publishing.isToBePublished(name): waiting.insert(key)
+            case .list(let name):
+                let list = book.catalog.lists[name]
+                let known = list?.rejection == nil ? list?.known : nil
+                let memo = known.map { ListMemo(list: name, sha256: $0, rules: plan.folder.rules) }
+                changes.lists.updateValue(memo, forKey: name)
+            case .origin(let origin):
+                let memo = book.downloads.origins[origin].map { OriginMemo(origin: origin, health: $0) }
+                changes.origins.updateValue(memo, forKey: origin)
+            case .rejection(let list): changes.rejections.updateValue(plan.rejections[list], forKey: list)
+            case .rendition(let image):
+                changes.renderFailures.updateValue(book.renditions.memo(of: image), forKey: image)
+            case .generation(let number):
+                changes.superseded.updateValue(book.retention.ledger.supersessions[number], forKey: number)
             }
         }
-        generations = []
+        others = waiting
         let newest = plan.remembered
         if newest != values { changes.values = newest }
         values = newest
         due = nil
         return changes
-    }
-
-    /// Empties a set of keys; returns the memos of those that have one, and the other keys.
-    private static func drain<Key, Memo>(
-        _ keys: inout Set<Key>, memo: (Key) -> Memo?
-    ) -> (memos: [Memo], forgotten: [Key]) {
-        defer { keys = [] }
-        var (memos, forgotten): ([Memo], [Key]) = ([], [])
-        for key in keys {
-            if let memo = memo(key) { memos.append(memo) } else { forgotten.append(key) }
-        }
-        return (memos, forgotten)
     }
 }
 

@@ -158,6 +158,6 @@ extension IconBook {
 
     mutating func markChangedFailures(in turn: inout Turn) {
         let changed = renditions.records.drainChangedFailures()
-        if !changed.isEmpty { turn.memos.mark(renditionsOf: changed, at: turn.now) }
+        if !changed.isEmpty { turn.memos.mark(changed.map { .rendition($0) }, at: turn.now) }
     }
 }

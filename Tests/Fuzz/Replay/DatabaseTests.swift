@@ -104,10 +104,8 @@ struct DatabaseTests {
                 url: "https://example.com/a.png", image: Digest.of("a"), packedResponse: PackedResponse(response),
                 freshUntil: now + .seconds(60), failure: failure)
         ])
-        changes.origins = [
-            OriginMemo(
-                origin: "https://example.com:443", health: OriginHealth(failures: 5, waitsUntil: now + .seconds(60)))
-        ]
+        changes.origins["https://example.com:443"] = OriginMemo(
+            origin: "https://example.com:443", health: OriginHealth(failures: 5, waitsUntil: now + .seconds(60)))
         changes.superseded = [1: now, 2: now]
         changes.values = RememberedValues(
             isPaused: true,

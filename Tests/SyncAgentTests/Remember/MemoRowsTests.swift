@@ -67,12 +67,12 @@ struct MemoRowsTests {
                 freshUntil: start,
                 failure: .init(code: .fetch(.dns), message: "", attempts: 1, nextAttempt: start)),
         ])
-        changes.lists = [ListMemo(list: "a.plist", sha256: .of("a"), rules: "0.1.0\nicon")]
-        changes.origins = [
-            OriginMemo(origin: "https://a.example", health: OriginHealth(failures: 5, waitsUntil: time))
-        ]
-        changes.rejections = [RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)]
-        changes.renderFailures = [RenderMemo(image: .of("a"), failure: RenderFailure(.failed, "it died"))]
+        let health = OriginHealth(failures: 5, waitsUntil: time)
+        let rejection = RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)
+        changes.lists["a.plist"] = ListMemo(list: "a.plist", sha256: .of("a"), rules: "0.1.0\nicon")
+        changes.origins["https://a.example"] = OriginMemo(origin: "https://a.example", health: health)
+        changes.rejections["b.plist"] = rejection
+        changes.renderFailures[.of("a")] = RenderMemo(image: .of("a"), failure: RenderFailure(.failed, "it died"))
         changes.values = RememberedValues(
             isPaused: true, folder: FolderIdentity(fileSystem: 1, device: .max, handle: [0, 255]), newestGeneration: 7,
             upstreams: [UpstreamMemo(url: "https://u.example", published: time, generation: 9, sha256: .of("a"))])
@@ -117,9 +117,10 @@ struct MemoRowsTests {
             #expect((300..<600).contains((clock.now - superseded).components.seconds))
             found.values.hold = nil
             let changes = Self.changes
-            #expect(Array(found.icons) == changes.remembered && found.origins == changes.origins)
-            #expect(found.lists == changes.lists && found.rejections == changes.rejections)
-            #expect(found.renderFailures == changes.renderFailures)
+            #expect(Array(found.icons) == changes.remembered && found.origins == Array(changes.origins.values))
+            #expect(found.lists == Array(changes.lists.values))
+            #expect(found.rejections == Array(changes.rejections.values))
+            #expect(found.renderFailures == Array(changes.renderFailures.values))
             #expect(found.values == changes.values)
         }
     }

@@ -38,12 +38,14 @@ struct StateFuzzTests {
                     ])
                 ))
         }
-        changes.origins = [
-            OriginMemo(origin: "https://example.com", health: OriginHealth(failures: 7, waitsUntil: clock.now))
-        ]
-        changes.lists = [ListMemo(list: "apps.plist", sha256: .of(url.text), rules: ListLimits(Settings().lists).rules)]
-        changes.rejections = [RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)]
-        changes.renderFailures = [RenderMemo(image: .of("a"), failure: RenderFailure(.unsupported, "image/tiff"))]
+        let health = OriginHealth(failures: 7, waitsUntil: clock.now)
+        let rules = ListLimits(Settings().lists).rules
+        let failure = RenderFailure(.unsupported, "image/tiff")
+        let rejection = RejectionMemo(list: "b.plist", code: "empty-file", message: "empty", isKept: true)
+        changes.origins["https://example.com"] = OriginMemo(origin: "https://example.com", health: health)
+        changes.lists["apps.plist"] = ListMemo(list: "apps.plist", sha256: .of(url.text), rules: rules)
+        changes.rejections["b.plist"] = rejection
+        changes.renderFailures[.of("a")] = RenderMemo(image: .of("a"), failure: failure)
         changes.superseded = [1: clock.now]
         changes.values = RememberedValues(
             isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),

@@ -83,13 +83,13 @@ struct StateStoreTests {
             let memos = ["a", "b"].map { ListMemo(list: "\($0).plist", sha256: Digest.of($0), rules: "0.1.0\nicon") }
             let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             var changes = MemoChanges(remembered: self.memos)
-            changes.lists = memos
+            for memo in memos { changes.lists[memo.list] = memo }
             try await first.apply(changes)
             try await first.close()
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.lists == memos)
             changes = MemoChanges()
-            changes.forgottenLists = ["a.plist"]
+            changes.lists = ["a.plist": nil]
             try await store.apply(changes)
             try await store.close()
             #expect(try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.lists == [memos[1]])
@@ -103,14 +103,14 @@ struct StateStoreTests {
                 RejectionMemo(list: "\($0).plist", code: "empty-file", message: "It's “empty”.", isKept: $0)
             }
             var changes = MemoChanges()
-            changes.rejections = memos
+            for memo in memos { changes.rejections[memo.list] = memo }
             let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             try await first.apply(changes)
             try await first.close()
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(Set(store.remembered.rejections) == Set(memos))
             changes = MemoChanges()
-            changes.forgottenRejections = ["true.plist"]
+            changes.rejections = ["true.plist": nil]
             try await store.apply(changes)
             try await store.close()
             let last = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered.rejections
@@ -124,13 +124,14 @@ struct StateStoreTests {
             let memo = OriginMemo(
                 origin: "http://a", health: OriginHealth(failures: 5, waitsUntil: Timestamp(sinceEpoch: .seconds(1))))
             var changes = MemoChanges()
-            changes.origins = [memo, OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))]
+            let other = OriginMemo(origin: "http://b", health: OriginHealth(failures: 1))
+            changes.origins = ["http://a": memo, "http://b": other]
             changes.values = RememberedValues(isPaused: true)
             let first = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             try await first.apply(changes)
             try await first.close()
             changes = MemoChanges()
-            changes.forgottenOrigins = ["http://b"]
+            changes.origins = ["http://b": nil]
             let store = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             #expect(store.remembered.values.isPaused && store.remembered.origins.count == 2)
             try await store.apply(changes)
@@ -227,7 +228,7 @@ struct StateStoreTests {
             #expect(restored.generation == 5 && restored.images == 30 && restored.total == 40 && !restored.isConfirmed)
 
             changes = MemoChanges()
-            changes.released = [4]
+            changes.superseded = [4: nil]
             changes.values = RememberedValues()
             try await store.apply(changes)
             try await store.close()

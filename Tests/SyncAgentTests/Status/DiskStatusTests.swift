@@ -44,7 +44,7 @@ struct DiskStatusTests {
                 rules: ListLimits(settings.lists).rules + (difference == .rules ? "!" : ""))
             let store = try StateStore(folder: folders.state, clock: AgentClock(), logger: .silent)
             var changes = MemoChanges()
-            changes.lists = [memo]
+            changes.lists = [memo.list: memo]
             try await store.apply(changes)
             try await store.close()
             try write(difference == .contents ? "2" : "1", to: folders.lists.appending("apps.plist"))

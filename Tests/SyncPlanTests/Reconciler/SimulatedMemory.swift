@@ -16,16 +16,11 @@ struct SimulatedMemory {
     mutating func store(_ changes: MemoChanges) {
         for memo in changes.remembered { icons[memo.url] = memo }
         for url in changes.forgotten { icons[url] = nil }
-        for memo in changes.origins { origins[memo.origin] = memo.health }
-        for origin in changes.forgottenOrigins { origins[origin] = nil }
-        for memo in changes.lists { lists[memo.list] = memo }
-        for list in changes.forgottenLists { lists[list] = nil }
-        for memo in changes.rejections { rejections[memo.list] = memo }
-        for list in changes.forgottenRejections { rejections[list] = nil }
-        for memo in changes.renderFailures { renderFailures[memo.image] = memo }
-        for image in changes.forgottenRenderFailures { renderFailures[image] = nil }
-        superseded.merge(changes.superseded) { $1 }
-        for generation in changes.released { superseded[generation] = nil }
+        for (origin, memo) in changes.origins { origins[origin] = memo?.health }
+        for (list, memo) in changes.lists { lists[list] = memo }
+        for (list, memo) in changes.rejections { rejections[list] = memo }
+        for (image, memo) in changes.renderFailures { renderFailures[image] = memo }
+        for (generation, time) in changes.superseded { superseded[generation] = time }
         values = changes.values ?? values
     }
 

@@ -22,14 +22,14 @@ struct UnstoredChangesTests {
         #expect(unstored.due == nil)
         var icons = IconTable()
         unstored.mark(forgotten: "a", of: icons.id(of: "a", default: IconRecord()), at: Sample.start)
-        unstored.mark(origin: "http://h:80", at: Sample.start + .milliseconds(900))
-        unstored.mark(list: "1.plist", at: Sample.start + .milliseconds(900))
-        unstored.mark(generations: [7], at: Sample.start + .milliseconds(900))
+        unstored.mark(.origin("http://h:80"), at: Sample.start + .milliseconds(900))
+        unstored.mark(.list("1.plist"), at: Sample.start + .milliseconds(900))
+        unstored.mark(.generation(7), at: Sample.start + .milliseconds(900))
         #expect(unstored.due == Sample.start + .seconds(1))
         // Nothing is known of any of them.
         let changes = unstored.drain(from: Self.plan)
-        #expect(changes.forgotten == ["a"] && changes.forgottenOrigins == ["http://h:80"])
-        #expect(changes.forgottenLists == ["1.plist"] && changes.released == [7] && changes.values == nil)
+        #expect(changes.forgotten == ["a"] && changes.origins == ["http://h:80": nil])
+        #expect(changes.lists == ["1.plist": nil] && changes.superseded == [7: nil] && changes.values == nil)
         #expect(unstored.due == nil && unstored.drain(from: Self.plan).isEmpty)
     }
 
@@ -60,6 +60,6 @@ struct UnstoredChangesTests {
     func start() {
         var unstored = UnstoredChanges()
         unstored.recordStart(values: Self.plan.remembered, generations: [3, 4])
-        #expect(unstored.due == nil && Set(unstored.drain(from: Self.plan).released) == [3, 4])
+        #expect(unstored.due == nil && unstored.drain(from: Self.plan).superseded == [3: nil, 4: nil])
     }
 }
