@@ -26,8 +26,8 @@ package struct EvictionBrake: Equatable, Sendable {
     var settings: Settings.Eviction
     /// The last such change, while what it retired is on disk.
     private(set) var hold: Hold?
-    /// When a change last became part of the hold; `nil` if none did since the start.
-    private var lastChange: Timestamp?
+    /// The most images that were shown since the last hold was confirmed, less those that were evicted meanwhile.
+    private var peak = 0
 
     init(_ settings: Settings.Eviction, hold: Hold? = nil) { (self.settings, self.hold) = (settings, hold) }
 
@@ -38,26 +38,28 @@ package struct EvictionBrake: Equatable, Sendable {
     var end: Timestamp? { heldNow.map { $0.since + settings.holdFor } }
 
     /// Records a change of the lists that retired some of `total` images; `generation` is the newest before it.
-    ///
-    /// - Returns: Whether the change is held.
-    @discardableResult
-    mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) -> Bool {
-        guard settings.holdAbove.isExceeded(by: images, of: total) else { return false }
+    mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
+        guard settings.holdAbove.isExceeded(by: images, of: total) else { return }
         hold = Hold(since: now, generation: generation, images: images, total: total)
-        lastChange = now
-        return true
     }
 
-    /// Makes a smaller change part of the unconfirmed hold if it comes within `window` of the last one.
+    /// Records that a change lowered the number of images shown: several small changes may be one mistake.
     ///
-    /// A folder that is emptied file by file goes on losing lists. The hold ends as early as before.
-    mutating func extend(by images: Int, generation: Int, within window: Duration, at now: Timestamp) {
-        guard var held = heldNow, now - (lastChange ?? held.since) < window else { return }
-        held.generation = generation
-        held.images += images
-        held.total = max(held.total, held.images)
-        (hold, lastChange) = (held, now)
+    /// What is shown in place of a retired image makes up for it: a list whose apps come and go does not decline.
+    ///
+    /// - Parameters:
+    ///   - before: How many images were shown before the change.
+    ///   - shown: How many are shown now.
+    ///   - retired: How many retired images are on disk.
+    ///   - generation: The newest generation, which names all images that are shown when the hold begins.
+    ///   - now: The current time.
+    mutating func recordDecline(from before: Int, to shown: Int, retired: Int, generation: Int, at now: Timestamp) {
+        peak = min(max(peak, before), shown + retired)
+        if hold == nil { recordChange(retiring: peak - shown, of: peak, generation: generation, at: now) }
     }
+
+    /// Takes all that is retired for intended.
+    mutating func acceptDecline() { peak = 0 }
 
     /// Ends a hold when the retired images are named again, or are gone.
     mutating func lift() {
@@ -67,7 +69,6 @@ package struct EvictionBrake: Equatable, Sendable {
     /// Extends the hold by a sleep of the system, during which no user could see it.
     mutating func recordSleep(_ time: Duration) {
         if let hold { self.hold?.since = hold.since + time }
-        lastChange = lastChange.map { $0 + time }
     }
 
     mutating func advance(to now: Timestamp) {
@@ -76,5 +77,6 @@ package struct EvictionBrake: Equatable, Sendable {
 
     mutating func confirm() {
         hold?.isConfirmed = true
+        acceptDecline()
     }
 }

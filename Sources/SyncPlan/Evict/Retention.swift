@@ -225,29 +225,29 @@ struct Retention: Sendable {
         orphans.formUnion(kept.lazy.map(\.image))
         let retired = orphans.count { !catalog.images[$0].isShown }
         reviewHold(in: catalog)
+        brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
         guard retired > 0 else { return }
-        if brake.recordChange(retiring: retired, of: shown, generation: newest, at: now) { return }
-        if brake.hold == nil {
-            recordLosses(newest: newest, in: catalog, at: now)
-        } else {
-            brake.extend(by: retired, generation: newest, within: settings.grace, at: now)
-        }
+        brake.recordDecline(
+            from: shown, to: catalog.images.shown, retired: lossesOnDisk(in: catalog), generation: newest, at: now)
     }
 
     /// Checks once what an earlier run retired, because that run may have ended before its check.
     mutating func recordStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
-        if brake.hold == nil { recordLosses(newest: newest, in: catalog, at: now) }
+        guard brake.hold == nil else { return }
+        let retired = lossesOnDisk(in: catalog)
+        brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
     }
 
-    /// Takes all that is retired and on disk for one change.
-    private mutating func recordLosses(newest: Int, in catalog: Catalog, at now: Timestamp) {
+    /// Takes what is retired by now for intended, because a user retired some of it.
+    mutating func acceptLosses() { brake.acceptDecline() }
+
+    /// How many images are on disk that apps lost without a replacement; O(*n*) in the number of retired icons.
+    private func lossesOnDisk(in catalog: Catalog) -> Int {
         let lost = catalog.retired.filter { !replaced.contains($0.key) }
-        let images = Set(lost.values)
-            .union(ledger.retiredLastImages(except: replaced, in: catalog))
-        let retired = images.count { !catalog.images[$0].isShown }
-        brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
+        return Set(lost.values).union(ledger.retiredLastImages(except: replaced, in: catalog))
+            .count { !catalog.images[$0].isShown }
     }
 
     /// Ends a hold if its icons have come back or are gone.

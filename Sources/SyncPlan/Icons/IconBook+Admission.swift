@@ -30,7 +30,7 @@ extension IconBook {
     /// Why an icon without an image may not get one of this size (`nil`: not downloaded yet); `nil` if it may.
     ///
     /// An icon needs room in one of its lists. An image that is on disk already needs no room in the cache; nor does one
-    /// in whose place an app shows its last image, which leaves the cache once the new one is there.
+    /// in whose place an app shows a last image that leaves once the new one is there.
     mutating func refusal(of url: IconURL, bytes: Int? = nil, isOnDisk: Bool = false) -> FetchFailure? {
         guard settings.cache.maxBytes != nil || settings.lists.maxBytesPerList != nil,
             let lists = catalog.icons[url]?.lists
@@ -45,7 +45,7 @@ extension IconBook {
         }
         if let bytes { admission.needs[url] = bytes }
         let known = bytes ?? admission.needs[url]
-        if !isOnDisk, !catalog.isReplaced(url), isFull(.cache, for: known) {
+        if !isOnDisk, !catalog.isReplacedAlone(url), isFull(.cache, for: known) {
             return overLimit(.cache, "the cache", "cache.maxBytes", known)
         }
         for list in lists where !isFull(.list(list), for: known) {

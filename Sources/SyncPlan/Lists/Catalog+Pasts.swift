@@ -47,6 +47,12 @@ extension Catalog {
 
     func lastImages(for icon: IconURL) -> [App.LastImage] { apps(replacing: icon).compactMap(lastImage) }
 
+    /// Whether last images are shown in place of an icon, and nowhere else: they leave once the icon has its own.
+    func isReplacedAlone(_ icon: IconURL) -> Bool {
+        let last = lastImages(for: icon).map(\.image)
+        return !last.isEmpty && last.allSatisfy { image in images[image].icons == last.count { $0 == image } }
+    }
+
     private func lastImage(of app: AppIndex) -> App.LastImage? { lists[app.list]?.apps[past: app.position].last }
 
     private func apps(replacing icon: IconURL) -> [AppIndex] {

@@ -254,6 +254,7 @@ extension Reconciler {
         guard pins.contains(url) != isPinned else { return }
         let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
         turn.emit(isPinned ? .pinned(url) : .unpinned(url))
+        if !isPinned { book.retention.acceptLosses() }
         let retired: Set<IconURL> = isPinned && book.catalog.icons[url]?.isRetired == true ? [url] : []
         guard !urls.isEmpty else { return unpinAll() }
         let text = urls.map(\.text).joined(separator: "\n")

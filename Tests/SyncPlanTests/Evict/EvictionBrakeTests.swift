@@ -66,23 +66,37 @@ struct EvictionBrakeTests {
         #expect(brake.heldNow?.generation == 3)
     }
 
+    /// Each step has the images shown before and after a change, and the retired ones on disk then.
     @Test(
-        "a smaller change is part of the hold if it comes soon after the last one, and the hold ends as early",
-        arguments: [(after: [599, 599], images: 40), ([599, 600], 35), ([600], 30)])
-    func extended(after delays: [Int], images: Int) {
+        "several changes are held like one if what is shown declines, and what is retired is still on disk",
+        arguments: [
+            ([(30, 20, 10), (20, 10, 20), (10, 9, 21)], 21),
+            // The images of the first change are gone.
+            ([(30, 20, 10), (20, 10, 10), (10, 0, 10)], nil),
+            // As many come as leave.
+            ([(40, 30, 10), (40, 30, 20), (40, 30, 30), (40, 30, 40)], nil),
+            // The list was longer once, and has less turnover than it has apps.
+            ([(100, 60, 40), (60, 40, 20), (40, 30, 60), (40, 30, 20)], nil),
+            // More come, and leave one after the other.
+            ([(10, 9, 1), (60, 40, 21), (40, 28, 33)], 32),
+        ] as [([(before: Int, shown: Int, retired: Int)], Int?)])
+    func decline(steps: [(before: Int, shown: Int, retired: Int)], held: Int?) {
         var brake = Self.brake()
-        brake.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
-        var now = Self.start
-        for (number, delay) in delays.enumerated() {
-            now = now + .seconds(delay)
-            brake.extend(by: 5, generation: 2 + number, within: .seconds(600), at: now)
+        for (number, step) in steps.enumerated() {
+            #expect(brake.hold == nil)
+            brake.recordDecline(
+                from: step.before, to: step.shown, retired: step.retired, generation: number, at: Self.start)
         }
-        #expect(brake.hold?.images == images && brake.hold?.total == images && brake.hold?.since == Self.start)
-        #expect(brake.hold?.generation == 1 + (images - 30) / 5)
+        #expect(brake.hold?.images == held)
+        guard held != nil else { return }
+        #expect(brake.hold?.generation == steps.count - 1)
         brake.confirm()
         let confirmed = brake.hold
-        brake.extend(by: 5, generation: 9, within: .seconds(600), at: Self.start)
+        brake.recordDecline(from: 9, to: 8, retired: 99, generation: 9, at: Self.start)
         #expect(brake.hold == confirmed)
+        brake.lift()
+        brake.recordDecline(from: 8, to: 7, retired: 99, generation: 9, at: Self.start)
+        #expect(brake.hold == nil, "what was confirmed does not count again")
     }
 
     @Test(

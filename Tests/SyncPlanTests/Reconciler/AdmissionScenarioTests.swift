@@ -98,6 +98,17 @@ struct AdmissionScenarioTests {
         #expect(try Self.codes(agent, "2.plist") == ["over-limit"])
     }
 
+    @Test("a last image that stays where it is shown besides lets no new icon into a full cache")
+    func replacedInPart() throws {
+        var agent = AgentScenario { $0.cache.maxBytes = ByteCount(Self.size) }
+        try agent.scan(["1.plist": [Self.urls[0]], "2.plist": [Self.urls[0]]])
+        try Self.settle(&agent)
+        try agent.scan(["1.plist": [Self.urls[1]]])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent) == ["ready"], "the last image")
+        #expect(agent.plan.status.failures.map(\.code) == ["over-limit"])
+    }
+
     @Test("each list has its own limit, and an icon needs room in one of its lists")
     func lists() throws {
         var agent = AgentScenario {

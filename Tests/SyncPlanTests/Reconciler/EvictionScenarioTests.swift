@@ -47,7 +47,7 @@ struct EvictionScenarioTests {
         #expect(agent.disk.images.isEmpty && agent.plan.status.eviction == .active)
     }
 
-    @Test("a list that shrinks step by step is held as if it shrank at once, and what it loses afterwards is, too")
+    @Test("a list that shrinks step by step is held as if it shrank at once, and what it loses afterwards stays, too")
     func stepByStep() throws {
         var agent = try Self.agent()
         for count in stride(from: 27, through: 3, by: -3) {
@@ -56,7 +56,7 @@ struct EvictionScenarioTests {
             try agent.finishJobs()
             #expect(agent.plan.status.eviction.state == (count > 9 ? "active" : "held"))
         }
-        #expect(agent.plan.status.eviction.reason?.hasPrefix("27 of 30 images were retired") == true)
+        #expect(agent.plan.status.eviction.reason?.hasPrefix("21 of 30 images were retired") == true)
         try agent.handle(.evict(isConfirmed: false))
         try agent.pass(.seconds(601))
         try agent.finishJobs()
@@ -64,6 +64,37 @@ struct EvictionScenarioTests {
         try agent.scan(["1.plist": Self.urls])
         try agent.finishJobs()
         #expect(agent.plan.status.eviction == .active && agent.requests.count == 30)
+    }
+
+    @Test("a list whose apps come and go is not held, however many were there within the grace")
+    func turnover() throws {
+        var agent = try Self.agent()
+        for start in stride(from: 5, through: 60, by: 5) {
+            try agent.pass(.seconds(2))
+            try agent.scan(["1.plist": (start..<start + 30).map { IconURL("https://h.example/\($0).png") }])
+            while let url = agent.downloads.keys.first { try agent.finish(url, with: "image of \(url)") }
+            try agent.finishJobs()
+            #expect(agent.plan.status.eviction == .active)
+        }
+        #expect(agent.plan.status.icons.retired > 30)
+    }
+
+    @Test("what a user unpinned is no loss of the lists")
+    func unpinned() throws {
+        var agent = try Self.agent()
+        for index in 30..<60 {
+            let url = IconURL("https://h.example/\(index).png")
+            try agent.handle(.pin(url: url, isPinned: true))
+            try agent.finish(url, with: "image of \(url)")
+        }
+        try agent.finishJobs()
+        try agent.scan(["1.plist": Array(Self.urls.dropLast())])
+        try agent.finishJobs()
+        for index in 30..<60 {
+            try agent.handle(.pin(url: IconURL("https://h.example/\(index).png"), isPinned: false))
+        }
+        try agent.scan(["1.plist": Array(Self.urls.dropLast(2))])
+        #expect(agent.plan.status.eviction == .active)
     }
 
     @Test("steps whose images are gone when the next one comes are not held")
