@@ -81,6 +81,8 @@ struct ListDocument: DecodableWithConfiguration {
             return reader.read(dictionary)
         }
         var candidates: [(key: String, reading: EntryReader.Reading)] = []
+        // Whether no array of other values than URLs has a dictionary, or more than one URL.
+        var haveOneLink = true
         var texts: [(key: String, reading: EntryReader.Reading, urls: Int, isWrapped: Bool)] = []
         var spoiled: ListRejection?
         // The most dictionaries in one value that has no app: that value may be a list that has lost its shape.
@@ -111,7 +113,10 @@ struct ListDocument: DecodableWithConfiguration {
             where reader.rejection == nil && (try? dictionary.decode([String].self, forKey: key)) != nil:
                 let plain = reader.draft.entries.count
                 texts.append((key.stringValue, reading, plain + reader.wrappedURLs, isWrapped: plain == 0))
-            case let reading: candidates.append((key.stringValue, reading))
+            case let reading:
+                candidates.append((key.stringValue, reading))
+                let urls = reader.draft.entries.count + reader.wrappedURLs
+                haveOneLink = haveOneLink && reader.dictionaries == 0 && urls <= 1
             }
         }
         // An array whose URLs are all in quotes or brackets is a list if there is no other list.
@@ -135,7 +140,7 @@ struct ListDocument: DecodableWithConfiguration {
         if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
         if isLost, candidates.isEmpty { return .failure(.noKnownShape) }
         // The error of a server has one link.
-        let isList = !candidates.isEmpty || inArrays > 1 || named.words == 0
+        let isList = !haveOneLink || inArrays > 1 || named.words == 0
         if namedURLs <= inArrays { candidates += texts.map { ($0.key, $0.reading) } }
         switch candidates.count {
         case 0 where hasRepeatedKey && (try? named.verdict.get()) != nil: return .failure(.repeatedKeys)

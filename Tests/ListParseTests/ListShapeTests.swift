@@ -115,6 +115,8 @@ struct ListShapeTests {
             (#"{"message": "Invalid", "errors": [{"code": "x"}], "documentation_url": "https://e.org/"}"#, nil),
             (#"{"message": "Down", "links": ["https://e.org/status"]}"#, nil),
             (#"{"message": "404 Not Found", "links": ["https://e.org/status"]}"#, nil),
+            (#"{"message": "Not Found", "links": ["https://e.org/help", null]}"#, nil),
+            (#"{"message": "Not Found", "links": ["https://e.org/help", 1], "see": "https://e.org/"}"#, nil),
             (#"{"name": "tool", "version": "1.0.0", "homepage": "https://e.org/", "main": "index.js"}"#, nil),
             (#"{"type": "https://e.org/p", "status": 503, "instance": "urn:uuid:5"}"#, nil),
             (#"{"status": 503, "help": "https://e.org/"}"#, nil),
@@ -128,6 +130,9 @@ struct ListShapeTests {
             (#"{"version": 1, "updated": "2026-01-02T03:04:05Z", "links": ["https://e.org/m"]}"#, 1),
             (#"{"title": "Ours", "by": "A", "links": ["https://e.org/m", "https://e.org/p"]}"#, 2),
             (#"{"Mail": "https://e.org/m", "Maps": "https://e.org/p", "News": false}"#, 2),
+            (#"{"title": "Our apps", "links": ["https://e.org/m", null, "https://e.org/p"]}"#, 2),
+            (#"{"title": "Our apps", "links": [{"icon": "https://e.org/m"}, null]}"#, 1),
+            (#"{"version": 1, "links": ["https://e.org/m", null]}"#, 1),
         ] as [(String, Int?)])
     func links(text: String, apps: Int?) {
         let verdict = ListParser().parse(text)
