@@ -53,8 +53,13 @@ struct ListsFolder: Sendable {
     /// Whether no list waits to be read, or is missing and does not count as removed yet.
     var isSettled: Bool { isScanned && !hasUnread && !isReading && absent.isEmpty }
 
-    /// Whether a list that was never read was just written, or is slow to read.
+    /// Whether a single run can end: it does not wait until there are the processes, files or memory to read a list.
+    var isSettledOnce: Bool { isSettled || hasShortage && isScanned && !hasUnread && absent.isEmpty }
+
+    /// Whether a list that was never read was just written, or is slow to read, or a list could not be read for a
+    /// shortage.
     var isReading = false
+    private var hasShortage = false
 
     /// Whether the last scan showed all existing lists.
     var isRead: Bool { isScanned && !hasUnread && unavailable == nil }
@@ -68,7 +73,7 @@ struct ListsFolder: Sendable {
         isLookWanted = false
         hasUnread = false
         // A folder that is gone has no list to wait for; any other one is judged with its lists.
-        (doubt, isReading) = (nil, false)
+        (doubt, isReading, hasShortage) = (nil, false, false)
         guard case .listed(let found, let present, _) = scan else {
             if case .unavailable(let reason) = scan { unavailable = reason }
             absent.reset()
@@ -90,7 +95,7 @@ struct ListsFolder: Sendable {
     }
 
     mutating func record(shortage: String) {
-        isReading = false
+        (isReading, hasShortage) = (true, true)
         guard doubt?.isPassing ?? true else { return }
         doubt = .unreadable("some lists could not be read: \(shortage)")
     }

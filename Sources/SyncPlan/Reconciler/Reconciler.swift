@@ -193,7 +193,8 @@ package struct Reconciler: Sendable {
 
     /// Whether all possible work is done; other work waits for a retry, an origin, a grace period or a reader.
     package var isSettled: Bool {
-        guard isStopping || folder.isSettled && !isAskingSources, book.isIdle, isStoreIdle else { return false }
+        let isFolderSettled = book.downloads.triesOnce ? folder.isSettledOnce : folder.isSettled
+        guard isStopping || isFolderSettled && !isAskingSources, book.isIdle, isStoreIdle else { return false }
         guard isStopping || areRenditionsSettled else { return false }
         return !folder.isScanned || book.publishing.window.due(during: .ending) == nil || hasGivenUpPublishing
     }

@@ -76,6 +76,25 @@ struct ListScenarioTests {
         #expect(agent.disk.current?.lists == [:] && agent.plan.isSettled && agent.plan.status.inSync)
     }
 
+    @Test(
+        "an agent is not in sync while a list cannot be read for a shortage, but a single run ends",
+        arguments: [true, false])
+    func shortage(triesOnce: Bool) throws {
+        var agent = AgentScenario(triesOnce: triesOnce)
+        var short = agent.folder
+        short.shortage = "too many open files"
+        try agent.handle(.scanned(.listed(short, present: ["1.plist"], changed: [:])))
+        #expect(agent.publication == nil && agent.plan.isSettled == triesOnce && !agent.plan.status.inSync)
+        #expect(!agent.plan.syncReport(of: []).isDone)
+        try agent.publish(["1.plist": [Self.a: "x"]])
+        #expect(agent.disk.generations.count == 1 && agent.plan.isSettled && agent.plan.status.inSync)
+        // It is unknown whether the list changed.
+        try agent.handle(.scanned(.listed(short, present: ["1.plist"], changed: [:])))
+        #expect(agent.plan.isSettled == triesOnce && !agent.plan.status.inSync)
+        try agent.scan()
+        #expect(agent.plan.isSettled && agent.plan.status.inSync)
+    }
+
     @Test("a list keeps its last version while a folder is in its place, also over a restart; a new folder is no list")
     func folderInPlace() throws {
         var agent = Self.agent()
