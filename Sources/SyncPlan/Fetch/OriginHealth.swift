@@ -15,8 +15,8 @@ package struct OriginHealth: Codable, Hashable, Sendable {
     package var failures: Int
     /// When the origin may be requested again; in the past if it need not wait.
     package var waitsUntil: Timestamp
-    /// The end of the longest delay that the origin asked for; `nil` if it never did.
-    private(set) var askedUntil: Timestamp?
+    /// The end of the longest delay that the origin asked for; `nil` in memos of older versions, which do not say.
+    package private(set) var askedUntil: Timestamp? = .distantPast
 
     package init(failures: Int = 0, waitsUntil: Timestamp = .distantPast) {
         (self.failures, self.waitsUntil) = (failures, waitsUntil)
@@ -62,12 +62,14 @@ package struct OriginHealth: Codable, Hashable, Sendable {
         failures = min(failures, Self.threshold)
     }
 
-    /// Corrects the times of an earlier run: later ones than `longest` were computed with a wrong clock, and a wait that is
-    /// longer than `own`, the longest after failures, was asked for, which older versions do not say.
+    /// Corrects the times of an earlier run: later ones than `longest` were computed with a wrong clock.
+    ///
+    /// If its version does not say what the origin asked for, a wait that is longer than `own`, the longest after failures,
+    /// was.
     mutating func correct(longest: Duration, own: Duration, at now: Timestamp) {
         if waitsUntil > now + longest { waitsUntil = now }
-        if waitsUntil > now + own { askedUntil = waitsUntil }
-        if let asked = askedUntil, asked > now + longest { askedUntil = nil }
+        let asked = askedUntil ?? (waitsUntil > now + own ? waitsUntil : .distantPast)
+        askedUntil = asked > now + longest ? .distantPast : asked
     }
 
     /// Records a response.

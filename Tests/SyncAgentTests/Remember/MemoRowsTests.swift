@@ -33,7 +33,8 @@ struct MemoRowsTests {
         ("list", "a.plist", #"{"list":"a.plist","rules":"0.1.0\nicon","sha256":"\#(digest)"}"#),
         (
             "origin", "https://a.example",
-            #"{"health":{"failures":5,"waitsUntil":1795000000001},"origin":"https://a.example"}"#
+            #"{"health":{"askedUntil":-62167219200000,"failures":5,"waitsUntil":1795000000001},"#
+                + #""origin":"https://a.example"}"#
         ),
         ("rejection", "b.plist", #"{"code":"empty-file","isKept":true,"list":"b.plist","message":"empty"}"#),
         ("render", digest, #"{"failure":{"code":"render-failed","message":"it died"},"image":"\#(digest)"}"#),
@@ -104,6 +105,8 @@ struct MemoRowsTests {
             }
             try database.execute(
                 """
+                INSERT INTO memos VALUES ('origin', 'https://b.example',
+                    '{"health":{"failures":2,"waitsUntil":0},"origin":"https://b.example"}');
                 INSERT INTO memos VALUES ('superseded', '4', '{"awake":0,"boot":"another","elapsed":300000}');
                 UPDATE memos SET json = json_set(json, '$.holdAge', json('{"awake":0,"elapsed":3600000}'), '$.values.hold',
                     json('{"generation":5,"images":30,"isConfirmed":true,"since":0,"total":40}')) WHERE kind = 'values'
@@ -117,7 +120,10 @@ struct MemoRowsTests {
             #expect((300..<600).contains((clock.now - superseded).components.seconds))
             found.values.hold = nil
             let changes = Self.changes
-            #expect(Array(found.icons) == changes.remembered && found.origins == Array(changes.origins.values))
+            #expect(Array(found.icons) == changes.remembered)
+            #expect(changes.origins.values.allSatisfy { $0.map(found.origins.contains) == true })
+            // Older versions do not say what an origin asked for.
+            #expect(found.origins.count == 2 && found.origins.contains { $0.health.askedUntil == nil })
             #expect(found.lists == Array(changes.lists.values))
             #expect(found.rejections == Array(changes.rejections.values))
             #expect(found.renderFailures == Array(changes.renderFailures.values))

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import FoundationEssentials
 import HTTPRules
 import Testing
 
@@ -88,15 +89,36 @@ struct OriginHealthTests {
         #expect(!health.isWaiting(at: asked))
     }
 
-    @Test(
-        "a stored wait that is longer than any after failures was asked for, unless a wrong clock made it",
-        arguments: [(500, 0), (7200, 7200), (86_400, 86_400), (100_000, 0)])
-    func stored(seconds: Int, rest: Int) {
-        let now = Self.now
-        var health = OriginHealth(failures: 9, waitsUntil: now + .seconds(seconds))
+    /// A health as older versions stored it.
+    private struct Older: Encodable {
+        var failures = 9
+        var waitsUntil: Timestamp
+    }
+
+    /// What is left of a stored health's wait under a `fetch.retryMax` of 600 s, once the own wait is over.
+    private static func rest(of stored: some Encodable) throws -> Duration {
+        var health = try JSONDecoder().decode(OriginHealth.self, from: JSONEncoder().encode(stored))
         health.correct(longest: .seconds(86_400), own: .seconds(600), at: now)
         health.endOwnWait(at: now)
-        #expect(health.waitsUntil == now + .seconds(rest))
+        return health.waitsUntil - now
+    }
+
+    @Test(
+        "a long stored wait of a version that does not say was asked for, unless a wrong clock made it",
+        arguments: [(500, 0), (7200, 7200), (86_400, 86_400), (100_000, 0)])
+    func stored(seconds: Int, rest: Int) throws {
+        let end = Self.now + .seconds(seconds)
+        #expect(try Self.rest(of: Older(waitsUntil: end)) == .seconds(rest))
+        #expect(try Self.rest(of: OriginHealth(failures: 9, waitsUntil: end)) == .zero)
+    }
+
+    @Test("a stored wait that the origin asked for goes on, unless a wrong clock made it")
+    mutating func storedAsked() throws {
+        var health = health(after: 9)
+        fail(&health, .status(503, retryAfter: .seconds(7200)), at: Self.now)
+        #expect(try Self.rest(of: health) >= .seconds(7200))
+        fail(&health, .status(503, retryAfter: .seconds(7200)), at: Self.now + .seconds(86_400))
+        #expect(try Self.rest(of: health) == .zero)
     }
 
     @Test("an origin that throttles waits at its first failure; only a longer Retry-After prolongs the wait")

@@ -79,7 +79,7 @@ struct EvictionScenarioTests {
         #expect(agent.plan.status.icons.retired > 30)
     }
 
-    @Test("what a user unpinned is no loss of the lists")
+    @Test("icons that a user unpinned are no loss of the lists")
     func unpinned() throws {
         var agent = try Self.agent()
         for index in 30..<60 {

@@ -109,6 +109,18 @@ struct ReloadScenarioTests {
         #expect(agent.downloads.count == 1)
     }
 
+    @Test("a wait after failures ends with a reload also if it began under a higher fetch.retryMax, before a restart")
+    func lowerLimit() throws {
+        var agent = try Self.broken(.timeout("10 s"))
+        (agent.settings.fetch.retryBase, agent.settings.fetch.retryMax) = (.seconds(1), .seconds(1))
+        try agent.pass(.seconds(2))
+        try agent.restart()
+        try agent.scan(agent.lists)
+        #expect(agent.downloads.isEmpty)
+        try Self.configured(&agent) { $0.fetch.idleTimeout = .seconds(30) }
+        #expect(agent.downloads.count == 1)
+    }
+
     @Test("a request that was under way at a reload and fails by its old limits is repeated at once, but once")
     func underWay() throws {
         var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
