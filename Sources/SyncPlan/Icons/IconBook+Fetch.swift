@@ -217,17 +217,14 @@ extension IconBook {
         _ outcome: FetchOutcome, of url: IconURL, _ icon: IconRecord, isInvalid: Bool, isRequest: Bool,
         _ answer: IconRecord.Answer?, in turn: inout Turn
     ) -> IconEvent.End? {
-        let isOther = outdated.isEmpty ? nil : outdated.removeValue(forKey: url)
+        let change = outdated.isEmpty ? nil : outdated.removeValue(forKey: url)
         switch outcome {
         case .cancelled: return nil
         case .failed(let failure):
             let isLogin =
                 !icon.hasImage && downloads.networkLogin.isLogin(NetworkLogin.Answer(outcome), at: turn.now)
             var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
-            if let isOther,
-                settings.credentials.mayDepend(failure.code, of: url, areNew: isOther)
-                    || isOther && failure.code.dependsOnRequests(haveOtherSender: true)
-            {
+            if change?.mayEnd(failure.code, of: url, isOwn: true) == true {
                 repeated.nextAttempt = turn.now
                 probeOrigin(of: url, after: failure.code, in: &turn)
             }

@@ -165,7 +165,7 @@ extension IconBook {
         for id in catalog.icons.ids {
             if catalog.icons[id].icon.phase == .fetching {
                 let url = catalog.icons.url(of: id)
-                outdated[url] = outdated[url] ?? false
+                outdated[url] = outdated[url] ?? SettingsChange(to: settings)
             } else if catalog.icons[id].icon.failure?.code.dependsOnClock == true {
                 failed.append(catalog.icons.url(of: id))
             }

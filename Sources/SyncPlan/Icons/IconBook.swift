@@ -24,8 +24,8 @@ struct IconBook: Sendable {
     var repository: IconRepository?
     var renditions: Renditions
     var renditionNames: RenditionNames
-    /// Icons whose downloads began under other settings, and whether requests or credentials are others now.
-    var outdated: [IconURL: Bool] = [:]
+    /// Icons whose downloads began under other settings, and how these changed since.
+    var outdated: [IconURL: SettingsChange] = [:]
 
     init(
         _ settings: Settings, catalog: Catalog, sources: IconSources, partials: PartialImages,
@@ -63,7 +63,7 @@ struct IconBook: Sendable {
         let readsFiles = !new.credentials.isEmpty || !old.credentials.isEmpty || new.fetch.caFile != nil
         if hasOtherRequests || new.images != old.images || readsFiles || new.upstream != old.upstream || hasOtherLimits
         {
-            decideAgain(since: old, hasOtherRequests: hasOtherRequests, in: &turn)
+            decideAgain(since: old, in: &turn)
         }
     }
 
@@ -185,29 +185,23 @@ struct IconBook: Sendable {
 
     /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, and with
     /// other upstreams every idle one.
-    private mutating func decideAgain(since old: Settings, hasOtherRequests: Bool, in turn: inout Turn) {
+    private mutating func decideAgain(since old: Settings, in turn: inout Turn) {
         let all = settings.upstream != old.upstream
-        let haveOtherSender = (settings.fetch.userAgent, settings.fetch.proxy) != (old.fetch.userAgent, old.fetch.proxy)
-        let areNew = settings.credentials != old.credentials
-        // A URL may have failed because of a credential that was removed since.
-        let credentials = Credentials(settings.credentials.entries + (areNew ? old.credentials.entries : []))
+        let change = SettingsChange(from: old, to: settings)
         for id in catalog.icons.ids {
             let icon = catalog.icons[id].icon
             var mayEnd = false
             if icon.phase != .fetching, let failure = icon.failure {
                 let url = catalog.icons.url(of: id)
                 // A failure without an attempt comes from an upstream.
-                mayEnd =
-                    credentials.mayDepend(failure.code, of: url, areNew: areNew)
-                    || hasOtherRequests && failure.attempts > 0
-                        && failure.code.dependsOnRequests(haveOtherSender: haveOtherSender)
+                mayEnd = change.mayEnd(failure.code, of: url, isOwn: failure.attempts > 0)
                 if mayEnd { probeOrigin(of: url, after: failure.code, in: &turn) }
             }
             if icon.isQueued {
                 dequeue(id, in: &turn)
             } else if icon.phase == .fetching {
                 let url = catalog.icons.url(of: id)
-                outdated[url] = hasOtherRequests || areNew || outdated[url] == true
+                outdated[url] = outdated[url]?.followed(by: change) ?? change
             } else if mayEnd || all && !icon.isBusy && icon.failure?.attempts == 0 {
                 apply(.retried(turn.now), to: id, in: &turn)
             } else if all, !icon.isBusy {

@@ -121,6 +121,46 @@ struct ReloadScenarioTests {
         #expect(agent.downloads.count == 1)
     }
 
+    enum Change: CaseIterable {
+        case credential, sender, timeout, images
+
+        func apply(to settings: inout Settings) {
+            switch self {
+            case .credential: settings.credentials = Credentials()
+            case .sender: settings.fetch.userAgent = "Other"
+            case .timeout: settings.fetch.idleTimeout = .seconds(30)
+            case .images: settings.images.allowSVG = true
+            }
+        }
+    }
+
+    /// An icon with a credential (`a`), and one without.
+    @Test(
+        "a request that was under way at reloads is repeated for those changes for which it would be after its end",
+        arguments: [
+            // The credential may have been the reason, also if something else changes later.
+            (404, [.credential], 1), (404, [.credential, .timeout], 1), (403, [.credential, .images], 1),
+            (404, [.timeout], 0), (404, [.images], 0), (404, [.sender], 0),
+            // With a credential, each reload may end a 403; without one, another sender may.
+            (403, [.timeout], 1), (403, [.sender], 2), (403, [.sender, .timeout], 2),
+            (406, [.timeout], 0), (406, [.images], 0), (406, [.sender], 2),
+        ] as [(Int, [Change], Int)])
+    func underWay(status: Int, changes: [Change], repeated: Int) throws {
+        let credential = Credential(host: "h.example", lists: ["1.plist"], isPublic: true, proof: .bearer(Secret("x")))
+        var agent = AgentScenario { $0.credentials = Credentials([credential]) }
+        try agent.scan(["1.plist": [Self.a, "https://i.example/b.png"]])
+        var idle = agent
+        #expect(agent.downloads.count == 2)
+        for change in changes { try Self.configured(&agent, change.apply) }
+        try agent.finishAll(.failed(.status(status)))
+        #expect(agent.downloads.count == repeated)
+        guard changes.count == 1 else { return }
+        try idle.finishAll(.failed(.status(status)))
+        try idle.finishJobs()
+        try Self.configured(&idle, changes[0].apply)
+        #expect(idle.downloads.keys == agent.downloads.keys)
+    }
+
     @Test("a request that was under way at a reload and fails by its old limits is repeated at once, but once")
     func underWay() throws {
         var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
