@@ -76,8 +76,10 @@ extension Reconciler {
         book.giveUpRefused(changes.expected, in: &turn)
         for url in changes.expected { book.retry(url, after: .digestMismatch, in: &turn) }
         if changes.images { book.setRepository(in: &turn) }
-        // A generation without lists says that there are none.
-        if book.publishing.manifest == nil, book.publishing.inFlight == nil, !folder.isReading {
+        // A generation without lists says that there are none, but a new list may wait for its first icons.
+        if book.publishing.manifest == nil, book.publishing.inFlight == nil, !folder.isReading,
+            book.publishing.window.hasNoChangedList
+        {
             book.publishing.window.markChanged(at: turn.now)
         }
     }

@@ -34,6 +34,15 @@ struct UpstreamScenarioTests {
         #expect(report.next == "refresh at \(Sample.start + .seconds(72 * 3600) + (agent.now - Sample.start))")
     }
 
+    @Test("the first generation of a follower has the list whose icons wait for an upstream")
+    func firstGeneration() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        while agent.publication == nil { try agent.passToNextWake() }
+        try agent.finishPublication()
+        #expect(agent.downloads.isEmpty && agent.disk.current?.lists.keys.sorted() == ["1.plist"])
+    }
+
     @Test("a reload that changes requests has the upstreams polled at once")
     func otherRequests() throws {
         var agent = AgentScenario.withUpstreams()
