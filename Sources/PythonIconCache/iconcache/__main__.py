@@ -2,6 +2,8 @@
 """Prints what is in a cache, one line for each thing, with tabs between its fields."""
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Iterator
 
@@ -41,10 +43,18 @@ parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path
 options = parser.parse_args()
 if (options.command in ("path", "apps")) != bool(options.of):
     parser.error("path takes a URL, apps the name of a list, and lists and watch take neither")
+if isinstance(sys.stdout, io.TextIOWrapper):
+    # A locale may lack characters of a name.
+    sys.stdout.reconfigure(errors="replace")
 try:
     for row in rows(options):
         print(*map(shown, row), sep="\t", flush=True)
 except (IconCacheError, ValueError) as error:
     sys.exit(f"iconcache: {error}")
-except (BrokenPipeError, KeyboardInterrupt):
+except KeyboardInterrupt:
     sys.exit(1)
+except OSError as error:
+    if not isinstance(error, BrokenPipeError):
+        print(f"iconcache: Cannot write the output: {error.strerror}.", file=sys.stderr)
+    # An end that is not as quick writes what is left once more, and fails with a message of its own.
+    os._exit(1)

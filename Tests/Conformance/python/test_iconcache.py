@@ -1181,10 +1181,11 @@ class LibraryTests(unittest.TestCase):
 class CommandTests(CacheTest):
     """`python -m iconcache`"""
 
-    def run_command(self, *arguments, code=0):
+    def run_command(self, *arguments, code=0, stdout=subprocess.PIPE, encoding="utf-8"):
         run = subprocess.run(
-            [sys.executable, "-B", "-m", "iconcache", "--cache", self.folder, *arguments], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": PACKAGE})
+            [sys.executable, "-B", "-m", "iconcache", "--cache", self.folder, *arguments], stdout=stdout,
+            stderr=subprocess.PIPE, encoding=encoding,
+            env={**os.environ, "PYTHONPATH": PACKAGE, "PYTHONIOENCODING": encoding})
         self.assertEqual(run.returncode, code, run.stderr)
         return run.stdout or run.stderr
 
@@ -1219,6 +1220,21 @@ class PackageTests(unittest.TestCase):
 
     def test_import_is_quick(self):
         code = "import sys, iconcache; print(*{'asyncio', 'unicodedata', 'subprocess'} & {*sys.modules})"
+    def test_output_that_lacks_characters_or_room(self):
+        self.published.publish({LIST: [pending(MAIL, name="Pošta é"), pending(MAPS)]})
+        for encoding, name in (("utf-8", "Pošta é"), ("iso-8859-1", "Po?ta é"), ("ascii", "Po?ta ?")):
+            with self.subTest(encoding=encoding):
+                found = self.run_command("apps", LIST, encoding=encoding)
+                self.assertEqual(found, f"pending\t{name}\t{MAIL}\t\npending\t\t{MAPS}\t\n")
+        with open("/dev/full", "w") as full:
+            found = self.run_command("apps", LIST, code=1, stdout=full)
+        self.assertEqual(found, "iconcache: Cannot write the output: No space left on device.\n")
+        reading, writing = os.pipe()
+        os.close(reading)
+        with open(writing, "w") as pipe:
+            self.assertEqual(self.run_command("apps", LIST, code=1, stdout=pipe), "")
+
+
         found = subprocess.run(
             [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path[:0] = [{PACKAGE!r}]; {code}"],
             stdout=subprocess.PIPE, check=True)
