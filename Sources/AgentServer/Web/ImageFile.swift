@@ -52,7 +52,8 @@ actor ImageReader {
         self.folder = folder
     }
 
-    /// Opens an image and determines its digest and type; `nil` if it does not exist, or is no usable placeholder.
+    /// Opens an image and determines its digest and type; `nil` if it does not exist, is damaged, or is no usable
+    /// placeholder.
     ///
     /// - Throws: The reason why an image that exists cannot be read.
     /// - Complexity: O(*n*) in the number of bytes for an image named by URL, and once for one named by its digest: the
@@ -106,7 +107,6 @@ actor ImageReader {
             bytes.withUnsafeBytes { hash.update($0) }
             offset += bytes.count
         }
-        if name.isPlaceholder, type == nil { return nil }
         let found = hash.finish()
         if case .image(let digest, let type) = name {
             // Clients would keep a damaged image for a year.
@@ -115,8 +115,30 @@ actor ImageReader {
             verified[digest] = identity
             return ImageFile(descriptor: descriptor, length: length, digest: digest, mediaType: type.mediaType)
         }
-        let mediaType = type?.mediaType ?? "application/octet-stream"
-        return ImageFile(descriptor: descriptor, length: length, digest: found, mediaType: mediaType)
+        guard let type = name.isPlaceholder ? type : try intactType(type, found, descriptor) else { return nil }
+        return ImageFile(descriptor: descriptor, length: length, digest: found, mediaType: type.mediaType)
+    }
+
+    /// The type of a file that was found by the URL; `nil` if it is damaged, or no image.
+    ///
+    /// It is another link to a file in `icons/`, or a copy, whose name has the digest of the image. A drawing is not
+    /// recognised if it begins with a longer comment than was read.
+    private func intactType(
+        _ type: ImageType?, _ digest: Digest, _ descriptor: OwnedDescriptor
+    ) throws(Errno) -> ImageType? {
+        for suffix in [type ?? .svg] + ImageType.allCases {
+            let image = folder.appending(CacheLayout.image(digest, suffix: suffix.suffix))
+            do throws(Errno) {
+                _ = try image.stat()
+                return type ?? (suffix == .svg ? .svg : nil)
+            } catch  where error == .noSuchFileOrDirectory || error == .notDirectory {
+                continue
+            } catch {
+                return type
+            }
+        }
+        // A file without another link was replaced or evicted meanwhile, or its name in `icons/` was removed.
+        return try FileDescriptor(rawValue: descriptor.raw).stat().linkCount > 1 ? nil : type
     }
 
     /// Whether the cache that is at the path now says that it has private icons.

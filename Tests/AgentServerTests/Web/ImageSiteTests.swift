@@ -128,12 +128,51 @@ struct ImageSiteTests {
                     (Array("GIF89a".utf8), "image/gif"),
                     (Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8), "image/svg+xml"),
                     ([0, 0, 1, 0, 1, 0], "image/vnd.microsoft.icon"),
-                    (Array("<html>".utf8), "application/octet-stream"),
                 ] as [([UInt8], String)] {
                     try world.publish(bytes, suffix: "png", as: Self.url)
                     let answer = try await WebWorld.ask(port, Self.query)
                     #expect(answer.status == 200 && answer.fields["content-type"] == type, "\(type)")
                 }
+            }
+        }
+    }
+
+    @Test("an image that is damaged, or is none, is not served by its URL; one without its name in icons/ is")
+    func intact() async throws {
+        try await WebWorld.with { world in
+            let byDigest = "/by-url/\(Digest.of(Self.url.text).hex)"
+            let placeholder = world.cache.removingLastComponent().appending("placeholder.gif")
+            try write("GIF89a", to: placeholder)
+            try await world.servingImages(placeholder: placeholder) { port in
+                func expect(_ status: UInt, _ what: Comment) async throws {
+                    for target in [Self.query, byDigest] {
+                        #expect(try await WebWorld.ask(port, target).status == status, what)
+                    }
+                    let answer = try await WebWorld.ask(port, Self.query + "&placeholder=")
+                    #expect((answer.text == "GIF89a") == (status == 404), what)
+                }
+                let image = world.cache.pushing(FilePath(try world.publish(Self.png, suffix: "png", as: Self.url)))
+                try #require(chmod(image.string, 0o644) == 0)
+                try await expect(200, "as it was published")
+                for damaged in [Self.png + [0], Array(Self.png.dropLast()) + [0], Array(Self.png.prefix(3)), []] {
+                    try write(damaged, to: image)
+                    try await expect(404, "\(damaged)")
+                }
+                try write(Self.png, to: image)
+                try #require(unlink(image.string) == 0)
+                try await expect(200, "without its name in icons/")
+
+                try world.publish(Array("<html>".utf8), suffix: "png", as: Self.url)
+                try await expect(404, "no image")
+                let comment = "<!--\(String(repeating: " ", count: 70_000))-->"
+                let drawing = comment + "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"
+                try world.publish(Array(drawing.utf8), suffix: "svg", as: Self.url)
+                try await expect(200, "a drawing after a long comment")
+                // A file system may allow no more links to a file.
+                let name = world.cache.pushing(FilePath(CacheLayout.byURL(Self.url)))
+                try #require(unlink(name.string) == 0)
+                try write(drawing, to: name)
+                try await expect(200, "a copy of it")
             }
         }
     }
