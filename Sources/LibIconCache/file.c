@@ -24,6 +24,8 @@ void file_close(int file) {
 
 bool file_is_absence(int error) { return error == ENOENT || error == ENOTDIR; }
 
+bool file_is_shortage(int error) { return error == ENOMEM || error == EMFILE || error == ENFILE; }
+
 bool file_may_be_replaced(int error) { return error == ESTALE || error == ENOENT || error == EIO; }
 
 static int open_at(int folder, const char *path, int flags) {

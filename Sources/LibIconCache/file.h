@@ -35,6 +35,8 @@ int file_read_path(const char *path, unsigned char **bytes, size_t *size);
 
 /* Whether there is nothing at the path. */
 bool file_is_absence(int error);
+/* Whether the process or the system has no memory or no descriptor left, which says nothing about the file. */
+bool file_is_shortage(int error);
 /* Whether another host may have replaced the file, even while it was open. */
 bool file_may_be_replaced(int error);
 

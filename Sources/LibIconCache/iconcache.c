@@ -156,18 +156,22 @@ int report_manifest(const iconcache *cache, int system_error, iconcache_error *e
 
 size_t iconcache_path_size(const iconcache *cache) { return cache == NULL ? 0 : names_size(cache); }
 
+/* Tries a name: the last one is that in by-url/, those before are of renditions. Returns 0, or an errno(3) number. */
+typedef int attempt(const iconcache *cache, const char *path, bool is_last, int *file);
+
 /* Finds the first of the names that `try` accepts; `path` is empty if there is none. */
 static int find(
-    const iconcache *cache, const char *url, uint32_t pixels, int (*try)(const iconcache *, const char *, int *),
-    char *path, int *file, iconcache_error *error) {
+    const iconcache *cache, const char *url, uint32_t pixels, attempt *try, char *path, int *file,
+    iconcache_error *error) {
     struct names names;
     int failure = 0;
     bool is_found = false;
     names_begin(&names, cache, url, pixels, path);
     while (failure == 0 && !is_found && names_next(&names, path)) {
-        failure = try(cache, path, file);
+        failure = try(cache, path, names.is_done, file);
         is_found = failure == 0;
-        if (file_is_absence(failure)) failure = 0;
+        /* A rendition that cannot be used takes no image away. */
+        if (file_is_absence(failure) || !(names.is_done || file_is_shortage(failure))) failure = 0;
     }
     names_end(&names);
     if (is_found) return ICONCACHE_OK;
@@ -176,14 +180,16 @@ static int find(
     return code;
 }
 
-static int look(const iconcache *cache, const char *path, int *file) {
+static int look(const iconcache *cache, const char *path, bool is_last, int *file) {
     (void)cache;
     (void)file;
     struct stat status;
-    return stat(path, &status) == 0 ? 0 : errno;
+    if (stat(path, &status) != 0) return errno;
+    return is_last || S_ISREG(status.st_mode) ? 0 : FILE_IS_NONE;
 }
 
-static int open_beneath(const iconcache *cache, const char *path, int *file) {
+static int open_beneath(const iconcache *cache, const char *path, bool is_last, int *file) {
+    (void)is_last;
     path += cache->size + 1;
     int failure = file_open_beneath(cache->folder, path, file);
     /* On file systems of several hosts, the name of an image can vanish for the moment in which it is replaced. */

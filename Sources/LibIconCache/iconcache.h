@@ -115,7 +115,8 @@ ICONCACHE_API int iconcache_open(const iconcache *cache, const char *url, iconca
 
 /*
  * The same as iconcache_path() and iconcache_open() for an image that is to be shown in so many pixels: the smallest
- * rendition that was made for at least as many, or if there is none, the image itself. 0 stands for the image itself.
+ * rendition that was made for at least as many, or if there is none, the image itself. 0 stands for the image itself. A
+ * rendition that cannot be read counts as missing.
  *
  * When an image was replaced, the renditions of the one before can stay for some seconds. The path of a rendition does
  * not stay the same: the agent may render other sizes later. The buffer has iconcache_path_size() bytes at least,

@@ -253,6 +253,19 @@ def by_size(stage):
     expect_choice(MAIL, 101, "128", "another")
     os.unlink(stage.cache.at(size_path(MAIL, "128")))
     expect_choice(MAIL, 101, "64@2", "mail 64@2")
+    # A rendition that cannot be used gives way to the next one, and the last to the image.
+    name, next_name = (stage.cache.at(size_path(MAIL, size)) for size in ("64@2", "256"))
+    os.unlink(name)
+    for make in (os.mkdir, os.mkfifo, lambda path: os.symlink(path, path)):
+        make(name)
+        expect_choice(MAIL, 101, None, "mail")
+        stage.cache.rendition("mail 256", MAIL, "256")
+        expect_choice(MAIL, 101, "256", "mail 256")
+        os.unlink(next_name)
+        os.rmdir(name) if make == os.mkdir else os.unlink(name)
+    os.symlink(os.path.join(stage.work, "outside"), name)
+    stage.cache.write("../outside", "secret")
+    expect(stage.ask("read", url=MAIL, size=101), {"sha256": digest("mail")})
     shutil.rmtree(stage.cache.at("by-size"))
     expect_choice(MAIL, 101, None, "mail")
     stage.cache.write("by-size", "")
@@ -912,16 +925,14 @@ def linked_renditions(stage, outside, refused):
 def special_files(stage):
     apps = [ready(MAIL, "mail", renditions=rendered({"64": "mail 64"}))]
     stage.cache.publish({LIST: apps}, [("mail", MAIL)])
-    stage.cache.rendition("mail 64", MAIL, "64")
+    stage.cache.image("mail 64")
     text = document_text(LIST, apps)
     questions = [
         (image_path(digest("mail")), dict(question="open", list=LIST, index=0)),
         (url_path(MAIL), dict(question="read", url=MAIL)),
         (f"lists/{digest(text)}.json", dict(question="apps", list=LIST)), ("manifest.json", dict(question="lists"))]
     if "renditions" in stage.reader.can:
-        questions += [
-            (image_path(digest("mail 64")), dict(question="open", list=LIST, index=0, size=64)),
-            (size_path(MAIL, "64"), dict(question="read", url=MAIL, size=64))]
+        questions.append((image_path(digest("mail 64")), dict(question="open", list=LIST, index=0, size=64)))
 
     def bound(path):
         # The path of a socket has at most 107 bytes.

@@ -65,7 +65,13 @@ actor ImageReader {
         case .image(let digest, let type): return try open(CacheLayout.image(digest, suffix: type.suffix), name)
         case .sized(let digest, let pixels):
             for size in IconCache(at: folder).renditionSizes(from: pixels) {
-                if let file = try open(CacheLayout.bySize(size, digest), name) { return file }
+                do throws(Errno) {
+                    if let file = try open(CacheLayout.bySize(size, digest), name) { return file }
+                } catch  where error.isShortage {
+                    throw error
+                } catch {
+                    continue
+                }
             }
             return try open(CacheLayout.byURL(digest), name)
         }

@@ -8,7 +8,7 @@ extension IconCache {
     /// Looks up the image of an icon to be drawn in this many pixels.
     ///
     /// It is the smallest rendition whose size is at least `pixels`, or else the image itself. For some seconds after a
-    /// refresh, a rendition may still be of the image before.
+    /// refresh, a rendition may still be of the image before. One that cannot be read counts as missing.
     ///
     /// - Parameters:
     ///   - url: The icon's URL, spelled exactly as in the app list.
@@ -19,7 +19,14 @@ extension IconCache {
         let digest = Digest.of(url.text)
         for size in renditionSizes(from: pixels) {
             let path = folder.appending(CacheLayout.bySize(size, digest))
-            if let status = try status(of: path) { return Icon(path: path, bytes: Int(status.size)) }
+            do throws(Errno) {
+                let status = try path.stat()
+                if status.type == .regular { return Icon(path: path, bytes: Int(status.size)) }
+            } catch  where error.isShortage {
+                throw IconCacheError(reading: path, error)
+            } catch {
+                continue
+            }
         }
         return try icon(for: url)
     }
@@ -36,7 +43,9 @@ extension IconCache {
         for size in renditionSizes(from: pixels) {
             do {
                 return try openImage(at: CacheLayout.bySize(size, digest))
-            } catch .unreadable(_, let errno) where errno.isAbsence {
+            } catch .unreadable(let path, let errno) where errno.isShortage {
+                throw .unreadable(path: path, errno: errno)
+            } catch {
                 continue
             }
         }

@@ -179,6 +179,9 @@ extension Errno {
     /// Whether the error means that no file is at the path.
     var isAbsence: Bool { self == .noSuchFileOrDirectory || self == .notDirectory }
 
+    /// Whether no memory or no descriptor is left, which says nothing about the file.
+    package var isShortage: Bool { [.noMemory, .tooManyOpenFiles, .tooManyOpenFilesInSystem].contains(self) }
+
     /// Whether a file may be gone because another host replaced or removed it.
     ///
     /// For such a file, even an open one, NFS fails with `ESTALE`, JuiceFS with `ENOENT`, and others with `EIO`.

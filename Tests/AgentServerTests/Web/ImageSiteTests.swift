@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import FoundationEssentials
 import Glibc
 import NIOHTTP1
 import Reports
@@ -173,6 +174,37 @@ struct ImageSiteTests {
                 try #require(unlink(name.string) == 0)
                 try write(drawing, to: name)
                 try await expect(200, "a copy of it")
+            }
+        }
+    }
+
+    @Test("a rendition that cannot be served gives way to a larger one, and that to the image")
+    func sizes() async throws {
+        try await WebWorld.with { world in
+            let image = world.cache.pushing(FilePath(try world.publish(Self.png, suffix: "png", as: Self.url)))
+            let rendition = Self.png + [64]
+            try await world.servingImages { port in
+                func name(_ text: String) throws -> FilePath {
+                    let size = try #require(RenditionSize(text))
+                    return world.cache.pushing(FilePath(CacheLayout.bySize(size, .of(Self.url.text))))
+                }
+                func expect(_ bytes: [UInt8], _ what: Comment) async throws {
+                    let answer = try await WebWorld.ask(port, Self.query.replacing("?", with: "?size=48&"))
+                    #expect(answer.status == 200 && answer.body == bytes, what)
+                }
+                for text in ["48", "64"] {
+                    let folder = try name(text).removingLastComponent().string
+                    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+                }
+                try #require(symlink(image.string, try name("48").string) == 0)
+                try await expect(Self.png, "a link in place of the only rendition")
+                let other: IconURL = "https://h.example/64.png"
+                let file = world.cache.pushing(FilePath(try world.publish(rendition, suffix: "png", as: other)))
+                try #require(link(file.string, try name("64").string) == 0)
+                try await expect(rendition, "a link in place of the smaller rendition")
+                try #require(chmod(file.string, 0o644) == 0)
+                try write(Self.png + [0], to: file)
+                try await expect(Self.png, "a damaged rendition")
             }
         }
     }
