@@ -36,7 +36,11 @@ extension AppListDocument {
         apps.reserveCapacity(root.apps.count)
         for (index, app) in root.apps.enumerated() {
             guard let state = app.state else {
-                throw .damaged("“apps[\(index)]” lacks a key that its status requires, or a number is negative")
+                let isKnown = ["ready", "pending", "failed"].contains(app.status)
+                throw .damaged(
+                    isKnown
+                        ? "“apps[\(index)]” lacks a key that its status requires, or a number is negative"
+                        : "“apps[\(index)]” has an unknown status, which a newer version may have written")
             }
             if case .ready(let image) = state, !image.hasPlainPath {
                 throw .damaged("“path” of “apps[\(index)]” is not one of an image with its digest")

@@ -102,7 +102,7 @@ static bool set_state(struct entry *entry) {
 /* What is wrong with the members of an entry; NULL if nothing is. */
 static const char *fault(struct entry *entry) {
     static const char lacking[] = "an entry lacks a key that its status requires";
-    if (!set_state(entry)) return lacking;
+    if (!set_state(entry)) return "an entry has an unknown status, which a newer version may have written";
     if (entry->state == ICONCACHE_FAILED && entry->error.start == NULL) return lacking;
     if (entry->state != ICONCACHE_READY) return NULL;
     char digits[SHA256_DIGITS + 1];

@@ -107,6 +107,17 @@ struct AppListDocumentTests {
         damaged(text: Self.good.replacing(part, with: replacement))
     }
 
+    @Test("the error for an entry with an unknown status says that a newer version may have written it")
+    func unknownStatus() {
+        for (part, reason) in [
+            ("\"status\": \"stalled\"", "“apps[1]” has an unknown status, which a newer version may have written"),
+            ("\"status\": \"failed\"", "“apps[1]” lacks a key that its status requires, or a number is negative"),
+        ] {
+            let text = Self.good.replacing("\"status\": \"pending\"", with: part)
+            #expect(throws: FormatError.damaged(reason)) { try AppListDocument(json: Array(text.utf8)) }
+        }
+    }
+
     @Test(
         "a list document is damaged if an image has another path than agents give it, in any layout of JSON",
         arguments: [

@@ -286,6 +286,13 @@ class RenditionTests(RenditionTest):
         self.publish_text(document_text(LIST, [{**pending(MAIL), "renditions": {"x": 3}}]))
         self.assertFalse(self.cache.apps(LIST)[0].renditions)
 
+    def test_unknown_status_may_be_of_a_newer_version(self):
+        self.publish_text(document_text(LIST, [{**pending(MAIL), "status": "stalled"}]))
+        with self.assertRaises(DamagedError) as caught:
+            self.cache.apps(LIST)
+        self.assertEqual(
+            caught.exception.reason, "an entry has an unknown status, which a newer version may have written")
+
 
 class ArticleTests(RenditionTest):
     """The examples of the article OtherLanguages that know renditions, as they are printed there."""
@@ -1213,13 +1220,6 @@ class CommandTests(CacheTest):
         self.assertEqual(self.run_command("--version"), f"iconcache {version}, libiconcache {version}\n")
 
 
-class PackageTests(unittest.TestCase):
-    def test_version_is_that_of_the_project(self):
-        with open(os.path.join(PROJECT, "Packaging/debian/changelog")) as file:
-            self.assertEqual(iconcache.__version__, re.match(r"syncagent \(([^)]+)\)", file.readline())[1])
-
-    def test_import_is_quick(self):
-        code = "import sys, iconcache; print(*{'asyncio', 'unicodedata', 'subprocess'} & {*sys.modules})"
     def test_output_that_lacks_characters_or_room(self):
         self.published.publish({LIST: [pending(MAIL, name="Pošta é"), pending(MAPS)]})
         for encoding, name in (("utf-8", "Pošta é"), ("iso-8859-1", "Po?ta é"), ("ascii", "Po?ta ?")):
@@ -1235,6 +1235,13 @@ class PackageTests(unittest.TestCase):
             self.assertEqual(self.run_command("apps", LIST, code=1, stdout=pipe), "")
 
 
+class PackageTests(unittest.TestCase):
+    def test_version_is_that_of_the_project(self):
+        with open(os.path.join(PROJECT, "Packaging/debian/changelog")) as file:
+            self.assertEqual(iconcache.__version__, re.match(r"syncagent \(([^)]+)\)", file.readline())[1])
+
+    def test_import_is_quick(self):
+        code = "import sys, iconcache; print(*{'asyncio', 'unicodedata', 'subprocess'} & {*sys.modules})"
         found = subprocess.run(
             [sys.executable, "-I", "-S", "-B", "-c", f"import sys; sys.path[:0] = [{PACKAGE!r}]; {code}"],
             stdout=subprocess.PIPE, check=True)
