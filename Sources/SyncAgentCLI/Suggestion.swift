@@ -17,8 +17,10 @@ enum Suggestion {
     }
 
     /// The nearest name, if at most a third of it differs; one that differs only in case comes first.
+    ///
+    /// No argument can have U+0000.
     static func name(for text: String, among names: [String]) -> String? {
-        let others = names.filter { $0 != text }
+        let others = names.filter { $0 != text && !$0.utf8.contains(0) }
         if let same = others.first(where: { $0.lowercased() == text.lowercased() }) { return same }
         return EditDistance.nearest(to: text, in: others) { $0 }
     }

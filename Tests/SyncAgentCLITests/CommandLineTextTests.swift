@@ -54,4 +54,9 @@ struct CommandLineTextTests {
     func nearest(text: String, name: String?) {
         #expect(Suggestion.name(for: text, among: ["apps.plist", "games.plist"]) == name)
     }
+
+    @Test("a name with U+0000, which no argument can have, is not suggested")
+    func zero() {
+        #expect(Suggestion.name(for: "Mail", among: ["Mail\0", "Mai\0l"]) == nil)
+    }
 }

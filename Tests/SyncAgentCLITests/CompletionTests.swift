@@ -88,9 +88,12 @@ struct CompletionTests {
         try await Self.withCache([Sample.document("apps.plist", apps: [])]) { home, _ in
             let folder = home.appending("lists.d")
             try makeFolder(folder)
-            for name in ["apps.plist", "new.plist", "README", ".hidden.plist"] {
+            for name in ["apps.plist", "new.plist", "README", ".hidden.plist", "a\u{1B}.plist"] {
                 try write("", to: folder.appending(name))
             }
+            // Latin-1, not UTF-8.
+            let latin: [CChar] = [CChar(bitPattern: 0xE9)] + ".plist".utf8.map { CChar($0) } + [0]
+            try write("", to: folder.pushing(FilePath(platformString: latin)))
             // The option that names it has a path as a shell gives it.
             let line = ["syncagent", "list", "--cache", ".cache/syncagent", "--lists", "~/'lists.d'", ""]
             #expect(Self.words(\.listsAndPins, line, in: home) == ["apps.plist", "new.plist"])

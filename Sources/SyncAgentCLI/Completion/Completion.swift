@@ -125,10 +125,10 @@ struct Completion {
 }
 
 extension AgentFolders {
-    /// The lists in the lists folder, accepted or not.
+    /// The lists in the lists folder, accepted or not; those whose names are not UTF-8 come with U+FFFD, and are left out.
     private var droppedLists: [ListName] {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: lists.string)) ?? []
-        return files.map { ListName($0) }.filter(\.isAppList)
+        return files.filter { !$0.unicodeScalars.contains("\u{FFFD}") }.map { ListName($0) }.filter(\.isAppList)
     }
 
     private var publishedLists: [ListName] { (try? IconCache(at: cache).manifest()).map { Array($0.lists.keys) } ?? [] }
