@@ -46,6 +46,7 @@ extension FetchFailure.Code {
     private struct Traits {
         var persistence: FetchFailure.Persistence
         var isNoAnswer = false
+        /// Networks that want a login may redirect requests, or answer them with a page.
         var mayBeLogin = false
         var dependsOnSettings = false
     }
@@ -59,7 +60,7 @@ extension FetchFailure.Code {
         // later.
         case .fetch(.tls): Traits(persistence: .passing, isNoAnswer: true, dependsOnSettings: true)
         case .fetch(.disk), .fetch(.networkLogin): Traits(persistence: .passing)
-        // The login page that a redirect leads to may be at an address that the agent refuses.
+        // A redirect to a login page may lead to an address that the agent refuses, or to a URL that is none.
         case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tooManyRedirects):
             Traits(persistence: .lasting, mayBeLogin: true, dependsOnSettings: true)
         case .fetch(.badRedirect), .fetch(.redirectLoop): Traits(persistence: .lasting, mayBeLogin: true)
@@ -69,7 +70,8 @@ extension FetchFailure.Code {
         case .fetch(.tooLarge): Traits(persistence: .lasting, dependsOnSettings: true)
         case .fetch(.authRefused): Traits(persistence: .forbidden, dependsOnSettings: true)
         case .fetch(.notInRepository), .fetch(.overLimit): Traits(persistence: .refused, dependsOnSettings: true)
-        // The server or the proxy may accept other credentials. A network wants a login (RFC 6585, section 6).
+        // 401 and 407: the server or the proxy may accept other credentials. 511: a network wants a login (RFC 6585,
+        // section 6).
         case .http(let status):
             Traits(
                 persistence: FetchFailure.Persistence(ofStatus: status), mayBeLogin: status == 511,

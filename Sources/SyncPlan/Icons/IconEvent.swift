@@ -78,6 +78,7 @@ enum IconEvent: Sendable {
     /// What may follow from the event: changed documents of the icon's lists, a changed memo, and a decision whether to
     /// request, schedule or forget the icon.
     ///
+    /// Documents change only if they show something else for the icon.
     /// For the first image of an icon, the memo describes the staged one.
     func consequences(ofFirstImage isFirst: Bool) -> (documents: Bool, memo: Bool, decision: Bool) {
         switch self {

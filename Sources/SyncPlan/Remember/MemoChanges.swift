@@ -9,11 +9,11 @@ package struct MemoChanges: Equatable, Sendable {
     package var forgotten: [IconURL]
     /// Origins that failed recently, or recovered.
     package var origins: [String: OriginMemo?] = [:]
-    /// Lists that need not be parsed again while their files are unchanged; `nil` for removed ones, too.
+    /// Lists that need not be parsed again while their files are unchanged; `nil` for others, and for removed ones.
     package var lists: [ListName: ListMemo?] = [:]
-    /// Reported rejections of lists.
+    /// Reported rejections of lists; `nil` for lists that are accepted again, or removed.
     package var rejections: [ListName: RejectionMemo?] = [:]
-    /// Images that could not be rendered.
+    /// Images that could not be rendered; `nil` for those that may be tried again, or are removed.
     package var renderFailures: [Digest: RenderMemo?] = [:]
     /// When generations were superseded, by the clock of this run; `nil` for those no longer on disk.
     package var superseded: [Int: Timestamp?] = [:]

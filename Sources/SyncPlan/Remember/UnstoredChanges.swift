@@ -24,7 +24,7 @@ struct UnstoredChanges: Sendable {
     private var icons: Set<IconID> = []
     /// The icons that were forgotten; later ones may have their numbers, or their URLs.
     private var forgottenIcons: Set<IconURL> = []
-    private var others: Set<Key> = []
+    private var keys: Set<Key> = []
     /// The single values as stored; `nil` if they must be stored again in any case.
     private var values: RememberedValues?
     /// When to store the changes; `nil` if there are none.
@@ -50,8 +50,8 @@ struct UnstoredChanges: Sendable {
 
     mutating func mark(_ key: Key, at now: Timestamp) { mark(CollectionOfOne(key), at: now) }
 
-    mutating func mark(_ keys: some Sequence<Key>, at now: Timestamp) {
-        others.formUnion(keys)
+    mutating func mark(_ changed: some Sequence<Key>, at now: Timestamp) {
+        keys.formUnion(changed)
         markDue(at: now)
     }
 
@@ -69,17 +69,17 @@ struct UnstoredChanges: Sendable {
     /// stored with later changes.
     mutating func recordStart(values: RememberedValues, generations numbers: some Sequence<Int>) {
         self.values = values
-        others.formUnion(numbers.lazy.map(Key.generation))
+        keys.formUnion(numbers.lazy.map(Key.generation))
     }
 
     /// Marks everything to be stored again, because the stored state was lost.
     mutating func markAll(_ plan: Reconciler, at now: Timestamp) {
         icons.formUnion(plan.book.catalog.icons.ids)
-        others.formUnion(plan.book.downloads.origins.keys.lazy.map(Key.origin))
-        others.formUnion(plan.book.catalog.lists.keys.lazy.map(Key.list))
-        others.formUnion(plan.rejections.keys.lazy.map(Key.rejection))
-        others.formUnion(plan.book.renditions.records.originals.lazy.map(Key.rendition))
-        others.formUnion(plan.book.retention.ledger.supersessions.keys.lazy.map(Key.generation))
+        keys.formUnion(plan.book.downloads.origins.keys.lazy.map(Key.origin))
+        keys.formUnion(plan.book.catalog.lists.keys.lazy.map(Key.list))
+        keys.formUnion(plan.rejections.keys.lazy.map(Key.rejection))
+        keys.formUnion(plan.book.renditions.records.failed.lazy.map(Key.rendition))
+        keys.formUnion(plan.book.retention.ledger.supersessions.keys.lazy.map(Key.generation))
         values = nil
         due = now
     }
@@ -100,7 +100,7 @@ struct UnstoredChanges: Sendable {
         changes.remembered = icons.map { IconMemo(of: $0, in: book.catalog) }
         (icons, forgottenIcons) = ([], [])
         var waiting: Set<Key> = []
-        for key in others {
+        for key in keys {
             switch key {
             // The memo is stored once the list is published, because its document holds the list's content.
             case .list(let name) where book.publishing.isToBePublished(name): waiting.insert(key)
@@ -119,7 +119,7 @@ struct UnstoredChanges: Sendable {
                 changes.superseded.updateValue(book.retention.ledger.supersessions[number], forKey: number)
             }
         }
-        others = waiting
+        keys = waiting
         let newest = plan.remembered
         if newest != values { changes.values = newest }
         values = newest

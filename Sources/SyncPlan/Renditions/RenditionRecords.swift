@@ -18,7 +18,8 @@ struct RenditionRecords: Sendable {
     private var changedFailures: Set<Digest> = []
 
     var isEmpty: Bool { records.isEmpty }
-    var originals: some Sequence<Digest> { records.keys }
+    /// The originals that could not be rendered.
+    var failed: some Sequence<Digest> { records.lazy.filter { $0.value.failure != nil }.map(\.key) }
     /// Whether there are records by other rules.
     var hasOutdated: Bool { outdated > 0 }
 
@@ -105,7 +106,7 @@ struct RenditionRecords: Sendable {
 
     /// Forgets everything; failures count as changed.
     mutating func reset() {
-        changedFailures.formUnion(records.lazy.filter { $0.value.failure != nil }.map(\.key))
+        changedFailures.formUnion(failed)
         (records, outdated) = ([:], 0)
     }
 }
