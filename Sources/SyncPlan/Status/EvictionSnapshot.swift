@@ -35,8 +35,11 @@ package struct EvictionSnapshot: Sendable {
         let generations = namings.newest()
         let held = leases.isEmpty ? [:] : namings.newest(among: Set(leases.map(\.generation)))
         let named = obstacle == nil ? [] : namings.current()
+        let braked = hold.map { hold in namings.newest(among: Set(superseded.filter { $0 <= hold.generation })) } ?? [:]
         let rows = icons.sorted { $0.key < $1.key }.map { url, image in
-            fate(of: url, image, generations[url], held: held[url], isNamed: named.contains(url))
+            fate(
+                of: url, image, generations[url], held: held[url], isBraked: braked[url] != nil,
+                isNamed: named.contains(url))
         }
         var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
@@ -46,7 +49,7 @@ package struct EvictionSnapshot: Sendable {
     }
 
     private func fate(
-        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?, isNamed: Bool
+        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?, isBraked: Bool, isNamed: Bool
     ) -> EvictionReport.Icon {
         var fate = EvictionReport.Icon(
             url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
@@ -62,7 +65,7 @@ package struct EvictionSnapshot: Sendable {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if isNamed, let obstacle {
             fate.reason = "the generation without it cannot be published: \(obstacle)"
-        } else if let generation, let hold, generation <= hold.generation {
+        } else if let hold, isBraked || generation.map({ $0 <= hold.generation }) == true {
             let end = clock.time(of: hold.since + holdFor)
             fate.reason = "held until \(end), or until you run syncagent evict --confirm"
         } else if let held {

@@ -57,6 +57,8 @@ struct EvictionScenarioTests {
             #expect(agent.plan.status.eviction.state == (count > 9 ? "active" : "held"))
         }
         #expect(agent.plan.status.eviction.reason?.hasPrefix("21 of 30 images were retired") == true)
+        let report = agent.plan.evictionSnapshot(now: agent.now).report()
+        #expect(report.icons.count == 27 && report.icons.allSatisfy { !$0.goes && $0.reason.hasPrefix("held until") })
         try agent.handle(.evict(isConfirmed: false))
         try agent.pass(.seconds(601))
         try agent.finishJobs()
