@@ -43,8 +43,8 @@ parser.add_argument("of", nargs="?", metavar="URL|LIST", help="the URL of a path
 options = parser.parse_args()
 if (options.command in ("path", "apps")) != bool(options.of):
     parser.error("path takes a URL, apps the name of a list, and lists and watch take neither")
-if isinstance(sys.stdout, io.TextIOWrapper):
-    # A locale may lack characters of a name.
+if options.command != "path" and isinstance(sys.stdout, io.TextIOWrapper):
+    # A locale may lack characters of a name. A path that is not printed as it is leads nowhere.
     sys.stdout.reconfigure(errors="replace")
 try:
     for row in rows(options):
