@@ -58,8 +58,14 @@ package struct EvictionBrake: Equatable, Sendable {
         if hold == nil { recordChange(retiring: peak - shown, of: peak, generation: generation, at: now) }
     }
 
-    /// Takes all that is retired for intended.
-    mutating func acceptDecline() { peak = 0 }
+    /// Takes what an earlier run retired for one change, because that run may have ended before it counted.
+    mutating func recordStart(retired: Int, shown: Int, generation: Int, at now: Timestamp) {
+        peak = retired + shown
+        recordChange(retiring: retired, of: peak, generation: generation, at: now)
+    }
+
+    /// Takes so many of the images that are shown no longer for intended.
+    mutating func acceptDecline(of images: Int) { peak = max(peak - images, 0) }
 
     /// Ends a hold when the retired images are named again, or are gone.
     mutating func lift() {
@@ -77,6 +83,6 @@ package struct EvictionBrake: Equatable, Sendable {
 
     mutating func confirm() {
         hold?.isConfirmed = true
-        acceptDecline()
+        peak = 0
     }
 }

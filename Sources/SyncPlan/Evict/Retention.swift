@@ -236,12 +236,12 @@ struct Retention: Sendable {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
         guard brake.hold == nil else { return }
-        let retired = lossesOnDisk(in: catalog)
-        brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
+        brake.recordStart(
+            retired: lossesOnDisk(in: catalog), shown: catalog.images.shown, generation: newest, at: now)
     }
 
-    /// Takes what is retired by now for intended, because a user retired some of it.
-    mutating func acceptLosses() { brake.acceptDecline() }
+    /// Takes so many of the retired images for intended.
+    mutating func acceptLoss(of images: Int) { brake.acceptDecline(of: images) }
 
     /// How many images are on disk that apps lost without a replacement; O(*n*) in the number of retired icons.
     private func lossesOnDisk(in catalog: Catalog) -> Int {

@@ -49,8 +49,9 @@ extension Catalog {
 
     /// Whether last images are shown in place of an icon, and nowhere else: they leave once the icon has its own.
     func isReplacedAlone(_ icon: IconURL) -> Bool {
-        let last = lastImages(for: icon).map(\.image)
-        return !last.isEmpty && last.allSatisfy { image in images[image].icons == last.count { $0 == image } }
+        var counts: [ImageID: Int32] = [:]
+        for last in lastImages(for: icon) { counts[last.image, default: 0] += 1 }
+        return !counts.isEmpty && counts.allSatisfy { images[$0.key].icons == $0.value }
     }
 
     private func lastImage(of app: AppIndex) -> App.LastImage? { lists[app.list]?.apps[past: app.position].last }

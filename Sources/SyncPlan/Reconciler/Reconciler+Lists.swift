@@ -256,7 +256,8 @@ extension Reconciler {
         guard pins.contains(url) != isPinned else { return }
         let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
         turn.emit(isPinned ? .pinned(url) : .unpinned(url))
-        if !isPinned { book.retention.acceptLosses() }
+        let shown = book.catalog.images.shown
+        defer { book.retention.acceptLoss(of: max(shown - book.catalog.images.shown, 0)) }
         let retired: Set<IconURL> = isPinned && book.catalog.icons[url]?.isRetired == true ? [url] : []
         guard !urls.isEmpty else { return unpinAll() }
         let text = urls.map(\.text).joined(separator: "\n")

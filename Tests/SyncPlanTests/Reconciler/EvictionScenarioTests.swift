@@ -81,6 +81,25 @@ struct EvictionScenarioTests {
         #expect(agent.plan.status.icons.retired > 30)
     }
 
+    @Test("a restart, or an icon that is unpinned, forgets nothing that lists lost before", arguments: [true, false])
+    func halves(isRestarted: Bool) throws {
+        var agent = try Self.agent()
+        try agent.handle(.pin(url: "https://h.example/pin.png", isPinned: true))
+        try agent.finish("https://h.example/pin.png", with: "pin")
+        try agent.scan(["1.plist": Array(Self.urls.prefix(15))])
+        try agent.finishJobs()
+        if isRestarted {
+            try agent.restart()
+            try agent.scan(["1.plist": Array(Self.urls.prefix(15))])
+        } else {
+            try agent.handle(.pin(url: "https://h.example/pin.png", isPinned: false))
+        }
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction == .active)
+        try agent.scan(["1.plist": []])
+        #expect(agent.plan.status.eviction.state == "held")
+    }
+
     @Test("icons that a user unpinned are no loss of the lists")
     func unpinned() throws {
         var agent = try Self.agent()
