@@ -60,9 +60,10 @@ extension FetchFailure.Code {
         // later.
         case .fetch(.tls): Traits(persistence: .passing, isNoAnswer: true, dependsOnSettings: true)
         case .fetch(.disk), .fetch(.networkLogin): Traits(persistence: .passing)
-        // A redirect to a login page may lead to an address that the agent refuses, or to a URL that is none.
+        // A redirect to a login page may lead to an address that the agent refuses.
         case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tooManyRedirects):
             Traits(persistence: .lasting, mayBeLogin: true, dependsOnSettings: true)
+        // It may lead to a URL that is none, too.
         case .fetch(.badRedirect), .fetch(.redirectLoop): Traits(persistence: .lasting, mayBeLogin: true)
         // Pages are compressed more often than images, and may be cut off before they can be inspected.
         case .fetch(.contentEncoding), .fetch(.cutShort): Traits(persistence: .lasting, mayBeLogin: true)

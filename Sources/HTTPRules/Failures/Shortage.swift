@@ -5,7 +5,7 @@ package struct Shortage: Error, Equatable, Sendable {
     /// The scarce resource, as a stable word for scripts.
     package enum Code: String, CaseIterable, CustomStringConvertible, Sendable {
         case diskFull = "disk-full"
-        /// File descriptors, memory or processes: a limit of the agent or of the system.
+        /// File descriptors, memory or processes: a limit of the agent or of the system; or the cache is read-only.
         case outOfResources = "out-of-resources"
 
         package var description: String { rawValue }

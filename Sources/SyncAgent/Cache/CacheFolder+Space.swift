@@ -17,6 +17,7 @@ extension CacheFolder {
         let (free, total) = (Int(clamping: status.f_favail), Int(clamping: status.f_files))
         return DiskSpace(
             folder: path.string, bytes: DiskSpace.Amount(free: bytes(status.f_bavail), total: bytes(status.f_blocks)),
-            inodes: total == 0 || free > total ? nil : DiskSpace.Amount(free: free, total: total))
+            inodes: total == 0 || free > total ? nil : DiskSpace.Amount(free: free, total: total),
+            isReadOnly: status.f_flag & UInt(ST_RDONLY) != 0)
     }
 }

@@ -20,8 +20,6 @@ extension Shortage {
         case .tooManyOpenFilesInSystem: "the open file limit of the system is reached (ENFILE): raise fs.file-max"
         case .noMemory: "the system is out of memory (ENOMEM)"
         case .noBufferSpace: "the system is out of memory for sockets (ENOBUFS)"
-        case .readOnlyFileSystem:
-            "the file system became read-only (EROFS), as after an error of the disk: see the kernel's log"
         default: nil
         }
     }

@@ -7,7 +7,7 @@ package import CacheFormat
 /// An emptied folder, an unmounted disk, or a program that wrote half of its lists looks like a request to remove most
 /// of the cache. Held images stay on disk, so that lists that come back find them.
 package struct EvictionBrake: Equatable, Sendable {
-    /// A change that retired too much at once.
+    /// A change that retired too much at once, or after others.
     package struct Hold: Codable, Equatable, Sendable {
         package var since: Timestamp
         /// The newest generation that may name the retired images; it and older ones are retained.
@@ -24,12 +24,15 @@ package struct EvictionBrake: Equatable, Sendable {
     }
 
     var settings: Settings.Eviction
-    /// The last such change, while what it retired is on disk.
+    /// The last such change, while what was retired by then is on disk.
     private(set) var hold: Hold?
-    /// The most images that were shown since the last hold was confirmed, less those that were evicted meanwhile.
-    private var peak = 0
+    /// The most images that were shown at once since the last hold was confirmed, less those that are not on disk any
+    /// more, or that a user unpinned; 0 if no change has retired an image.
+    private(set) var peak: Int
 
-    init(_ settings: Settings.Eviction, hold: Hold? = nil) { (self.settings, self.hold) = (settings, hold) }
+    init(_ settings: Settings.Eviction, hold: Hold? = nil, peak: Int = 0) {
+        (self.settings, self.hold, self.peak) = (settings, hold, peak)
+    }
 
     /// The unconfirmed hold; `nil` if there is none.
     var heldNow: Hold? { hold.flatMap { $0.isConfirmed ? nil : $0 } }
@@ -50,22 +53,18 @@ package struct EvictionBrake: Equatable, Sendable {
     /// - Parameters:
     ///   - before: How many images were shown before the change.
     ///   - shown: How many are shown now.
-    ///   - retired: How many retired images are on disk.
+    ///   - retired: How many images are on disk that were retired without a replacement.
     ///   - generation: The newest generation, which names all images that are shown when the hold begins.
     ///   - now: The current time.
     mutating func recordDecline(from before: Int, to shown: Int, retired: Int, generation: Int, at now: Timestamp) {
         peak = min(max(peak, before), shown + retired)
-        if hold == nil { recordChange(retiring: peak - shown, of: peak, generation: generation, at: now) }
+        if heldNow == nil { recordChange(retiring: peak - shown, of: peak, generation: generation, at: now) }
     }
 
-    /// Takes what an earlier run retired for one change, because that run may have ended before it counted.
-    mutating func recordStart(retired: Int, shown: Int, generation: Int, at now: Timestamp) {
-        peak = retired + shown
-        recordChange(retiring: retired, of: peak, generation: generation, at: now)
+    /// Lowers the peak by images that a user unpinned; `shown` and `retired` are as for a decline.
+    mutating func recordUnpinned(_ images: Int, shown: Int, retired: Int) {
+        peak = max(min(peak, shown + retired) - images, 0)
     }
-
-    /// Takes so many of the images that are shown no longer for intended.
-    mutating func acceptDecline(of images: Int) { peak = max(peak - images, 0) }
 
     /// Ends a hold when the retired images are named again, or are gone.
     mutating func lift() {

@@ -31,7 +31,7 @@ struct Retention: Sendable {
 
     private var settings: Settings.Cache
     var ledger: RetirementLedger
-    /// Holds the eviction of what one change of the lists retired, if that is much.
+    /// Holds the eviction of what changes of the lists retired, if that is much.
     private(set) var brake: EvictionBrake
     /// Unreferenced icons whose apps have a new icon URL; they do not count as lost.
     private var replaced: Set<IconURL>
@@ -45,9 +45,9 @@ struct Retention: Sendable {
 
     init(
         _ settings: Settings, ledger: RetirementLedger = RetirementLedger(), replaced: Set<IconURL> = [],
-        hold: EvictionBrake.Hold? = nil
+        hold: EvictionBrake.Hold? = nil, peak: Int = 0
     ) {
-        (self.settings, brake) = (settings.cache, EvictionBrake(settings.eviction, hold: hold))
+        (self.settings, brake) = (settings.cache, EvictionBrake(settings.eviction, hold: hold, peak: peak))
         (self.ledger, self.replaced) = (ledger, replaced)
     }
 
@@ -236,12 +236,16 @@ struct Retention: Sendable {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
         guard brake.hold == nil else { return }
-        brake.recordStart(
-            retired: lossesOnDisk(in: catalog), shown: catalog.images.shown, generation: newest, at: now)
+        let retired = lossesOnDisk(in: catalog)
+        brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
     }
 
-    /// Takes so many of the retired images for intended.
-    mutating func acceptLoss(of images: Int) { brake.acceptDecline(of: images) }
+    /// Records that a user unpinned an icon; `before` is how many images were shown until then.
+    mutating func recordUnpinning(from before: Int, in catalog: Catalog) {
+        let shown = catalog.images.shown
+        guard shown < before else { return }
+        brake.recordUnpinned(before - shown, shown: shown, retired: lossesOnDisk(in: catalog))
+    }
 
     /// How many images are on disk that apps lost without a replacement; O(*n*) in the number of retired icons.
     private func lossesOnDisk(in catalog: Catalog) -> Int {

@@ -16,9 +16,11 @@ package struct DiskSpace: Equatable, Sendable {
     package var bytes: Amount
     /// `nil` if the file system allocates inodes on demand.
     package var inodes: Amount?
+    /// Whether it is mounted read-only, or became read-only after an error of the disk.
+    package var isReadOnly: Bool
 
-    package init(folder: String, bytes: Amount, inodes: Amount? = nil) {
-        (self.folder, self.bytes, self.inodes) = (folder, bytes, inodes)
+    package init(folder: String, bytes: Amount, inodes: Amount? = nil, isReadOnly: Bool = false) {
+        (self.folder, self.bytes, self.inodes, self.isReadOnly) = (folder, bytes, inodes, isReadOnly)
     }
 
     /// The assumed size of an image before the server announces it, in bytes.
@@ -28,6 +30,11 @@ package struct DiskSpace: Equatable, Sendable {
 
     /// The shortage if a file of `count` bytes (`nil`: unknown) does not fit above the reserve; `nil` if it does.
     package func shortage(for count: Int?, above reserve: SpaceReserve) -> Shortage? {
+        if isReadOnly {
+            return Shortage(
+                .outOfResources, bytes: count ?? Self.usual, isGeneral: true,
+                reason: "the file system of \(folder) is read-only: mount it writable; the kernel's log may say why")
+        }
         let isOutOfInodes = inodes.map { $0.free <= reserve.inodes(of: $0.total) } ?? false
         let room = isOutOfInodes ? -1 : bytes.free - reserve.bytes(of: bytes.total)
         let count = count ?? Self.usual

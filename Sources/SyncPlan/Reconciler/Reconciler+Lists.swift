@@ -257,7 +257,7 @@ extension Reconciler {
         let urls = isPinned ? pins + [url] : pins.filter { $0 != url }
         turn.emit(isPinned ? .pinned(url) : .unpinned(url))
         let shown = book.catalog.images.shown
-        defer { book.retention.acceptLoss(of: max(shown - book.catalog.images.shown, 0)) }
+        defer { book.retention.recordUnpinning(from: shown, in: book.catalog) }
         let retired: Set<IconURL> = isPinned && book.catalog.icons[url]?.isRetired == true ? [url] : []
         guard !urls.isEmpty else { return unpinAll() }
         let text = urls.map(\.text).joined(separator: "\n")

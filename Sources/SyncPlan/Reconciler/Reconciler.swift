@@ -64,7 +64,9 @@ package struct Reconciler: Sendable {
             publishing: PublicationPlan(
                 settings.publish, restored.manifests.last, newest: restored.newestGeneration,
                 outdated: known.outdatedLists, at: now),
-            retention: Retention(settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold),
+            retention: Retention(
+                settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold,
+                peak: max(values.peak ?? 0, 0)),
             hasRenditionNames: restored.hasRenditionNames, triesOnce: triesOnce)
         for (original, renditions) in known.renditions { book.renditions.restore(renditions, of: original) }
         for (list, sizes) in known.sizes where sizes != Set(book.renditions.sizes) {
@@ -268,6 +270,7 @@ package struct Reconciler: Sendable {
             newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
             upstreams: book.sources.accepted)
         values.rendering = rulesOfRenditions
+        if book.retention.brake.peak > 0 { values.peak = book.retention.brake.peak }
         if purging == book.publishing.manifest?.generation { values.purging = purging }
         if !privateOrigins.isEmpty { values.knownCaches = knownCaches }
         if !mutes.isEmpty { values.mutes = mutes.moved(by: turn.wallClock.offset) }

@@ -31,6 +31,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     var knownCaches: KnownCaches?
     /// The change whose eviction is held, with its time by the clock of this run; `nil` if there is none.
     package var hold: EvictionBrake.Hold?
+    /// The most images that were shown before lists declined (``EvictionBrake``); `nil` if they did not.
+    var peak: Int?
     /// The identity of the lists folder; `nil` if not known.
     package var folder: FolderIdentity?
     /// The highest generation number given; 0 if there was none.

@@ -13,6 +13,8 @@ package struct EvictionSnapshot: Sendable {
     /// Whether apps show the icon's image for another URL.
     var isShown = false
     var namings: RetirementLedger.Namings
+    /// The number of the current generation; 0 if there is none.
+    var current: Int
     /// When the grace period of each superseded generation ends.
     var expiries: [Int: Timestamp]
     var status: StatusReport.Eviction
@@ -34,12 +36,13 @@ package struct EvictionSnapshot: Sendable {
     package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
         let generations = namings.newest()
         let held = leases.isEmpty ? [:] : namings.newest(among: Set(leases.map(\.generation)))
-        let named = obstacle == nil ? [] : namings.current()
+        let isCurrentBraked = hold.map { current <= $0.generation } ?? false
+        let named = obstacle != nil || isCurrentBraked ? namings.current() : []
         let braked = hold.map { hold in namings.newest(among: Set(superseded.filter { $0 <= hold.generation })) } ?? [:]
         let rows = icons.sorted { $0.key < $1.key }.map { url, image in
             fate(
-                of: url, image, generations[url], held: held[url], isBraked: braked[url] != nil,
-                isNamed: named.contains(url))
+                of: url, image, generations[url], held: held[url],
+                isBraked: braked[url] != nil || isCurrentBraked && named.contains(url), isNamed: named.contains(url))
         }
         var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
@@ -65,7 +68,7 @@ package struct EvictionSnapshot: Sendable {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if isNamed, let obstacle {
             fate.reason = "the generation without it cannot be published: \(obstacle)"
-        } else if let hold, isBraked || generation.map({ $0 <= hold.generation }) == true {
+        } else if let hold, isBraked {
             let end = clock.time(of: hold.since + holdFor)
             fate.reason = "held until \(end), or until you run syncagent evict --confirm"
         } else if let held {
@@ -104,6 +107,7 @@ extension Reconciler {
             icons: icons.mapValues(book.catalog.images.image), lists: icon?.lists ?? [],
             isShown: url != nil && icons.values.first.map { book.catalog.images[$0].isShown } == true,
             namings: book.retention.ledger.namings(of: icons.keys, in: book.catalog),
+            current: book.retention.ledger.current ?? 0,
             expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
             status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
             holdFor: book.settings.eviction.holdFor,

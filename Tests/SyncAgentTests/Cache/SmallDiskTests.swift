@@ -103,19 +103,21 @@ struct SmallDiskTests {
         }
     }
 
-    @Test("a file system that became read-only is a shortage until it can be written again")
+    @Test("no image is requested for a cache that became read-only, until it can be written again")
     func readOnly() async throws {
-        try await withSmallCache("size=1m") { cache in
-            try SmallDisk.remount(cache.path, "size=1m", isReadOnly: true)
-            guard case .noRoom(let shortage) = try await fetch(1000, into: cache).outcome else {
-                Issue.record("it is a failure of the icon")
+        // With so much room, images are kept in memory at first.
+        try await withSmallCache("size=512m") { cache in
+            try SmallDisk.remount(cache.path, "size=512m", isReadOnly: true)
+            let (outcome, requests) = try await fetch(1000, into: cache)
+            guard case .noRoom(let shortage) = outcome else {
+                Issue.record("\(outcome)")
                 return
             }
-            #expect(shortage.code == .outOfResources && shortage.isGeneral && shortage.reason.contains("EROFS"))
-            let trial = await cache.staging.measure(trial: 1000)
-            #expect(throws: shortage) { try trial.get() }
-            try SmallDisk.remount(cache.path, "size=1m")
-            _ = try await cache.staging.measure(trial: 1000).get()
+            #expect(requests == 0 && shortage.code == .outOfResources && shortage.isGeneral)
+            #expect(shortage.reason.contains("\(cache.path) is read-only"))
+            let space = try await cache.staging.measure(trial: 1000).get()
+            #expect(space.shortage(for: 1000, above: .percent(0))?.reason == shortage.reason)
+            try SmallDisk.remount(cache.path, "size=512m")
             guard case .image = try await fetch(1000, into: cache).outcome else {
                 Issue.record("it can be written now, and was not downloaded")
                 return

@@ -94,6 +94,8 @@ struct EvictionBrakeTests {
         let confirmed = brake.hold
         brake.recordDecline(from: 9, to: 8, retired: 99, generation: 9, at: Self.start)
         #expect(brake.hold == confirmed)
+        brake.recordUnpinned(99, shown: 8, retired: 1)
+        #expect(brake.peak == 0)
         brake.lift()
         brake.recordDecline(from: 8, to: 7, retired: 99, generation: 9, at: Self.start)
         #expect(brake.hold == nil, "what was confirmed does not count again")
