@@ -30,6 +30,7 @@ def axe_source():
 
 try:
     from selenium import webdriver
+    from selenium.webdriver import ActionChains
     from selenium.webdriver.chrome.service import Service
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
@@ -93,7 +94,8 @@ class Page:
         self.find(selector).click()
 
     def press(self, *keys):
-        self.driver.switch_to.active_element.send_keys(*[getattr(Keys, key, key) for key in keys])
+        # To what has the focus when they arrive: the page may draw it anew after it was looked up.
+        ActionChains(self.driver).send_keys(*[getattr(Keys, key, key) for key in keys]).perform()
 
     def focused(self):
         return self.js("const e = document.activeElement; return e.id || e.className || e.tagName")
