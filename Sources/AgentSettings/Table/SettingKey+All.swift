@@ -74,7 +74,8 @@ extension SettingKey {
         .value(
             "eviction.holdAbove", "a share of all images, as 50% or 50% and 20 images",
             "percentage, or `50% and 20 images`", \.eviction.holdAbove,
-            "A change that retires more than both of these is held; so are several, if what they retired is still on disk and nothing came instead.",
+            "A change that retires more than both of these is held; so are several, if what they retired is still on disk "
+                + "and nothing came instead.",
             { HoldThreshold($0) }, \.description),
         .duration(
             "eviction.holdFor", \.eviction.holdFor,

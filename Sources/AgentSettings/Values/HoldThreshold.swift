@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The part of the cache that one change, or several within `cache.grace`, may retire before its eviction is held: `50%`, or `50% and 20 images`.
+/// The part of the cache that changes may retire before their eviction is held: `50%`, or `50% and 20 images`.
 package struct HoldThreshold: Hashable, Sendable {
     package var percent: Int
     /// Up to this number of retired images, no eviction is held, whatever their share.

@@ -63,7 +63,7 @@ extension FetchFailure.Code {
         // A redirect to a login page may lead to an address that the agent refuses.
         case .fetch(.addressRefused), .fetch(.downgradeRefused), .fetch(.tooManyRedirects):
             Traits(persistence: .lasting, mayBeLogin: true, dependsOnSettings: true)
-        // It may lead to a URL that is none, too.
+        // A redirect to a login page may lead in a circle, or to a text that is no URL.
         case .fetch(.badRedirect), .fetch(.redirectLoop): Traits(persistence: .lasting, mayBeLogin: true)
         // Pages are compressed more often than images, and may be cut off before they can be inspected.
         case .fetch(.contentEncoding), .fetch(.cutShort): Traits(persistence: .lasting, mayBeLogin: true)

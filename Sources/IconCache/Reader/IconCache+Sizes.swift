@@ -8,7 +8,8 @@ extension IconCache {
     /// Looks up the image of an icon to be drawn in this many pixels.
     ///
     /// It is the smallest rendition whose size is at least `pixels`, or else the image itself. For some seconds after a
-    /// refresh, a rendition may still be of the image before. One that cannot be read counts as missing.
+    /// refresh, a rendition may still be of the image before. A rendition that cannot be read
+    /// counts as missing.
     ///
     /// - Parameters:
     ///   - url: The icon's URL, spelled exactly as in the app list.

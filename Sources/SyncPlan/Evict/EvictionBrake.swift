@@ -48,7 +48,7 @@ package struct EvictionBrake: Equatable, Sendable {
 
     /// Records that a change lowered the number of images shown: several small changes may be one mistake.
     ///
-    /// What is shown in place of a retired image makes up for it: a list whose apps come and go does not decline.
+    /// Each new image that is shown makes up for a retired one: a list whose apps come and go does not decline.
     ///
     /// - Parameters:
     ///   - before: How many images were shown before the change.

@@ -57,13 +57,13 @@ struct IconBook: Sendable {
             new.cache.maxBytes != old.cache.maxBytes || new.lists.maxBytesPerList != old.lists.maxBytesPerList
         if hasOtherLimits { admission = Admission() }
         if new.cache.minFree != old.cache.minFree { space.prioritize(at: turn.now) }
-        let hasOtherRequests = new.network != old.network || new.fetch != old.fetch
-        if hasOtherRequests { sources.pollNow(at: turn.now) }
+        let change = SettingsChange(from: old, to: new)
+        if change.hasOtherRequests { sources.pollNow(at: turn.now) }
         // Servers may accept the same credentials by now, and the same file may have other authorities.
         let readsFiles = !new.credentials.isEmpty || !old.credentials.isEmpty || new.fetch.caFile != nil
-        if hasOtherRequests || new.images != old.images || readsFiles || new.upstream != old.upstream || hasOtherLimits
-        {
-            decideAgain(since: old, in: &turn)
+        let hasOtherSources = new.upstream != old.upstream
+        if change.hasOtherRequests || new.images != old.images || readsFiles || hasOtherSources || hasOtherLimits {
+            decideAgain(after: change, all: hasOtherSources, in: &turn)
         }
     }
 
@@ -183,11 +183,9 @@ struct IconBook: Sendable {
         downloads.schedule(dueTimes)
     }
 
-    /// Decides icons again that new settings may affect: queued ones, those whose failures depend on settings, and with
-    /// other upstreams every idle one.
-    private mutating func decideAgain(since old: Settings, in turn: inout Turn) {
-        let all = settings.upstream != old.upstream
-        let change = SettingsChange(from: old, to: settings)
+    /// Decides icons again that new settings may affect: queued ones, icons whose failures depend on settings, and with
+    /// `all`, for other upstreams, every idle one.
+    private mutating func decideAgain(after change: SettingsChange, all: Bool, in turn: inout Turn) {
         for id in catalog.icons.ids {
             let icon = catalog.icons[id].icon
             var mayEnd = false

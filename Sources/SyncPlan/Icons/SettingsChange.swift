@@ -8,7 +8,7 @@ struct SettingsChange: Sendable {
     /// The present credentials, and those that were removed: a URL may have failed because of one of them.
     private(set) var credentials: Credentials
     private var areNew = false
-    private var hasOtherRequests = false
+    private(set) var hasOtherRequests = false
     /// Whether the proxy or the `User-Agent` is another one.
     private var haveOtherSender = false
 

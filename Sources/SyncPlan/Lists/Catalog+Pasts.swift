@@ -47,7 +47,8 @@ extension Catalog {
 
     func lastImages(for icon: IconURL) -> [App.LastImage] { apps(replacing: icon).compactMap(lastImage) }
 
-    /// Whether last images are shown in place of an icon, and nowhere else: they leave once the icon has its own.
+    /// Whether apps show last images in place of this icon, and no other icon or app shows these images: they leave once
+    /// the icon has an image of its own.
     func isReplacedAlone(_ icon: IconURL) -> Bool {
         var counts: [ImageID: Int32] = [:]
         for last in lastImages(for: icon) { counts[last.image, default: 0] += 1 }

@@ -3,7 +3,7 @@ package import CacheFormat
 
 /// The changes of stored memos: those to write, and the keys of those to delete.
 ///
-/// Memos other than those of icons are `nil` if they are to be deleted.
+/// In a dictionary, a memo to be deleted is `nil`; icons whose memos are to be deleted are in ``forgotten``.
 package struct MemoChanges: Equatable, Sendable {
     package var remembered: [IconMemo]
     package var forgotten: [IconURL]

@@ -169,7 +169,7 @@ struct ImageSiteTests {
                 let drawing = comment + "<svg xmlns=\"http://www.w3.org/2000/svg\"/>"
                 try world.publish(Array(drawing.utf8), suffix: "svg", as: Self.url)
                 try await expect(200, "a drawing after a long comment")
-                // A file system may allow no more links to a file.
+                // Where the image has as many links as its file system allows, the name is a copy.
                 let name = world.cache.pushing(FilePath(CacheLayout.byURL(Self.url)))
                 try #require(unlink(name.string) == 0)
                 try write(drawing, to: name)
