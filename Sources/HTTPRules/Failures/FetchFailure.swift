@@ -36,6 +36,8 @@ package struct FetchFailure: Error, Equatable, Sendable {
     package var page: Page?
     /// Where the image was cut off; `nil` for other failures.
     package var cut: Cut?
+    /// The size of the image that did not fit under a limit, in bytes; `nil` for other failures, and if it is not known.
+    package var imageBytes: Int?
 
     /// An answer that a network may have given instead of the server.
     package struct Page: Hashable, Sendable {
@@ -147,6 +149,13 @@ extension FetchFailure {
 
     package static func tooLarge(limit: ByteCount) -> FetchFailure {
         FetchFailure(.tooLarge, "the image is larger than fetch.maxBytes (\(limit))")
+    }
+
+    /// There is no room for an image of this size, in bytes.
+    package static func overLimit(_ message: String, imageBytes: Int?) -> FetchFailure {
+        var failure = FetchFailure(.overLimit, message)
+        failure.imageBytes = imageBytes
+        return failure
     }
 
     package static func encoded(_ coding: String) -> FetchFailure {

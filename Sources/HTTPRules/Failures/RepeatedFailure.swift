@@ -10,12 +10,14 @@ package struct RepeatedFailure: Equatable, Sendable {
     package var attempts: Int
     /// When the icon is retried; `nil` if it is not retried until its list or the settings change.
     package var nextAttempt: Timestamp?
+    /// The size of the image that did not fit under a limit, in bytes; `nil` for other failures, and if it is not known.
+    package var imageBytes: Int?
 
-    package init(code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?) {
-        self.code = code
-        self.message = message
-        self.attempts = attempts
-        self.nextAttempt = nextAttempt
+    package init(
+        code: FetchFailure.Code, message: String, attempts: Int, nextAttempt: Timestamp?, imageBytes: Int? = nil
+    ) {
+        (self.code, self.message, self.attempts) = (code, message, attempts)
+        (self.nextAttempt, self.imageBytes) = (nextAttempt, imageBytes)
     }
 
     /// How long the cause is likely to last, as far as it is stored.

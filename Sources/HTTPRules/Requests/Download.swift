@@ -226,7 +226,7 @@ package struct Download: Sendable {
         _ head: ResponseHead, _ response: StoredResponse, of partial: PartialDownload
     ) throws(FetchFailure) -> Step {
         guard let whole = partial.extended(by: response, fields: head.fields) else { return try askForWhole() }
-        guard whole.length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
+        try check(whole.length)
         let announced = try length(in: head)
         return .take(
             Body(
@@ -238,8 +238,16 @@ package struct Download: Sendable {
     private func length(in head: ResponseHead) throws(FetchFailure) -> Int? {
         guard let length = try head.bodyLength() else { return nil }
         if let copy = request.copy, copy.bytes != length { throw .copyMismatch }
-        guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
+        try check(length)
         return length
+    }
+
+    /// Checks the length of an image, in bytes, before its body comes.
+    private func check(_ length: Int) throws(FetchFailure) {
+        guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
+        guard length <= request.room ?? .max else {
+            throw .overLimit("there is no room for \(ByteCount(length).rounded)", imageBytes: length)
+        }
     }
 
     /// Continues where the last response had all of the rest that the server sends at once.

@@ -24,6 +24,8 @@ package struct FetchRequest: Equatable, Sendable {
     package var copy: ImageCopy?
     /// The lists that name the icon, for which credentials may be used.
     package var lists: [ListName] = []
+    /// The size of the largest image for which there is room, in bytes; `nil` if that is not limited.
+    package var room: Int?
     /// The image of another icon, which is copied; no request is sent then.
     package var shared: SharedImage?
 }

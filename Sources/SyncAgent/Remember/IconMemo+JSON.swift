@@ -7,7 +7,7 @@ import SyncPlan
 /// There can be a million icons, so their JSON has arrays without names. It is read in the exact layout in which it is
 /// written. A URL that is the icon's own is left out.
 extension IconMemo {
-    // [ image, freshUntil, response, failure, trail ]
+    // [ image, freshUntil, response, failure, trail ]; with the size of an image that did not fit only if there is one.
     var json: [UInt8] {
         var text = JSONText(capacity: 512)
         text.orNull(after: "[ ", image) { $0.digest($1) }
@@ -16,6 +16,7 @@ extension IconMemo {
         text.orNull(after: ", ", packedResponse?.unpacked) { $1.write(to: &$0, of: url) }
         text.orNull(after: ", ", failure) { $1.write(to: &$0) }
         text.orNull(after: ", ", trail) { $1.write(to: &$0) }
+        if let bytes = failure?.imageBytes { text.number(after: ", ", bytes) }
         text.literal(" ]")
         return text.bytes
     }
@@ -26,11 +27,13 @@ extension IconMemo {
         guard text.take("[ "), let image = text.orNull({ $0.digest() }),
             text.take(", "), let freshUntil = text.orNull({ $0.time() }),
             text.take(", "), let response = text.orNull({ PackedResponse(&$0, of: url) }),
-            text.take(", "), let failure = text.orNull({ IconRecord.Failure.read(&$0) }),
+            text.take(", "), var failure = text.orNull({ IconRecord.Failure.read(&$0) }),
             text.take(", "), let trail = text.orNull({ FetchTrail(&$0) }),
+            case let isEnd = text.take(" ]") && text.isAtEnd,
             // A later version may have added members.
-            text.take(" ]") && text.isAtEnd || text.take(", ")
+            isEnd || text.take(", ")
         else { return nil }
+        if !isEnd { failure??.imageBytes = text.number() }
         self.init(
             url: url, image: image, packedResponse: response, freshUntil: freshUntil ?? .distantPast,
             failure: failure ?? nil, trail: trail)

@@ -18,8 +18,6 @@ struct Admission: Sendable {
 
     /// The least room that would have let an image in, for each limit under which one did not fit since it opened last.
     fileprivate var closed: [Limit: Int] = [:]
-    /// The sizes of images that did not fit, which are not downloaded again before they do.
-    fileprivate var needs: [IconURL: Int] = [:]
     /// Whether a limit opened again since ``rest`` was filled.
     fileprivate var isOpened = false
     /// The icons that waited when a limit opened last and were not tried since, the next one last.
@@ -38,30 +36,33 @@ extension IconBook {
         let limits: [Admission.Limit] = (isOnDisk ? [] : [.cache]) + lists.map { .list($0) }
         if let bytes, let limit = limits.compactMap(self.bytes(of:)).min(), bytes > limit {
             // No room would be enough: a later attempt is to see whether the image is still as large.
-            admission.needs[url] = nil
             return FetchFailure(
                 .tooLarge,
                 "the image (\(ByteCount(bytes).rounded)) is larger than cache.maxBytes or lists.maxBytesPerList")
         }
-        if let bytes { admission.needs[url] = bytes }
-        let known = bytes ?? admission.needs[url]
+        let known = bytes ?? catalog.icons[url]?.failure?.imageBytes
         if !isOnDisk, !catalog.isReplacedAlone(url), isFull(.cache, for: known) {
             return overLimit(.cache, "the cache", "cache.maxBytes", known)
         }
-        for list in lists where !isFull(.list(list), for: known) {
-            if bytes != nil { admission.needs[url] = nil }
-            return nil
-        }
+        for list in lists where !isFull(.list(list), for: known) { return nil }
         return lists.first.map { overLimit(.list($0), "\($0)", "lists.maxBytesPerList", known) }
     }
 
-    /// Forgets the sizes of images that did not fit: the servers may have smaller ones now.
-    mutating func forgetSizes(of urls: [IconURL]) { for url in urls { admission.needs[url] = nil } }
+    /// The size of the largest image for which an icon without one has room, in bytes; `nil` if that is not limited.
+    func room(for id: IconID) -> Int? {
+        let icon = catalog.icons[id].icon
+        guard settings.cache.maxBytes != nil || settings.lists.maxBytesPerList != nil, !icon.hasImage else {
+            return nil
+        }
+        let cache = catalog.isReplacedAlone(catalog.icons.url(of: id)) ? nil : room(under: .cache)
+        let lists = icon.lists.map { room(under: .list($0)) ?? .max }.max()
+        return [cache, lists].compactMap(\.self).min()
+    }
 
     private func overLimit(_ limit: Admission.Limit, _ what: String, _ key: String, _ bytes: Int?) -> FetchFailure {
         let total = self.bytes(of: limit) ?? 0
         let image = bytes.map { "\(ByteCount($0).rounded) more do" } ?? "more does"
-        return FetchFailure(.overLimit, "\(image) not fit into \(what): \(key) is \(ByteCount(total))")
+        return .overLimit("\(image) not fit into \(what): \(key) is \(ByteCount(total))", imageBytes: bytes)
     }
 
     /// Whether an image does not fit; while its size is unknown, a part of the limit must be free.
@@ -91,13 +92,8 @@ extension IconBook {
     /// Requests some of the icons that waited for room, once there is more.
     mutating func admit(in turn: inout Turn) {
         guard !admission.closed.isEmpty || admission.isOpened || !admission.rest.isEmpty,
-            let count = catalog.tally.failures[.fetch(.overLimit)]?.count
+            catalog.tally.failures[.fetch(.overLimit)] != nil
         else { return }
-        if admission.needs.count > count + Admission.batch {
-            admission.needs = admission.needs.filter { [icons = catalog.icons] in
-                icons[$0.key]?.failure?.code == .fetch(.overLimit)
-            }
-        }
         for (limit, need) in admission.closed where room(under: limit).map({ $0 >= need }) ?? true {
             admission.closed[limit] = nil
             admission.isOpened = true

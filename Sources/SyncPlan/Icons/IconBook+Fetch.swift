@@ -80,6 +80,7 @@ extension IconBook {
         var request = FetchRequest(
             url: url, source: source, reason: catalog.icons[id].icon.fetchReason, mayResume: false)
         request.lists = catalog.icons[id].icon.lists
+        request.room = room(for: id)
         if let (target, copy) = sources.request(for: url) {
             (request.source, request.copy) = (.server(target), copy)
         } else {
@@ -221,9 +222,13 @@ extension IconBook {
         switch outcome {
         case .cancelled: return nil
         case .failed(let failure):
+            let refusal: FetchFailure? =
+                if let bytes = failure.imageBytes { self.refusal(of: url, bytes: bytes) } else { nil }
             let isLogin =
                 !icon.hasImage && downloads.networkLogin.isLogin(NetworkLogin.Answer(outcome), at: turn.now)
-            var repeated = repeated(isLogin ? .networkLogin : failure, of: url, in: &turn)
+            var repeated = repeated(isLogin ? .networkLogin : refusal ?? failure, of: url, in: &turn)
+            // There is more room than there was for the request.
+            if failure.imageBytes != nil, refusal == nil { repeated.nextAttempt = turn.now }
             if change?.mayEnd(failure.code, of: url, isOwn: true) == true {
                 repeated.nextAttempt = turn.now
                 probeOrigin(of: url, after: failure.code, in: &turn)
@@ -303,7 +308,8 @@ extension IconBook {
             delay = downloads.backoff.delay(after: failure, attempt: attempts, using: &turn.generator)
         }
         return IconRecord.Failure(
-            code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { turn.now + $0 })
+            code: failure.code, message: failure.message, attempts: attempts, nextAttempt: delay.map { turn.now + $0 },
+            imageBytes: failure.imageBytes)
     }
 
     /// Discards partial images that were forgotten: the next ones begin anew.

@@ -134,7 +134,6 @@ extension IconBook {
         let urls = urls.filter { isDownloadDue($0, isRefresh: isRefresh, isFull: isFull) }
         downloads.forgive(Set(urls.compactMap(origin)), in: &turn)
         if !urls.isEmpty { sources.pollNow(at: turn.now) }
-        forgetSizes(of: urls)
         if isFull {
             // They may come from HTTP caches on the way.
             discardParts(of: urls, in: &turn)

@@ -209,6 +209,8 @@ extension IconRecord {
         case .retried(let now): failure?.nextAttempt = now
         case .requested(let now, let isRefresh, let isFull):
             failure?.nextAttempt = now
+            // The server may have a smaller image now.
+            failure?.imageBytes = nil
             if isRefresh { freshUntil = min(freshUntil, now) }
             if isFull { fullRequest = .wanted }
         case .expires(let time): freshUntil = time

@@ -91,6 +91,17 @@ struct DownloadTests {
     }
 
     @Test(
+        "an image that is announced to be larger than the room for it is not downloaded",
+        arguments: [(nil, "take 5"), (5, "take 5"), (4, "over-limit"), (-1, "over-limit")] as [(Int?, String)])
+    func room(bytes: Int?, step: String) throws {
+        var request = FetchRequest(url: Self.url, source: try IconSource(Self.url), reason: .notCached)
+        request.room = bytes
+        let start = try FetchTarget(Self.url.text)
+        var download = try Download(request, at: start, from: nil, rules: Download.Rules(Settings()))
+        #expect(Self.exchange(&download, 200, [("Content-Length", "5")]).step == step)
+    }
+
+    @Test(
         "a coding that encodes nothing is ignored",
         arguments: [
             ([], true), (["identity"], true), (["IDENTITY"], true), ([""], true), (["aws-chunked"], true),

@@ -42,6 +42,10 @@ struct StateStoreTests {
         IconMemo(
             url: "ftp://example.com/c.png", image: nil, freshUntil: .distantPast,
             failure: IconRecord.Failure(code: .url(.schemeRefused), message: "", attempts: 1, nextAttempt: nil)),
+        IconMemo(
+            url: "https://example.com/d.png", image: nil, freshUntil: .distantPast,
+            failure: IconRecord.Failure(
+                code: .fetch(.overLimit), message: "", attempts: 1, nextAttempt: nil, imageBytes: 1 << 20)),
     ]
 
     @Test("a stored failure with an unknown code is forgotten, and everything else is restored")
@@ -56,7 +60,7 @@ struct StateStoreTests {
             let again = try StateStore(folder: folder, clock: AgentClock(), logger: .silent)
             let icons = Array(again.remembered.icons)
             #expect(Set(icons.map(\.url)) == Set(memos.map(\.url)))
-            #expect(icons.compactMap(\.failure?.code) == [.url(.schemeRefused)])
+            #expect(Set(icons.compactMap(\.failure?.code)) == [.url(.schemeRefused), .fetch(.overLimit)])
             try await again.close()
         }
     }

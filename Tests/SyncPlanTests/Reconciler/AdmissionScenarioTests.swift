@@ -162,6 +162,50 @@ struct AdmissionScenarioTests {
         #expect(try Self.codes(agent) == ["ready", "ready"])
     }
 
+    @Test("the size of an image that did not fit is known after a restart, which requests it once it fits")
+    func restart() throws {
+        var agent = AgentScenario {
+            $0.cache.maxBytes = ByteCount(3 * Self.size)
+            $0.cache.grace = .seconds(1)
+        }
+        try agent.scan(["1.plist": [Self.urls[0]], "2.plist": [Self.urls[1]]])
+        #expect(agent.requests.allSatisfy { $0.room == 3 * Self.size })
+        try agent.finish(Self.urls[0], with: Self.urls[0])
+        try agent.finish(Self.urls[1], with: String(repeating: "x", count: 2 * Self.size))
+        try agent.finishJobs()
+        let requests = agent.requests.count
+        try agent.restart()
+        try Self.settle(&agent)
+        #expect(agent.requests.count == requests)
+        #expect(try Self.codes(agent, "2.plist") == ["over-limit"])
+        try agent.scan(["1.plist": nil])
+        try agent.finishJobs()
+        try agent.handle(.evict(isConfirmed: true))
+        try agent.pass(.seconds(2))
+        try agent.finishJobs()
+        #expect(agent.requests.dropFirst(requests).map(\.room) == [3 * Self.size])
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent, "2.plist") == ["ready"])
+    }
+
+    @Test("an announced size that does not fit is judged by the room there is when the answer comes")
+    func announced() throws {
+        var agent = AgentScenario { $0.cache.maxBytes = ByteCount(3 * Self.size) }
+        try agent.scan(["1.plist": Array(Self.urls.prefix(2))])
+        try agent.finish(Self.urls[1], with: Self.urls[1])
+        for (bytes, code) in [(3 * Self.size, "over-limit"), (4 * Self.size, "too-large")] {
+            try agent.finish(Self.urls[0], .failed(.overLimit("", imageBytes: bytes)))
+            try agent.finishJobs()
+            #expect(try Self.codes(agent) == [code, "ready"])
+            try agent.handle(.request([Self.urls[0]], isRefresh: false))
+        }
+        // It fits by now.
+        try agent.finish(Self.urls[0], .failed(.overLimit("", imageBytes: 2 * Self.size)))
+        #expect(agent.downloads.keys.contains(Self.urls[0]))
+        try Self.settle(&agent)
+        #expect(try Self.codes(agent) == ["ready", "ready"])
+    }
+
     @Test("thousands over the limit cost no requests, and come in batches once there is room")
     func many() throws {
         let urls = (0..<2000).map { IconURL("https://h.example/\($0)") }
