@@ -39,24 +39,34 @@ struct StoredAge: Equatable, StoredMemo {
     }
 }
 
-/// The single values, with the age of a hold beside its time by the clock of another run.
+/// The single values, with the ages of holds beside their times by the clock of another run.
 struct StoredValues: StoredMemo {
     var values: RememberedValues
-    var holdAge: StoredAge?
+    /// The age of the last hold.
+    private var holdAge: StoredAge?
+    /// The ages of the holds before it; `nil` for none.
+    private var earlierAges: [StoredAge]?
+
+    private var ages: [StoredAge] { (earlierAges ?? []) + (holdAge.map { [$0] } ?? []) }
 
     var isPossible: Bool {
-        values.isPossible && (values.hold == nil) == (holdAge == nil) && holdAge?.isPossible ?? true
+        values.isPossible && values.holds.count == ages.count && ages.allSatisfy(\.isPossible)
     }
 
     init(_ values: RememberedValues, clock: AgentClock) {
         self.values = values
-        holdAge = values.hold.map { StoredAge(of: $0.since, clock: clock) }
+        let ages = values.holds.map { StoredAge(of: $0.since, clock: clock) }
+        (holdAge, earlierAges) = (ages.last, ages.count > 1 ? ages.dropLast() : nil)
     }
 
     /// The values, with times by the clock of this run.
     func values(by clock: AgentClock) -> RememberedValues {
         var values = values
-        if let holdAge { values.hold?.since = holdAge.time(by: clock) }
+        values.holds = zip(values.holds, ages).map { hold, age in
+            var hold = hold
+            hold.since = age.time(by: clock)
+            return hold
+        }
         return values
     }
 }

@@ -23,27 +23,63 @@ package struct EvictionBrake: Equatable, Sendable {
         }
     }
 
-    var settings: Settings.Eviction
-    /// The last such change, while what was retired by then is on disk.
-    private(set) var hold: Hold?
-    /// The most images that were shown at once since the last hold was confirmed, less those that are not on disk any
+    private(set) var settings: Settings.Eviction
+    /// The changes whose evictions are held, the oldest first, each while what was retired by then is on disk; before
+    /// them the last one that was confirmed.
+    private(set) var holds: [Hold]
+    /// The most images that were shown at once since the last change that was held, less those that are not on disk any
     /// more, or that a user unpinned; 0 if no change has retired an image.
     private(set) var peak: Int
 
-    init(_ settings: Settings.Eviction, hold: Hold? = nil, peak: Int = 0) {
-        (self.settings, self.hold, self.peak) = (settings, hold, peak)
+    init(_ settings: Settings.Eviction, holds: [Hold] = [], peak: Int = 0) {
+        (self.settings, self.holds, self.peak) = (settings, holds, peak)
     }
 
-    /// The unconfirmed hold; `nil` if there is none.
-    var heldNow: Hold? { hold.flatMap { $0.isConfirmed ? nil : $0 } }
+    /// Applies settings; a change that they would not hold is not held any more.
+    mutating func configure(_ settings: Settings.Eviction) {
+        self.settings = settings
+        holds.removeAll { !$0.isConfirmed && !settings.holdAbove.isExceeded(by: $0.images, of: $0.total) }
+    }
 
-    /// When the hold ends by itself; `nil` if nothing is held.
-    var end: Timestamp? { heldNow.map { $0.since + settings.holdFor } }
+    private var unconfirmed: ArraySlice<Hold> { holds.drop(while: \.isConfirmed) }
 
-    /// Records a change of the lists that retired some of `total` images; `generation` is the newest before it.
-    mutating func recordChange(retiring images: Int, of total: Int, generation: Int, at now: Timestamp) {
-        guard settings.holdAbove.isExceeded(by: images, of: total) else { return }
-        hold = Hold(since: now, generation: generation, images: images, total: total)
+    /// All unconfirmed holds as one that began with the last change; `nil` if there is none.
+    var heldNow: Hold? {
+        guard var hold = unconfirmed.last else { return nil }
+        hold.add(unconfirmed.dropLast())
+        return hold
+    }
+
+    /// When the first hold ends by itself; `nil` if nothing is held.
+    var end: Timestamp? { unconfirmed.first.map { $0.since + settings.holdFor } }
+
+    /// The generations that are held; `nil` if there are none.
+    var held: ClosedRange<Int>? {
+        guard let last = unconfirmed.last else { return nil }
+        return Self.first(after: holds.first { $0.isConfirmed }, before: last)...last.generation
+    }
+
+    /// When a generation is no longer held, if nobody confirms it; `nil` if it is not held.
+    func end(of generation: Int) -> Timestamp? {
+        guard held?.contains(generation) == true else { return nil }
+        return unconfirmed.first { generation <= $0.generation }.map { $0.since + settings.holdFor }
+    }
+
+    /// Records a change of the lists that retired some of `total` images, and left `shown`; `generation` is the newest
+    /// before it.
+    ///
+    /// Returns whether it is held. What comes after it is judged by what is shown then.
+    @discardableResult
+    mutating func recordChange(
+        retiring images: Int, of total: Int, leaving shown: Int, generation: Int, at now: Timestamp
+    ) -> Bool {
+        guard settings.holdAbove.isExceeded(by: images, of: total) else { return false }
+        var hold = Hold(since: now, generation: generation, images: images, total: total)
+        hold.add(unconfirmed.drop { $0.generation < generation })
+        holds.removeAll { $0.generation >= generation }
+        holds.append(hold)
+        peak = shown
+        return true
     }
 
     /// Records that a change lowered the number of images shown: several small changes may be one mistake.
@@ -58,7 +94,7 @@ package struct EvictionBrake: Equatable, Sendable {
     ///   - now: The current time.
     mutating func recordDecline(from before: Int, to shown: Int, retired: Int, generation: Int, at now: Timestamp) {
         peak = min(max(peak, before), shown + retired)
-        if heldNow == nil { recordChange(retiring: peak - shown, of: peak, generation: generation, at: now) }
+        recordChange(retiring: peak - shown, of: peak, leaving: shown, generation: generation, at: now)
     }
 
     /// Lowers the peak by images that a user unpinned; `shown` and `retired` are as for a decline.
@@ -66,22 +102,44 @@ package struct EvictionBrake: Equatable, Sendable {
         peak = max(min(peak, shown + retired) - images, 0)
     }
 
-    /// Ends a hold when the retired images are named again, or are gone.
-    mutating func lift() {
-        hold = nil
+    /// Ends each hold whose retired images are named again, or are gone: `isOver` says so of those that some generations
+    /// name.
+    mutating func review(isOver: (ClosedRange<Int>) -> Bool) {
+        holds = holds.reduce(into: []) { kept, hold in
+            if !isOver(Self.first(after: kept.last, before: hold)...hold.generation) { kept.append(hold) }
+        }
     }
 
-    /// Extends the hold by a sleep of the system, during which no user could see it.
+    /// The first generation that a hold retains if there was another one before it.
+    private static func first(after last: Hold?, before hold: Hold) -> Int {
+        last.map { min($0.generation + 1, hold.generation) } ?? 0
+    }
+
+    /// Extends the holds by a sleep of the system, during which no user could see them.
     mutating func recordSleep(_ time: Duration) {
-        if let hold { self.hold?.since = hold.since + time }
+        for index in holds.indices { holds[index].since = holds[index].since + time }
     }
 
     mutating func advance(to now: Timestamp) {
-        if let end, end <= now { confirm() }
+        while let end, end <= now { confirm(unconfirmed.startIndex) }
     }
 
+    /// Confirms all that is held, for a user.
     mutating func confirm() {
-        hold?.isConfirmed = true
+        if !unconfirmed.isEmpty { confirm(holds.count - 1) }
         peak = 0
+    }
+
+    /// Confirms a hold, and those before it.
+    private mutating func confirm(_ index: Int) {
+        holds[index].isConfirmed = true
+        holds.removeFirst(index)
+    }
+}
+
+extension EvictionBrake.Hold {
+    /// Adds what other changes retired before.
+    fileprivate mutating func add(_ others: some Sequence<Self>) {
+        for other in others { (images, total) = (images + other.images, total + other.images) }
     }
 }

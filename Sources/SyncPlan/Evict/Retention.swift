@@ -45,14 +45,15 @@ struct Retention: Sendable {
 
     init(
         _ settings: Settings, ledger: RetirementLedger = RetirementLedger(), replaced: Set<IconURL> = [],
-        hold: EvictionBrake.Hold? = nil, peak: Int = 0
+        holds: [EvictionBrake.Hold] = [], peak: Int = 0
     ) {
-        (self.settings, brake) = (settings.cache, EvictionBrake(settings.eviction, hold: hold, peak: peak))
+        (self.settings, brake) = (settings.cache, EvictionBrake(settings.eviction, holds: holds, peak: peak))
         (self.ledger, self.replaced) = (ledger, replaced)
     }
 
     mutating func configure(_ settings: Settings) {
-        (self.settings, brake.settings) = (settings.cache, settings.eviction)
+        self.settings = settings.cache
+        brake.configure(settings.eviction)
     }
 
     var isIdle: Bool {
@@ -93,7 +94,7 @@ struct Retention: Sendable {
     }
 
     private var rule: RetentionRule {
-        RetentionRule(grace: settings.grace, leaseMax: settings.leaseMax, heldThrough: brake.heldNow?.generation)
+        RetentionRule(grace: settings.grace, leaseMax: settings.leaseMax, held: brake.held)
     }
 
     // MARK: Eviction
@@ -186,7 +187,7 @@ struct Retention: Sendable {
             plan.formUnion(failed)
             stuck = (plan, until: min(stuck?.until ?? now + Self.removalRetry, now + Self.removalRetry))
         }
-        reviewHold(in: catalog)
+        reviewHolds(in: catalog, at: now)
         if gone.isOfDamage { for url in failed.urls { catalog.names.recordDamage(of: url, in: &catalog.images) } }
     }
 
@@ -224,20 +225,22 @@ struct Retention: Sendable {
             })
         orphans.formUnion(kept.lazy.map(\.image))
         let retired = orphans.count { !catalog.images[$0].isShown }
-        reviewHold(in: catalog)
-        brake.recordChange(retiring: retired, of: shown, generation: newest, at: now)
-        guard retired > 0 else { return }
+        reviewHolds(in: catalog, at: now)
+        let left = catalog.images.shown
+        guard retired > 0,
+            !brake.recordChange(retiring: retired, of: shown, leaving: left, generation: newest, at: now)
+        else { return }
         brake.recordDecline(
-            from: shown, to: catalog.images.shown, retired: lossesOnDisk(in: catalog), generation: newest, at: now)
+            from: shown, to: left, retired: lossesOnDisk(in: catalog), generation: newest, at: now)
     }
 
     /// Checks once what an earlier run retired, because that run may have ended before its check.
     mutating func recordStart(newest: Int, in catalog: Catalog, at now: Timestamp) {
         guard !hasBrakedAtStart else { return }
         hasBrakedAtStart = true
-        guard brake.hold == nil else { return }
-        let retired = lossesOnDisk(in: catalog)
-        brake.recordChange(retiring: retired, of: retired + catalog.images.shown, generation: newest, at: now)
+        guard brake.holds.isEmpty else { return }
+        let (retired, shown) = (lossesOnDisk(in: catalog), catalog.images.shown)
+        brake.recordChange(retiring: retired, of: retired + shown, leaving: shown, generation: newest, at: now)
     }
 
     /// Records that a user unpinned an icon; `before` is how many images were shown until then.
@@ -254,10 +257,12 @@ struct Retention: Sendable {
             .count { !catalog.images[$0].isShown }
     }
 
-    /// Ends a hold if its icons have come back or are gone.
-    private mutating func reviewHold(in catalog: Catalog) {
-        guard let hold = brake.hold else { return }
-        let limit = brake.settings.holdAbove.images
-        if !ledger.retires(moreThan: limit, through: hold.generation, except: replaced, in: catalog) { brake.lift() }
+    /// Ends the holds whose icons have come back or are gone.
+    ///
+    /// A user who puts lists back one by one has put back most of them by then: the grace of the others begins.
+    private mutating func reviewHolds(in catalog: Catalog, at now: Timestamp) {
+        let (limit, held) = (brake.settings.holdAbove.images, brake.held)
+        brake.review { !ledger.retires(moreThan: limit, in: $0, except: replaced, in: catalog) }
+        if let held, brake.held != held { ledger.renewGrace(of: held, at: now) }
     }
 }

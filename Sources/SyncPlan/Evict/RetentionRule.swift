@@ -11,10 +11,10 @@ struct RetentionRule: Equatable, Sendable {
     /// between. That takes milliseconds, or a second or two for a script on a busy machine.
     static let shortest: Duration = .seconds(5)
 
-    /// The newest generation retained by a hold on eviction; `nil` if there is none.
-    var heldThrough: Int?
+    /// The generations retained by holds on eviction; `nil` if there are none.
+    var held: ClosedRange<Int>?
 
-    func isHeld(_ generation: Int) -> Bool { heldThrough.map { generation <= $0 } ?? false }
+    func isHeld(_ generation: Int) -> Bool { held?.contains(generation) ?? false }
 }
 
 /// A superseded generation whose grace period is over.

@@ -45,7 +45,7 @@ extension RetirementLedger {
     /// The superseded generations whose grace period is over, the oldest first, with whether their leases expired too.
     func expired(under rule: RetentionRule, now: Timestamp) -> [GenerationRelease] {
         func isOver(_ number: Int) -> Bool { endOfGrace(of: number, rule.grace).map { $0 <= now } ?? false }
-        let old = kept(under: rule).prefix { isOver($0) }
+        let old = Array(kept(under: rule).prefix { isOver($0) })
         let young = waived.filter { !rule.isHeld($0) && !old.contains($0) && isOver($0) }
         return (old + young.sorted()).map { number in
             func isOlder(than age: Duration) -> Bool { supersessions[number].map { $0 + age <= now } ?? false }
@@ -63,7 +63,9 @@ extension RetirementLedger {
     }
 
     /// The superseded generations that are not held, the oldest first.
-    private func kept(under rule: RetentionRule) -> ArraySlice<Int> { superseded.drop(while: rule.isHeld) }
+    private func kept(under rule: RetentionRule) -> some Sequence<Int> {
+        superseded.lazy.filter { !rule.isHeld($0) }
+    }
 
     private func endOfGrace(of number: Int, _ grace: Duration) -> Timestamp? {
         guard let time = supersessions[number] else { return nil }
@@ -76,19 +78,18 @@ extension RetirementLedger {
         return ends
     }
 
-    /// Whether generations up to this one still name more than `limit` retired icons, apart from those that were
-    /// replaced.
+    /// Whether some generations still name more than `limit` retired icons, apart from those that were replaced.
     ///
     /// An icon whose image was lost counts too if it was not downloaded again, unless all images were lost. An icon in
     /// `replaced` has an app with a new icon URL. O(*n*) in the number of icons that those generations name, if most
     /// are referenced.
     func retires(
-        moreThan limit: Int, through generation: Int, except replaced: Set<IconURL> = [], in catalog: Catalog
+        moreThan limit: Int, in generations: ClosedRange<Int>, except replaced: Set<IconURL> = [], in catalog: Catalog
     ) -> Bool {
         var images: Set<ImageID> = []
         var lost: Set<IconID> = []
         let all = superseded + (current.map { [$0] } ?? [])
-        for document in documents.values where document.namers(among: all).first.map({ $0 <= generation }) ?? false {
+        for document in documents.values where document.namers(among: all).contains(where: generations.contains) {
             images.formUnion(Self.lastImages(of: document, except: replaced, in: catalog))
             if images.count > limit { return true }
             let showLast = Set(document.apps.lazy.map(\.entry.icon))

@@ -201,6 +201,11 @@ struct RetirementLedger: Sendable {
         supersessions = supersessions.mapValues { $0 + time }
     }
 
+    /// Lets the grace of some superseded generations begin anew.
+    mutating func renewGrace(of generations: ClosedRange<Int>, at now: Timestamp) {
+        for number in superseded where generations.contains(number) { supersessions[number] = now }
+    }
+
     /// Releases a generation whose file is gone.
     mutating func release(_ number: Int, in catalog: inout Catalog) {
         precondition(number != current, "the current generation is not released")

@@ -65,7 +65,7 @@ package struct Reconciler: Sendable {
                 settings.publish, restored.manifests.last, newest: restored.newestGeneration,
                 outdated: known.outdatedLists, at: now),
             retention: Retention(
-                settings, ledger: consume ledger, replaced: known.replaced, hold: restored.knownHold,
+                settings, ledger: consume ledger, replaced: known.replaced, holds: restored.knownHolds,
                 peak: max(values.peak ?? 0, 0)),
             hasRenditionNames: restored.hasRenditionNames, triesOnce: triesOnce)
         for (original, renditions) in known.renditions { book.renditions.restore(renditions, of: original) }
@@ -164,7 +164,7 @@ package struct Reconciler: Sendable {
             let onDisk = book.retention.ledger.supersessions
             knownCaches.record(manifest) { onDisk[$0] != nil }
         }
-        turn.memos.mark(values: remembered, at: turn.now)
+        turn.memos.mark(values: remembered, superseded: book.retention.ledger.superseded, at: turn.now)
         if let due = turn.memos.due, due <= turn.now {
             let changes = turn.memos.drain(from: self)
             if !changes.isEmpty { turn.run(.remember(changes)) }
@@ -266,7 +266,7 @@ package struct Reconciler: Sendable {
         var values = RememberedValues(
             isPaused: !pauses.isEmpty, pauses: pauses.isEmpty || pauses == [Pause()] ? nil : pauses,
             privateOrigins: privateOrigins.isEmpty ? nil : privateOrigins,
-            hold: book.retention.brake.hold, folder: folder.identity,
+            holds: book.retention.brake.holds, folder: folder.identity,
             newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
             upstreams: book.sources.accepted)
         values.rendering = rulesOfRenditions

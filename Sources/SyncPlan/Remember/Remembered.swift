@@ -29,8 +29,10 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var privateOrigins: [String]?
     /// The caches with no private icons from other origins; `nil` if there are none, or in the database of an earlier version.
     var knownCaches: KnownCaches?
-    /// The change whose eviction is held, with its time by the clock of this run; `nil` if there is none.
-    package var hold: EvictionBrake.Hold?
+    /// The last change whose eviction is held, with its time by the clock of this run; `nil` if there is none.
+    package private(set) var hold: EvictionBrake.Hold?
+    /// Earlier ones, the oldest first; `nil` for none.
+    private var earlierHolds: [EvictionBrake.Hold]?
     /// The most images that were shown before lists declined (``EvictionBrake``); `nil` if they did not.
     var peak: Int?
     /// The identity of the lists folder; `nil` if not known.
@@ -50,11 +52,18 @@ package struct RememberedValues: Codable, Equatable, Sendable {
 
     package init(
         isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,
-        hold: EvictionBrake.Hold? = nil, folder: FolderIdentity? = nil,
+        holds: [EvictionBrake.Hold] = [], folder: FolderIdentity? = nil,
         newestGeneration: Int = 0, purged: Int? = nil, upstreams: [SourceMemo] = []
     ) {
         (self.isPaused, self.pauses, self.privateOrigins) = (isPaused, pauses, privateOrigins)
-        (self.hold, self.folder) = (hold, folder)
+        self.folder = folder
         (self.newestGeneration, self.purged, self.upstreams) = (newestGeneration, purged, upstreams)
+        self.holds = holds
+    }
+
+    /// The changes whose evictions are held, the oldest first (``EvictionBrake/holds``).
+    package var holds: [EvictionBrake.Hold] {
+        get { (earlierHolds ?? []) + (hold.map { [$0] } ?? []) }
+        set { (hold, earlierHolds) = (newValue.last, newValue.count > 1 ? newValue.dropLast() : nil) }
     }
 }

@@ -48,12 +48,17 @@ package struct RestoredState: Sendable {
         return catalog ?? RestoredCatalog([], documents: &documents, missing: [])
     }
 
-    /// The held change; its generation is limited to those that can be on disk, because a failed publication may have
-    /// had a higher number.
-    var knownHold: EvictionBrake.Hold? {
-        guard var hold = memory.values.hold else { return nil }
-        hold.generation = min(hold.generation, newestGeneration)
-        return hold
+    /// The held changes; their generations are limited to those that can be on disk, because a failed publication may
+    /// have had a higher number, and ascend.
+    var knownHolds: [EvictionBrake.Hold] {
+        var next = Int.max
+        return memory.values.holds.reversed().compactMap { hold in
+            var hold = hold
+            hold.generation = min(hold.generation, newestGeneration)
+            guard hold.generation < next else { return nil }
+            next = hold.generation
+            return hold
+        }.reversed()
     }
 
     /// Whether a purge was to replace the generation in force.

@@ -31,10 +31,11 @@ extension RememberedValues: StoredMemo {
     private static let longestHandle = 1024
 
     package var isPossible: Bool {
-        let generations = [hold?.generation, purged, purging].compactMap(\.self) + upstreams.map(\.generation)
+        let generations =
+            [purged, purging].compactMap(\.self) + holds.map(\.generation) + upstreams.map(\.generation)
         return (newestGeneration == 0 || CacheLayout.generationNumbers.contains(newestGeneration))
             && generations.allSatisfy(CacheLayout.generationNumbers.contains)
-            && counts.contains(hold?.images ?? 0) && counts.contains(hold?.total ?? 0)
+            && holds.allSatisfy { counts.contains($0.images) && counts.contains($0.total) }
             && folder?.handle.count ?? 0 <= Self.longestHandle
     }
 }

@@ -55,9 +55,12 @@ struct UnstoredChanges: Sendable {
         markDue(at: now)
     }
 
-    /// Makes changed single values due at once, because a user may rely on them.
-    mutating func mark(values: RememberedValues, at now: Timestamp) {
-        if values != self.values { due = now }
+    /// Makes changed single values due at once, because a user may rely on them; also the times of superseded generations
+    /// if holds changed, because the grace of those that are no longer held begins anew.
+    mutating func mark(values: RememberedValues, superseded: [Int], at now: Timestamp) {
+        guard values != self.values else { return }
+        due = now
+        if values.holds != self.values?.holds { keys.formUnion(superseded.lazy.map(Key.generation)) }
     }
 
     /// Stores the single values again with the next changes, because the ages in them have changed.

@@ -20,8 +20,7 @@ package struct EvictionSnapshot: Sendable {
     var status: StatusReport.Eviction
     /// Why eviction is suspended; `nil` if it is not.
     var doubt: String?
-    var hold: EvictionBrake.Hold?
-    var holdFor: Duration
+    var brake: EvictionBrake
     var isSettled: Bool
     /// The numbers of retired images that icons had before, and of retired renditions.
     var others = (replaced: 0, renditions: 0)
@@ -36,13 +35,14 @@ package struct EvictionSnapshot: Sendable {
     package func report(leases: [EvictionReport.Lease] = []) -> EvictionReport {
         let generations = namings.newest()
         let held = leases.isEmpty ? [:] : namings.newest(among: Set(leases.map(\.generation)))
-        let isCurrentBraked = hold.map { current <= $0.generation } ?? false
-        let named = obstacle != nil || isCurrentBraked ? namings.current() : []
-        let braked = hold.map { hold in namings.newest(among: Set(superseded.filter { $0 <= hold.generation })) } ?? [:]
+        let currentEnd = brake.end(of: current)
+        let named = obstacle != nil || currentEnd != nil ? namings.current() : []
+        let braked = brake.held.map { namings.newest(among: Set(superseded.filter($0.contains))) } ?? [:]
         let rows = icons.sorted { $0.key < $1.key }.map { url, image in
             fate(
                 of: url, image, generations[url], held: held[url],
-                isBraked: braked[url] != nil || isCurrentBraked && named.contains(url), isNamed: named.contains(url))
+                heldUntil: (named.contains(url) ? currentEnd : nil) ?? braked[url].flatMap(brake.end),
+                isNamed: named.contains(url))
         }
         var report = EvictionReport(
             state: status.state, reason: status.reason, icons: rows, leases: leases, isSettled: isSettled)
@@ -52,7 +52,8 @@ package struct EvictionSnapshot: Sendable {
     }
 
     private func fate(
-        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?, isBraked: Bool, isNamed: Bool
+        of url: IconURL, _ image: AppListDocument.Image, _ generation: Int?, held: Int?, heldUntil: Timestamp?,
+        isNamed: Bool
     ) -> EvictionReport.Icon {
         var fate = EvictionReport.Icon(
             url: url, path: image.path, bytes: image.bytes, goes: false, reason: "", generation: generation)
@@ -68,8 +69,8 @@ package struct EvictionSnapshot: Sendable {
             fate.reason = "eviction is suspended: \(doubt)"
         } else if isNamed, let obstacle {
             fate.reason = "the generation without it cannot be published: \(obstacle)"
-        } else if let hold, isBraked {
-            let end = clock.time(of: hold.since + holdFor)
+        } else if let heldUntil {
+            let end = clock.time(of: heldUntil)
             fate.reason = "held until \(end), or until you run syncagent evict --confirm"
         } else if let held {
             fate.generation = held
@@ -109,8 +110,7 @@ extension Reconciler {
             namings: book.retention.ledger.namings(of: icons.keys, in: book.catalog),
             current: book.retention.ledger.current ?? 0,
             expiries: book.retention.ledger.expiries(grace: book.settings.cache.grace),
-            status: evictionStatus, doubt: evictionDoubt, hold: book.retention.brake.heldNow,
-            holdFor: book.settings.eviction.holdFor,
+            status: evictionStatus, doubt: evictionDoubt, brake: book.retention.brake,
             isSettled: isEvictionSettled(at: now),
             others: url == nil
                 ? book.retention.ledger.retiredImages(besides: icons.values, in: book.catalog) : (0, 0),

@@ -109,7 +109,7 @@ struct DatabaseTests {
         changes.superseded = [1: now, 2: now]
         changes.values = RememberedValues(
             isPaused: true,
-            hold: EvictionBrake.Hold(since: now, generation: 2, images: 30, total: 40, isConfirmed: false),
+            holds: [EvictionBrake.Hold(since: now, generation: 2, images: 30, total: 40)],
             folder: FolderIdentity(fileSystem: 1, device: 2, handle: [1, 2, 3]))
         try await store.apply(changes)
         try await store.close()

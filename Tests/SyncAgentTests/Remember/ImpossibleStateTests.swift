@@ -38,7 +38,7 @@ struct ImpossibleStateTests {
             ])
             changes.superseded = [1: clock.now]
             changes.values = RememberedValues(
-                hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 30))
+                holds: [EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 30)])
             let whole = try StateStore(folder: folder, clock: clock, logger: .silent)
             try await whole.apply(changes)
             try await whole.close()

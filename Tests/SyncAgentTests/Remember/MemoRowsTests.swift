@@ -118,7 +118,7 @@ struct MemoRowsTests {
             #expect(hold.generation == 5 && hold.images == 30 && hold.total == 40 && hold.isConfirmed)
             let superseded = try #require(found.superseded[4])
             #expect((300..<600).contains((clock.now - superseded).components.seconds))
-            found.values.hold = nil
+            found.values.holds = []
             let changes = Self.changes
             #expect(Array(found.icons) == changes.remembered)
             #expect(changes.origins.values.allSatisfy { $0.map(found.origins.contains) == true })

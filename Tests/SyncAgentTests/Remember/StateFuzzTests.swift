@@ -48,7 +48,7 @@ struct StateFuzzTests {
         changes.renderFailures[.of("a")] = RenderMemo(image: .of("a"), failure: failure)
         changes.superseded = [1: clock.now]
         changes.values = RememberedValues(
-            isPaused: true, hold: EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40),
+            isPaused: true, holds: [EvictionBrake.Hold(since: clock.now, generation: 1, images: 30, total: 40)],
             folder: FolderIdentity(fileSystem: 1, device: 2, handle: [3]), newestGeneration: 2, purged: 1,
             upstreams: [
                 UpstreamMemo(url: "https://u.example", published: clock.now, generation: 4, sha256: .of("m"))

@@ -215,8 +215,11 @@ struct StateStoreTests {
             let clock = AgentClock()
             var changes = MemoChanges()
             changes.superseded = [4: clock.now + .seconds(-300), 5: clock.now]
-            let hold = EvictionBrake.Hold(since: clock.now + .seconds(-3600), generation: 5, images: 30, total: 40)
-            changes.values = RememberedValues(hold: hold)
+            changes.values = RememberedValues(
+                holds: [(7200, 4), (3600, 5)].map { age, generation in
+                    EvictionBrake.Hold(
+                        since: clock.now + .seconds(-age), generation: generation, images: 30, total: 40)
+                })
             let first = try StateStore(folder: folder, clock: clock, logger: .silent)
             try await first.apply(changes)
             try await first.close()
@@ -226,10 +229,12 @@ struct StateStoreTests {
             let age = later.now - (try #require(store.remembered.superseded[4]))
             // The second half of each range is for a machine that is busy.
             #expect(age >= .seconds(300) && age < .seconds(600))
-            let restored = try #require(store.remembered.values.hold)
-            let holdAge = later.now - restored.since
-            #expect(holdAge >= .milliseconds(3_599_999) && holdAge < .seconds(7200))
-            #expect(restored.generation == 5 && restored.images == 30 && restored.total == 40 && !restored.isConfirmed)
+            let restored = store.remembered.values.holds
+            try #require(restored.map(\.generation) == [4, 5])
+            let ages = restored.map { later.now - $0.since }
+            #expect(ages[0] >= .milliseconds(7_199_999) && ages[0] < .seconds(10_800))
+            #expect(ages[1] >= .milliseconds(3_599_999) && ages[1] < .seconds(7200))
+            #expect(restored.allSatisfy { $0.images == 30 && $0.total == 40 && !$0.isConfirmed })
 
             changes = MemoChanges()
             changes.superseded = [4: nil]
@@ -237,7 +242,7 @@ struct StateStoreTests {
             try await store.apply(changes)
             try await store.close()
             let rest = try StateStore(folder: folder, clock: AgentClock(), logger: .silent).remembered
-            #expect(Array(rest.superseded.keys) == [5] && rest.values.hold == nil)
+            #expect(Array(rest.superseded.keys) == [5] && rest.values.holds.isEmpty)
         }
     }
 

@@ -23,7 +23,7 @@ struct EvictionBrakeTests {
         ])
     func threshold(retired: Int, total: Int, isHeld: Bool) {
         var brake = Self.brake()
-        brake.recordChange(retiring: retired, of: total, generation: 7, at: Self.start)
+        brake.recordChange(retiring: retired, of: total, leaving: total - retired, generation: 7, at: Self.start)
         let hold = EvictionBrake.Hold(since: Self.start, generation: 7, images: retired, total: total)
         #expect(brake.heldNow == (isHeld ? hold : nil))
         #expect(brake.end == (isHeld ? Self.start + .seconds(86_400) : nil))
@@ -32,10 +32,10 @@ struct EvictionBrakeTests {
     @Test("a hold ends when it is confirmed, when it is old, and when nothing of it is left")
     func end() {
         var held = Self.brake()
-        held.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        held.recordChange(retiring: 30, of: 30, leaving: 0, generation: 1, at: Self.start)
         var brake = held
         brake.confirm()
-        #expect(brake.heldNow == nil && brake.hold != nil)
+        #expect(brake.heldNow == nil && brake.holds.map(\.isConfirmed) == [true])
 
         brake = held
         brake.advance(to: Self.start + .seconds(86_399))
@@ -51,19 +51,75 @@ struct EvictionBrakeTests {
         #expect(brake.heldNow == nil)
 
         brake = held
-        brake.lift()
-        #expect(brake.hold == nil)
+        brake.review { $0 == 0...1 }
+        #expect(brake.holds.isEmpty)
     }
 
     @Test("a change that comes after a confirmed one waits for its own confirmation")
     func another() {
         var brake = Self.brake()
-        brake.recordChange(retiring: 30, of: 30, generation: 1, at: Self.start)
+        brake.recordChange(retiring: 30, of: 30, leaving: 0, generation: 1, at: Self.start)
         brake.confirm()
-        brake.recordChange(retiring: 5, of: 40, generation: 2, at: Self.start)
-        #expect(brake.heldNow == nil)
-        brake.recordChange(retiring: 30, of: 40, generation: 3, at: Self.start + .seconds(1))
-        #expect(brake.heldNow?.generation == 3)
+        brake.recordChange(retiring: 5, of: 40, leaving: 35, generation: 2, at: Self.start)
+        #expect(brake.heldNow == nil && brake.held == nil)
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 3, at: Self.start + .seconds(1))
+        #expect(brake.heldNow?.generation == 3 && brake.held == 2...3)
+        // If nothing was published since, the same generation retains both.
+        brake.confirm()
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 3, at: Self.start)
+        #expect(brake.held == 0...3)
+    }
+
+    @Test("each held change ends at its own time, and several are told as one")
+    func several() {
+        var brake = Self.brake()
+        brake.recordChange(retiring: 60, of: 100, leaving: 40, generation: 1, at: Self.start)
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 3, at: Self.start + .seconds(60))
+        let day = Self.start + .seconds(86_400)
+        #expect(brake.heldNow?.images == 90 && brake.heldNow?.total == 100)
+        #expect(brake.held == 0...3 && brake.end == day)
+        #expect((0...4).map(brake.end) == [day, day, day + .seconds(60), day + .seconds(60), nil])
+        var put = brake
+        put.review { $0 == 2...3 }
+        #expect(put.heldNow?.images == 60)
+        put = brake
+        put.review { $0 == 0...1 }
+        #expect(put.held == 0...3 && put.end == day + .seconds(60))
+        brake.advance(to: day)
+        #expect(brake.held == 2...3 && brake.heldNow?.images == 30 && brake.end(of: 1) == nil)
+        brake.recordSleep(.seconds(60))
+        brake.advance(to: day + .seconds(119))
+        #expect(brake.held == 2...3)
+        brake.advance(to: day + .seconds(120))
+        #expect(brake.held == nil && brake.holds.map(\.generation) == [3])
+        // Two changes between two generations are one.
+        brake.recordChange(retiring: 60, of: 100, leaving: 40, generation: 5, at: day)
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 5, at: day)
+        #expect(brake.holds.last?.images == 90 && brake.holds.count == 2)
+    }
+
+    @Test("a change of settings ends the hold of what they would not hold")
+    func settings() {
+        var brake = Self.brake()
+        brake.recordChange(retiring: 60, of: 100, leaving: 40, generation: 1, at: Self.start)
+        for (percent, isHeld) in [(59, true), (60, false)] {
+            brake.configure(Self.brake(percent: percent).settings)
+            #expect((brake.held != nil) == isHeld)
+        }
+    }
+
+    @Test("a change that comes after a held one is judged by what that left")
+    func afterHold() {
+        var brake = Self.brake()
+        brake.recordChange(retiring: 60, of: 62, leaving: 2, generation: 1, at: Self.start)
+        for (number, shown) in stride(from: 92, through: 52, by: -10).enumerated() {
+            brake.recordDecline(
+                from: shown + 10, to: shown, retired: 70 + 10 * number, generation: 2 + number, at: Self.start)
+            #expect(brake.holds.count == 1)
+        }
+        brake.recordDecline(from: 52, to: 42, retired: 120, generation: 7, at: Self.start)
+        #expect(brake.holds.map(\.generation) == [1, 7])
+        #expect(brake.heldNow?.images == 120 && brake.heldNow?.total == 162)
     }
 
     /// Each step has the images shown before and after a change, and the retired ones on disk then.
@@ -83,22 +139,22 @@ struct EvictionBrakeTests {
     func decline(steps: [(before: Int, shown: Int, retired: Int)], held: Int?) {
         var brake = Self.brake()
         for (number, step) in steps.enumerated() {
-            #expect(brake.hold == nil)
+            #expect(brake.holds.isEmpty)
             brake.recordDecline(
                 from: step.before, to: step.shown, retired: step.retired, generation: number, at: Self.start)
         }
-        #expect(brake.hold?.images == held)
+        #expect(brake.heldNow?.images == held)
         guard held != nil else { return }
-        #expect(brake.hold?.generation == steps.count - 1)
+        #expect(brake.heldNow?.generation == steps.count - 1)
         brake.confirm()
-        let confirmed = brake.hold
+        let confirmed = brake.holds
         brake.recordDecline(from: 9, to: 8, retired: 99, generation: 9, at: Self.start)
-        #expect(brake.hold == confirmed)
+        #expect(brake.holds == confirmed)
         brake.recordUnpinned(99, shown: 8, retired: 1)
         #expect(brake.peak == 0)
-        brake.lift()
+        brake.review { _ in true }
         brake.recordDecline(from: 8, to: 7, retired: 99, generation: 9, at: Self.start)
-        #expect(brake.hold == nil, "what was confirmed does not count again")
+        #expect(brake.holds.isEmpty, "what was confirmed does not count again")
     }
 
     @Test(

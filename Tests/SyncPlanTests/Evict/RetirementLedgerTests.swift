@@ -118,7 +118,7 @@ struct RetirementLedgerTests {
         #expect(expired(700) == [1])
         #expect(expired(800) == [1, 2])
         var held = Self.rule
-        held.heldThrough = 1
+        held.held = 0...1
         #expect(expired(800, held) == [2])
         #expect(ledger.nextExpiry(under: held) == Self.start + .seconds(800))
         ledger.release(1, in: &catalog)
@@ -156,7 +156,7 @@ struct RetirementLedgerTests {
         #expect(
             ledger.expired(under: Self.rule, now: Self.start + .seconds(106)) == [GenerationRelease(generation: 1)])
         var held = Self.rule
-        held.heldThrough = 1
+        held.held = 0...1
         #expect(!ledger.isWaiving(under: held) && ledger.expired(under: held, now: Self.start + .seconds(106)).isEmpty)
         #expect(ledger.nextExpiry(under: held) == Self.start + .seconds(701))
         // A grace that is shorter than these seconds is as long as it is.
@@ -288,7 +288,7 @@ struct RetirementLedgerTests {
             var catalog = catalog
             _ = catalog.setList("1.plist", Sample.list(named))
             for (url, word) in images { catalog.apply(.found(word), to: url) }
-            let result = limits.indices.map { ledger.retires(moreThan: $0, through: 1, in: catalog) }
+            let result = limits.indices.map { ledger.retires(moreThan: $0, in: 0...1, in: catalog) }
             #expect(result == limits, "\(images), \(named)")
         }
     }

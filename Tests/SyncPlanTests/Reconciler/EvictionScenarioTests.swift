@@ -146,7 +146,52 @@ struct EvictionScenarioTests {
         try agent.scan(["2.plist": Self.urls])
         try agent.finishJobs()
         #expect(agent.requests.count == 30 && agent.plan.status.eviction == .active)
-        #expect(agent.plan.status.icons.ready == 30 && agent.memory.values.hold == nil)
+        #expect(agent.plan.status.icons.ready == 30 && agent.memory.values.holds.isEmpty)
+    }
+
+    @Test("lists that are put back one by one find their images: the grace of the others begins when the hold ends")
+    func backOneByOne() throws {
+        var agent = try Self.held()
+        try agent.scan(["1.plist": Array(Self.urls.prefix(15))])
+        try agent.finishJobs()
+        #expect(agent.plan.status.eviction == .active)
+        try agent.restart()
+        try agent.scan(["1.plist": Array(Self.urls.prefix(15))])
+        try agent.pass(.seconds(590))
+        try agent.finishJobs()
+        #expect(agent.disk.images.count == 30)
+        try agent.scan(["1.plist": Array(Self.urls.prefix(20))])
+        try agent.finishJobs()
+        #expect(agent.requests.count == 30)
+        try agent.pass(.seconds(601))
+        try agent.finishJobs()
+        #expect(agent.disk.images.count == 20)
+    }
+
+    @Test("a second mistake during a hold is held, too, also if it takes several steps, and for its own day")
+    func twice() throws {
+        var agent = try Self.held()
+        let others = (30..<90).map { IconURL("https://h.example/\($0).png") }
+        try agent.scan(["2.plist": others])
+        while let url = agent.downloads.keys.first { try agent.finish(url, with: "image of \(url)") }
+        try agent.finishJobs()
+        try agent.pass(.seconds(3600))
+        for count in stride(from: 50, through: 0, by: -10) {
+            try agent.scan(["2.plist": Array(others.prefix(count))])
+            try agent.finishJobs()
+        }
+        #expect(agent.plan.status.eviction.reason?.hasPrefix("70 of 90 images were retired") == true)
+        try agent.pass(.seconds(86_400 - 3600))
+        try agent.finishJobs()
+        #expect(agent.disk.images.count == 60 && agent.plan.status.eviction.state == "held")
+        try agent.restart()
+        try agent.scan(["2.plist": []])
+        try agent.pass(.seconds(3590))
+        try agent.finishJobs()
+        #expect(agent.disk.images.count == 60)
+        try agent.pass(.seconds(11))
+        try agent.finishJobs()
+        #expect(agent.disk.images.isEmpty && agent.plan.status.eviction == .active)
     }
 
     @Test("images retired by other changes go after their grace during a hold")
@@ -317,7 +362,7 @@ struct EvictionScenarioTests {
         #expect(agent.plan.status.eviction.state == "held" && agent.disk.images.count == 15)
         // The others come back, and so does the list.
         try agent.scan(["1.plist": Self.urls])
-        #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
+        #expect(agent.plan.status.eviction == .active && agent.memory.values.holds.isEmpty)
     }
 
     @Test("evict ends no grace of a generation that retires nothing")

@@ -320,12 +320,14 @@ struct RestartScenarioTests {
         var agent = try Self.restarted()
         var changes = MemoChanges()
         changes.values = RememberedValues(
-            hold: EvictionBrake.Hold(
-                since: agent.now, generation: 1 << 53, images: 1_000_000_000, total: 1_000_000_000))
+            holds: [
+                EvictionBrake.Hold(
+                    since: agent.now, generation: 1 << 53, images: 1_000_000_000, total: 1_000_000_000)
+            ])
         agent.memory.store(changes)
         try agent.restart()
         try agent.scan(["1.plist": [Self.a, Self.b]])
-        #expect(agent.plan.status.eviction == .active && agent.memory.values.hold == nil)
+        #expect(agent.plan.status.eviction == .active && agent.memory.values.holds.isEmpty)
     }
 
     @Test("a restart probes a broken origin with one request if other settings may let it answer, and no other one")

@@ -27,7 +27,11 @@ struct SimulatedMemory {
     /// Ages that are stored do not grow while the system sleeps.
     mutating func recordSleep(_ time: Duration) {
         superseded = superseded.mapValues { $0 + time }
-        if let hold = values.hold { values.hold?.since = hold.since + time }
+        values.holds = values.holds.map { hold in
+            var hold = hold
+            hold.since = hold.since + time
+            return hold
+        }
     }
 
     /// Adds what an agent finds in the database when it starts.

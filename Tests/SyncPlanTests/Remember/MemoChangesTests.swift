@@ -44,7 +44,7 @@ struct MemoChangesTests {
         var changes = MemoChanges()
         var later = MemoChanges()
         later.superseded = [1: Sample.start, 2: Sample.start]
-        later.values = RememberedValues(hold: hold)
+        later.values = RememberedValues(holds: [hold])
         changes.append(later)
         #expect(changes.superseded == later.superseded && changes.values?.hold == hold)
         later = MemoChanges()

@@ -36,14 +36,14 @@ struct UnstoredChangesTests {
     @Test("a single value that has changed is due at once, and one that has not is not stored")
     func values() {
         var unstored = Self.stored()
-        unstored.mark(values: Self.plan.remembered, at: Sample.start)
+        unstored.mark(values: Self.plan.remembered, superseded: [], at: Sample.start)
         #expect(unstored.due == nil)
         var plan = Self.plan
         _ = plan.handle(.pause(Pause()), now: Sample.start)
-        unstored.mark(values: plan.remembered, at: Sample.start)
+        unstored.mark(values: plan.remembered, superseded: [], at: Sample.start)
         #expect(unstored.due == Sample.start)
         #expect(unstored.drain(from: plan).values == RememberedValues(isPaused: true))
-        unstored.mark(values: plan.remembered, at: Sample.start)
+        unstored.mark(values: plan.remembered, superseded: [], at: Sample.start)
         #expect(unstored.due == nil && unstored.drain(from: plan).isEmpty)
     }
 
