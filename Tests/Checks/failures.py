@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What failed in a step, from what its tests wrote: each with its place, and the command that runs it alone."""
-import json, os, re
+import collections, json, os, re
 
 import rules
 
@@ -37,7 +37,9 @@ class SwiftTests:
     """How the tests of one process went, by the stream of their events."""
 
     def __init__(self, events):
-        self.failures, self.seconds, self.passed, self.skipped, self.ended = [], {}, 0, 0, False
+        self.failures, self.seconds, self.passed, self.ended = [], {}, 0, False
+        # How many tests were skipped, by the reason.
+        self.skipped = collections.Counter()
         # Issues of a suite, or of a task that outlives its test: no test can be run again for them.
         self.unattributed = []
         names, started, failed, issues = {}, {}, set(), {}
@@ -58,7 +60,8 @@ class SwiftTests:
             if kind == "testStarted":
                 started[test] = time
             elif kind == "testSkipped":
-                self.skipped += 1
+                texts = [message["text"] for message in payload.get("messages", []) if message.get("text")]
+                self.skipped[texts[0].partition(" skipped: ")[2].strip('"') if texts else ""] += 1
             elif kind == "issueRecorded" and not payload["issue"].get("isKnown"):
                 failed.add(test)
                 issues.setdefault(test, []).append(payload)
