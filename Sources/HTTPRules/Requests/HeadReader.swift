@@ -58,7 +58,13 @@ package struct HeadReader: Sendable {
     private static let lineLimit = 512
     private static let interimLimit = 32
 
-    private typealias Line = Slice<UnsafeRawBufferPointer>
+    /// The fields that the agent goes by, and those by which libcurl finds the end of a body: they must be well-formed.
+    private static let essentialNames = [
+        "accept-ranges", "age", "cache-control", "connection", "content-encoding", "content-length", "content-range",
+        "date", "etag", "expires", "last-modified", "location", "retry-after", "transfer-encoding", "vary",
+    ]
+
+    private typealias Line = ArraySlice<UInt8>
 
     private enum State {
         case beginning
@@ -75,6 +81,10 @@ package struct HeadReader: Sendable {
     private var lineCount = 0
     /// The fields so far, in the form of ``HTTPFields/text``.
     private var fields: [UInt8] = []
+    /// The last line of a field, with the lines that go on with it; empty if there is none.
+    private var field: [UInt8] = []
+    /// Whether several lines make up that field.
+    private var isFolded = false
 
     package init() {}
 
@@ -88,19 +98,28 @@ package struct HeadReader: Sendable {
         guard count <= Self.limit, lineCount <= Self.lineLimit else {
             throw .protocolViolation("its head is longer than \(Self.limit) bytes, or \(Self.lineLimit) lines")
         }
-        var rest = line[...]
+        var rest = Array(line)[...]
         if rest.last == 0x0A { rest.removeLast() }
         if rest.last == 0x0D { rest.removeLast() }
         switch state {
         case .beginning:
             try readStatus(rest)
             state = .inHead
-        case .inHead where rest.isEmpty: return try endHead()
-        case .inHead: try readField(rest)
-        case .over: if !rest.isEmpty { _ = try Self.nameAndValue(rest) }
+        case .inHead where rest.first.map(Self.isWhitespace) == true:
+            guard !field.isEmpty else { throw .protocolViolation("a folded line before the first field") }
+            field.append(0x20)
+            field += rest.drop(while: Self.isWhitespace)
+            isFolded = true
+        case .inHead:
+            try endField()
+            if rest.isEmpty { return try endHead() }
+            field += rest
+        case .over: if rest.first.map(Self.isWhitespace) == false { _ = try Self.nameAndValue(rest) }
         }
         return nil
     }
+
+    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private mutating func readStatus(_ line: Line) throws(FetchFailure) {
         let version = line.prefix { $0 != 0x20 }
@@ -116,8 +135,19 @@ package struct HeadReader: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
-    private mutating func readField(_ line: Line) throws(FetchFailure) {
-        let (name, value) = try Self.nameAndValue(line)
+    /// Reads the collected field, of which each fold is a space (RFC 9112, section 5.2).
+    private mutating func endField() throws(FetchFailure) {
+        guard !field.isEmpty else { return }
+        defer {
+            field.removeAll(keepingCapacity: true)
+            isFolded = false
+        }
+        guard let (name, value) = try Self.nameAndValue(field[...]) else { return }
+        // libcurl finds the end of a body by the first line alone.
+        let framing = isFolded ? ["content-length", "transfer-encoding"] : []
+        guard !framing.contains(Self.lowercased(name)) else {
+            throw .protocolViolation("a length or transfer coding in several lines")
+        }
         fields.reserveCapacity(512)
         for byte in name { fields.append((0x41...0x5A).contains(byte) ? byte | 0x20 : byte) }
         let isLocation = name.count == 8 && fields.suffix(8).elementsEqual("location".utf8)
@@ -133,22 +163,27 @@ package struct HeadReader: Sendable {
         fields.append(0x0A)
     }
 
-    /// Splits a field into name and value; a folded line (RFC 9112, section 5.2) is an error.
-    private static func nameAndValue(_ line: Line) throws(FetchFailure) -> (name: Line, value: Line) {
+    private static func lowercased(_ name: some Sequence<UInt8>) -> String {
+        String(decoding: Array(name), as: UTF8.self).asciiLowercased
+    }
+
+    /// Splits a field into name and value; `nil` for a malformed one that nothing goes by.
+    private static func nameAndValue(_ line: Line) throws(FetchFailure) -> (name: Line, value: Line)? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
             throw .protocolViolation("a field without a name")
         }
         let name = line[..<colon]
-        guard name.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) else {
-            throw .protocolViolation("a field with an invalid name")
-        }
-        func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
         var value = line[line.index(after: colon)...].drop(while: isWhitespace)
         while let last = value.last, isWhitespace(last) { value.removeLast() }
-        guard value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
-            throw .protocolViolation("a control character in a field")
+        func isNameByte(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
+        let isValid = value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        if isValid, name.allSatisfy(isNameByte) { return (name, value) }
+        // A name with spaces or other bytes in it might be meant, or read by a proxy, as the one without.
+        let meant = lowercased(name.lazy.filter(isNameByte))
+        guard !meant.isEmpty, !essentialNames.contains(meant) else {
+            throw .protocolViolation(isValid ? "a field with an invalid name" : "a control character in a field")
         }
-        return (name, value)
+        return nil
     }
 
     private mutating func endHead() throws(FetchFailure) -> ResponseHead? {

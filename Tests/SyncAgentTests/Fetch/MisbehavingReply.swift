@@ -142,6 +142,8 @@ struct MisbehavingReply: CustomTestStringConvertible {
         .init("HTTP/2 in text", "protocol", [.send(Array("HTTP/2.0 200 OK\r\n\r\n".utf8) + icon), .close]),
         .init("another protocol", "protocol", [.send("220 mail.example ESMTP\r\n"), .close]),
         .init("no reason", "image", [.send(Array("HTTP/1.1 200\r\n\r\n".utf8) + icon), .close]),
+        .init("a field over two lines", "image", "X: a;\r\n  b", "Content-Length: \(count)"),
+        .init("malformed fields that nothing goes by", "image", "X : a\r\n Content-Length: 5", "Y Z: \rb"),
         .init("a status of two digits", "protocol", status: "20 OK"),
         .init("a status of four digits", "protocol", status: "2000 OK"),
         .init("a negative status", "protocol", status: "-200 OK"),
@@ -156,8 +158,10 @@ struct MisbehavingReply: CustomTestStringConvertible {
 
     static let fields = malformed([
         "a field without a colon": "Nonsense", "a field without a name": ": x", "a space before a colon": "ETag : x",
-        "a NUL in a field": "ETag: \"a\0b\"", "a NUL in a name": "ET\0ag: x", "a bare CR in a field": "X: a\rb",
-        "a field over two lines": "X: a\r\n b",
+        "a NUL in a field": "ETag: \"a\0b\"", "a NUL in a name": "ET\0ag: x", "a bare CR in a field": "ETag: a\rb",
+        "a length over two lines": "Content-Length:\r\n \(count)",
+        "a length that goes on": "Content-Length: \(count)\r\n 0",
+        "a coding over two lines": "Transfer-Encoding:\r\n chunked",
         "a field of 100 KiB": "X: \(String(repeating: "x", count: 100 << 10))",
         "a name of 100 KiB": "\(String(repeating: "x", count: 100 << 10)): x",
         "a thousand fields": String(repeating: "X: x\r\n", count: 999) + "X: x",
