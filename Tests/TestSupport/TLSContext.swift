@@ -42,6 +42,8 @@ final class TLSContext: Sendable {
             let result = chosen?.withMemoryRebound(to: UnsafeMutablePointer<UInt8>?.self, capacity: 1) {
                 SSL_select_next_proto($0, length, own.baseAddress, UInt32(own.count), offered, count)
             }
+            // A server that has none of the client's protocols refuses it (RFC 7301, section 3.2).
+            if result != OPENSSL_NPN_NEGOTIATED, !own.isEmpty { return SSL_TLSEXT_ERR_ALERT_FATAL }
             return result == OPENSSL_NPN_NEGOTIATED ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_NOACK
         }
         SSL_CTX_set_alpn_select_cb(context, select, protocols)

@@ -140,6 +140,7 @@ package actor Downloads {
         inspector = ImageInspector(limits: ImageLimits(settings.images))
         nextTurn.setRate(settings.fetch.maxRate)
         transport.configure(TransferOptions(settings, isProxied: !proxies.proxies.isEmpty))
+        http1Origins = ExpiringTable()
     }
 
     func giveUp(_ download: ActiveDownload, because error: any Error) {
@@ -271,14 +272,17 @@ package actor Downloads {
 
     /// Switches an origin to HTTP/1.1 for the next request if a new connection to it brought nothing at all.
     ///
-    /// If HTTP/1.1 fails as well, switches back to HTTP/2.
+    /// If HTTP/1.1 fails as well, switches back to HTTP/2; a server that speaks HTTP/2 alone refuses the TLS connection.
     func switchVersion(after failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
-            case .fetch(let cause)? = (failure as? FetchFailure)?.code,
-            [.timeout, .connectionClosed, .protocolViolation].contains(cause)
+            case .fetch(let cause)? = (failure as? FetchFailure)?.code
         else { return }
         let now = ContinuousClock.now
-        if http1Origins.value(of: target.origin, at: now) != nil {
+        let isHTTP1 = http1Origins.value(of: target.origin, at: now) != nil
+        guard [.timeout, .connectionClosed, .protocolViolation].contains(cause) || isHTTP1 && cause == .tls else {
+            return
+        }
+        if isHTTP1 {
             http1Origins.remove(target.origin)
         } else {
             http1Origins.insert((), for: target.origin, until: now + Self.http1Time, at: now)
