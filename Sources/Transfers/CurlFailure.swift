@@ -28,10 +28,8 @@ enum CurlFailure {
         case CURLE_COULDNT_CONNECT, CURLE_PROXY, CURLE_INTERFACE_FAILED:
             return FetchFailure(.connect, "cannot connect (\(systemReason(handle) ?? reason))")
         case CURLE_PEER_FAILED_VERIFICATION:
-            return FetchFailure(
-                .tls,
-                "the server's certificate is not trusted: correct it, or add its CA certificate to the system's, or to "
-                    + "fetch.caFile if that is set")
+            var result = 0
+            return untrusted(curl_get_long(handle, CURLINFO_SSL_VERIFYRESULT, &result) == CURLE_OK ? result : 0)
         case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_USE_SSL_FAILED:
             return FetchFailure(.tls, "the TLS handshake with the server failed")
         case CURLE_SSL_CERTPROBLEM:
@@ -46,6 +44,21 @@ enum CurlFailure {
             return FetchFailure(URLRefusal.malformed("it does not follow RFC 3986"))
         default: return FetchFailure.protocolViolation(reason)
         }
+    }
+
+    /// The failure for a certificate that is not accepted, by the result of OpenSSL's verification (`X509_V_ERR_…`).
+    static func untrusted(_ result: Int) -> FetchFailure {
+        let text =
+            switch result {
+            // libcurl compares the name itself, and then leaves success or its initial value there.
+            case 0, 1, 62: "is for another host: correct the host in the URL, or the certificate on the server"
+            case 9: "is not valid yet: correct the clock of this machine, or the certificate on the server"
+            case 10: "has expired: renew it on the server, or correct the clock of this machine"
+            case 18...21:
+                "is not trusted: correct it, or add its CA certificate to the system's, or to fetch.caFile if that is set"
+            default: "is not accepted (X.509 error \(result)): correct it on the server"
+            }
+        return FetchFailure(.tls, "the server's certificate \(text)")
     }
 
     /// The system error of a failed connection.

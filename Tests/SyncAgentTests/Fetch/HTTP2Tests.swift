@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import SyncAgent
+@testable import Transfers
 
 @Suite("HTTP/2", .hasIdentity)
 struct HTTP2Tests {
@@ -219,6 +220,35 @@ struct HTTP2Tests {
             let idle = isReloaded ? [0: Duration.seconds(50)] : [:]
             let fetches = try await HostileFetch.run(urls, idleTimeouts: idle, change: trust)
             #expect(fetches.map(\.code) == ["connection-closed", isReloaded ? "image" : "tls", "image"], "\(fetches)")
+        }
+    }
+
+    @Test(
+        "the message about a certificate says what is wrong with it, and what to do",
+        arguments: [
+            (0, "is for another host: "), (1, "is for another host: "), (62, "is for another host: "),
+            (9, "is not valid yet: correct the clock"), (10, "has expired: renew it"), (18, "is not trusted: "),
+            (19, "is not trusted: "), (20, "is not trusted: "), (21, "is not trusted: "),
+            (23, "is not accepted (X.509 error 23)"),
+        ])
+    func certificate(result: Int, text: String) {
+        let failure = CurlFailure.untrusted(result)
+        #expect(failure.code == .fetch(.tls) && failure.message.hasPrefix("the server's certificate \(text)"))
+    }
+
+    @Test("a certificate for another host is told from one of an unknown authority")
+    func certificates() async throws {
+        try await RawOrigin.runSecure(host: "127.0.0.2", Self.good) { origin, trust in
+            for (isTrusted, text) in [(true, "is for another host"), (false, "is not trusted")] {
+                let fetches = try await HostileFetch.run([origin.baseURL], allow: ["127.0.0.2"]) {
+                    if isTrusted { trust(&$0) }
+                }
+                guard case .failed(let failure)? = fetches.first?.outcome else {
+                    Issue.record("\(fetches)")
+                    return
+                }
+                #expect(failure.message.hasPrefix("the server's certificate \(text)"), "\(failure)")
+            }
         }
     }
 
