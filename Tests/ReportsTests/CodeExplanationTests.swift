@@ -11,7 +11,7 @@ struct CodeExplanationTests {
             ("dns", [.icon]), ("http-404", [.icon]), ("http-999", [.icon]), ("http-NNN", [.icon]),
             ("too-large", [.icon, .list]), ("out-of-resources", [.icon, .list, .status]),
             ("disk-full", [.icon, .status]), ("manifest-ahead", [.upstream]), ("render-failed", [.rendition]),
-            ("paused", [.status]),
+            ("paused", [.status]), ("http-407", [.icon]), ("http-429", [.icon]), ("http-503", [.icon]),
             ("http-40", []), ("http-1000", []), ("", []), ("dns ", []), ("DNS", []),
         ] as [(String, [CodeExplanation.Subject])])
     func subjects(code: String, subjects: [CodeExplanation.Subject]) {
@@ -26,6 +26,7 @@ struct CodeExplanationTests {
             #expect(!texts.joined().contains("doc:"), "\(row.code)")
             #expect((row.retry != nil) == (row.subject == .icon), "\(row.code)")
         }
+        #expect(CodeExplanation.explanations(of: "http-407").first?.remedy.contains("fetch.proxy") == true)
         #expect(CodeExplanation.explanations(of: "tls").first?.remedy.hasSuffix("in the article Settings.") == true)
         #expect(CodeExplanation.retries.map(\.word) == ["Soon", "Later", "When the list changes"])
         #expect(CodeExplanation.retries.allSatisfy { $0.meaning.hasSuffix(".") })

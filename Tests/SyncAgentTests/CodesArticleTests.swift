@@ -8,9 +8,10 @@ import Testing
 
 @Suite("The article on codes")
 struct CodesArticleTests {
-    /// All codes of downloads, with one row for all statuses.
+    /// All codes of downloads, with one row for most statuses.
     private static let downloads =
-        FetchFailure.Cause.allCases.map(\.rawValue) + ["http-NNN"] + ImageRejection.Code.allCases.map(\.rawValue)
+        FetchFailure.Cause.allCases.map(\.rawValue) + ["http-NNN", "http-407", "http-429", "http-503"]
+        + ImageRejection.Code.allCases.map(\.rawValue)
         + URLRefusal.Code.allCases.map(\.rawValue) + Shortage.Code.allCases.map(\.rawValue)
 
     @Test(

@@ -35,9 +35,12 @@ package struct CodeExplanation: Equatable, Sendable {
     private static let anyStatus = "http-NNN"
 
     /// The rows of a code; several if icons and lists share it, none if there is no such code.
+    ///
+    /// A status without a row of its own has that of all statuses.
     package static func explanations(of code: String) -> [CodeExplanation] {
-        let isStatus = if case .http? = FetchFailure.Code(rawValue: code) { true } else { false }
-        return all.filter { haveSameBytes($0.code, isStatus ? anyStatus : code) }
+        let rows = all.filter { haveSameBytes($0.code, code) }
+        guard rows.isEmpty, case .http? = FetchFailure.Code(rawValue: code) else { return rows }
+        return all.filter { haveSameBytes($0.code, anyStatus) }
     }
 
     static func rows(of article: String) -> [CodeExplanation] {

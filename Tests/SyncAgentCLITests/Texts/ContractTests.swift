@@ -119,7 +119,7 @@ struct ContractTests {
         (
             "Codes", "Downloads",
             """
-            http-NNN dns connect tls timeout connection-closed cut-short protocol content-encoding too-large not-an-image
+            http-NNN http-407 http-429 http-503 dns connect tls timeout connection-closed cut-short protocol content-encoding too-large not-an-image
             image-truncated image-damaged image-too-large image-unsafe digest-mismatch bad-redirect redirect-loop
             too-many-redirects downgrade-refused network-login bad-url scheme-refused userinfo-refused host-refused port-refused
             address-refused auth-refused not-in-repository over-limit disk disk-full out-of-resources
