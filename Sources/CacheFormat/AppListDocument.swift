@@ -83,6 +83,11 @@ public struct AppListDocument: Equatable, Sendable {
             return [image] + renditions.map(\.image)
         }
 
+        /// The entry in another state, without its image and renditions.
+        package func withoutImage(_ state: State) -> App {
+            App(name: name, id: id, icon: icon, download: download, expected: expected, state: state)
+        }
+
         /// The smallest rendition that has at least this many pixels on its longer side, or else the image itself;
         /// `nil` if the entry is not ready.
         ///

@@ -55,9 +55,11 @@ struct PurgeTests {
             let purge = try await world.agent.call("purge", "--yes")
             #expect(purge.code == 0 && purge.output.hasPrefix("2 images removed."), "\(purge)")
             let left = try files(in: cache)
+            let document = try #require(try IconCache(at: cache).manifest().lists["apps.plist"]).document
             #expect(
                 left == [
-                    "CACHEDIR.TAG", "generations/\(generation + 1).json", "icons/notes.txt", "lock", "manifest.json",
+                    "CACHEDIR.TAG", "generations/\(generation + 1).json", "icons/notes.txt", document, "lock",
+                    "manifest.json",
                 ])
             #expect(try files(in: world.agent.lists) == ["apps.plist"])
             #expect(try await world.agent.call("purge", "--yes").output.hasPrefix("0 images removed."))

@@ -9,11 +9,13 @@ package import SystemPackage
 
 /// Removes everything from a cache and a state folder that no agent holds.
 ///
-/// An empty generation stays, so that generation numbers keep growing. Generations with leases stay too: the next agent
-/// evicts them, and a new database tells it to show none of their images. It also says that the cache has private icons, if
-/// it had some and files could not be removed, or readers keep images. As with an agent, nothing is removed before the empty
-/// generation is durable, so an interrupted purge leaves a consistent cache, at worst the previous one, and can be
-/// repeated.
+/// A generation stays in which nothing is ready: generation numbers keep growing, and lists that cannot be read keep their
+/// last good versions. Generations with leases stay too: the next agent evicts them, and a new database tells it to show
+/// none of their images. It also says that the cache has private icons, if it had some and files could not be removed, or
+/// readers keep images. As with an agent, nothing is removed before the generation without images is durable, so an
+/// interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
+///
+/// The caller asks first whether the lists are in doubt (``DiskStatus/purgeRefusal()``).
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
         /// The number of images removed.
@@ -50,7 +52,7 @@ package enum OfflinePurge {
             locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
         var values = RememberedValues()
-        if stateFolder != nil { values.privateOrigins = await knownPrivateOrigins(in: state) }
+        if stateFolder != nil { values = await known(in: state) }
         var keepsImages = false
         if let folder { keepsImages = try await empty(folder, &result, &values) }
         if result.failures == 0, !keepsImages { values.privateOrigins = nil }
@@ -68,11 +70,14 @@ package enum OfflinePurge {
 
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    private static func knownPrivateOrigins(in state: FilePath) async -> [String]? {
-        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return nil }
-        let origins = store.remembered.values.privateOrigins
+    /// The values that outlive a purge: the private origins, and which lists folder had the lists.
+    private static func known(in state: FilePath) async -> RememberedValues {
+        var values = RememberedValues()
+        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return values }
+        let known = store.remembered.values
+        (values.privateOrigins, values.folder) = (known.privateOrigins, known.folder)
         try? await store.close()
-        return origins
+        return values
     }
 
     /// Tells the next agent what it must know of the purged cache.
@@ -104,16 +109,21 @@ package enum OfflinePurge {
             throw PurgeError(cache: folder.path, reason: "\(error)")
         }
         let thread = FileThread("purge")
+        let evictor = Evictor(folder, thread: thread, logger: silent)
         var generations = restored.manifests.map(\.generation)
-        if restored.manifests.allSatisfy(\.lists.isEmpty) {
-            _ = generations.popLast()
+        var newest = restored.manifests.last
+        var publication = withoutImages(restored)
+        let isNeeded =
+            publication.isPrivate || restored.manifests.contains { $0.lists[Reconciler.pinList] != nil }
+            || restored.documents.values.contains { !$0.apps.allSatisfy { $0.state == .pending } }
+        if isNeeded {
+            // Even if nothing is ready in the newest one: an earlier purge may have failed to flush it.
+            newest = try await publish(publication, in: folder, thread: thread)
         } else {
-            // Needed even if the newest one is empty: an earlier purge may have failed to flush it.
-            try await publishEmpty(restored.nextGeneration, in: folder, thread: thread)
+            _ = generations.popLast()
         }
         var left: Set<Int> = []
         if !generations.isEmpty {
-            let evictor = Evictor(folder, thread: thread, logger: silent)
             let released = await evictor.release(generations.map { GenerationRelease(generation: $0) })
             result.kept = released.kept
             result.failures += released.failed.count
@@ -132,27 +142,49 @@ package enum OfflinePurge {
                 urls.insert(.of(app.icon.text))
             }
         }
-        remove(in: folder, &result, keeping: documents, images, urls)
+        let kept = documents.union(newest?.lists.values.map(\.sha256) ?? [])
+        remove(in: folder, &result, keeping: kept, images, urls)
         if !documents.isEmpty { values.purged = restored.nextGeneration - 1 }
         if values.privateOrigins == nil, restored.manifests.hasPrivate {
             values.privateOrigins = [Credentials.unknownOrigin]
         }
+        if publication.isPrivate, result.failures == 0, images.isEmpty {
+            // Until now, files of private icons may have been left. If this fails, the cache stays private.
+            (publication.generation, publication.isPrivate) = (restored.nextGeneration + 1, false)
+            if (try? await publish(publication, in: folder, thread: thread)) != nil {
+                _ = await evictor.release([GenerationRelease(generation: restored.nextGeneration)])
+            }
+        }
         return !images.isEmpty
     }
 
-    /// Publishes a generation without lists; readers then find nothing.
+    /// The generation without images: all lists but the pins stay, with icons that are pending.
+    private static func withoutImages(_ restored: RestoredState) -> Publication {
+        var publication = Publication(generation: restored.nextGeneration, published: AgentClock.wallTime)
+        publication.isPrivate = restored.manifests.hasPrivate
+        for (name, list) in restored.manifests.last?.lists ?? [:] where name != Reconciler.pinList {
+            guard var document = restored.documents[list.sha256] else { continue }
+            document.apps = document.apps.map { $0.withoutImage(.pending) }
+            publication.documents.append(document)
+        }
+        return publication
+    }
+
+    /// Publishes the generation without images; readers then find nothing.
     ///
     /// - Throws: ``PurgeError`` if it may not be durable: after a power failure, readers could find an older one.
-    private static func publishEmpty(_ generation: Int, in folder: CacheFolder, thread: FileThread) async throws {
-        let publication = Publication(generation: generation, published: AgentClock.wallTime)
-        let doubt: String? =
-            switch await Publisher(folder, staged: StagedImages(), thread: thread).publish(publication) {
-            case .published(_, _, let doubt): doubt
-            case .noRoom(let shortage, _, _): shortage.reason
-            case .failed(let reason, _): reason
-            case .refused(let refusal): refusal.reason
-            }
-        if let doubt { throw PurgeError(cache: folder.path, reason: doubt) }
+    private static func publish(
+        _ publication: Publication, in folder: CacheFolder, thread: FileThread
+    ) async throws -> Manifest {
+        let reason: String
+        switch await Publisher(folder, staged: StagedImages(), thread: thread).publish(publication) {
+        case .published(let manifest, _, nil): return manifest
+        case .published(_, _, let doubt?): reason = doubt
+        case .noRoom(let shortage, _, _): reason = shortage.reason
+        case .failed(let failure, _): reason = failure
+        case .refused(let refusal): reason = refusal.reason
+        }
+        throw PurgeError(cache: folder.path, reason: reason)
     }
 
     /// Removes files whose names have the agent's form; leaves all others.
@@ -190,7 +222,7 @@ package enum OfflinePurge {
         remove(from: CacheLayout.staging, where: StagingPath.isOwn)
     }
 
-    /// The empty generation could not be published, or may not be durable; no image was removed.
+    /// The generation without images could not be published, or may not be durable; no image was removed.
     package struct PurgeError: Error, CustomStringConvertible {
         package var cache: FilePath
         package var reason: String

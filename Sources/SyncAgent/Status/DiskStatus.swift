@@ -57,6 +57,14 @@ package struct DiskStatus: Sendable {
         return report
     }
 
+    /// Why nothing may be purged, as a starting agent would say; `nil` if it may, as when nothing was ever published.
+    package func purgeRefusal() async -> PurgeReport? {
+        var restored = restore()
+        guard restored.plan.status.generation != nil || restored.trouble != nil else { return nil }
+        _ = await readLists(into: &restored.plan)
+        return restored.plan.purgeRefusal
+    }
+
     /// The state of a URL as the folders show it; `nil` if they do not have it.
     ///
     /// Lists are read only if no published one names it, and no agent runs.

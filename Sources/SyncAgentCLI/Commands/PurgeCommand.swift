@@ -21,7 +21,7 @@ struct PurgeCommand: AsyncParsableCommand {
               syncagent purge
               syncagent purge --yes
 
-            Exit codes: 1 not confirmed, still under way, or something could not be removed; 64 no terminal and no --yes; 73 there is \
+            Exit codes: 1 not confirmed, refused because eviction is suspended, still under way, or something could not be removed; 64 no terminal and no --yes; 73 there is \
             no such folder, or it cannot be written; 75 an agent holds \
             the cache and cannot be asked.
             """)
@@ -63,6 +63,9 @@ struct PurgeCommand: AsyncParsableCommand {
         // A misspelt cache folder must not delete the state of another.
         guard !folders.cache.isMissing || configuration.cache == nil && !folders.state.isMissing else {
             throw Exit.because("The cache folder \(folders.cache) does not exist. Nothing was removed.", code: .folder)
+        }
+        if let refusal = try await configuration.diskStatus(configuration.settingsOrWarning()).purgeRefusal() {
+            throw Exit.because(refusal.sentence)
         }
         let result: OfflinePurge.Result
         do {

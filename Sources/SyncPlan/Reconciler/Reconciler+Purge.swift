@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import AgentSettings
 import CacheFormat
-import Reports
+package import Reports
 
 /// The phase of a purge: everything is forgotten at once, but files are removed in the order that readers rely on.
 package enum PurgePhase: Equatable, Sendable {
@@ -18,12 +18,16 @@ extension Reconciler {
     /// Whether a purge is in progress, or begins as soon as the cache folder has been searched.
     package var isPurging: Bool { purge != nil || isPurgeDue && lastingDoubt == nil }
 
+    /// Why nothing may be purged now; `nil` if it may.
+    package var purgeRefusal: PurgeReport? {
+        lastingDoubt.map { PurgeReport(.refused, reason: Self.suspension($0)) }
+    }
+
     /// Forgets images, validators, failures, pins, mutes and the pause; refused while eviction is suspended.
     ///
     /// The files that the newest manifest names stay on disk until the next manifest is durable.
     mutating func beginPurge() {
-        if let lastingDoubt {
-            let refusal = PurgeReport(.refused, reason: Self.suspension(lastingDoubt))
+        if let refusal = purgeRefusal {
             purgeReport = refusal
             return turn.emit(.purgeFailed(refusal))
         }

@@ -76,7 +76,7 @@ struct CacheFixture {
     @discardableResult
     func publish(
         _ generation: Int, _ icons: KeyValuePairs<IconURL, String>, new: Set<String>? = nil,
-        list: ListName = "apps.plist"
+        list: ListName = "apps.plist", isPrivate: Bool = false
     ) async throws -> Manifest {
         var publication = Publication(generation: generation, published: Timestamp(sinceEpoch: .seconds(generation)))
         var apps: [AppListDocument.App] = []
@@ -93,6 +93,7 @@ struct CacheFixture {
         let source = AppListDocument.Source(
             sha256: .of("\(generation)"), bytes: 1, modified: Timestamp(sinceEpoch: .seconds(generation)))
         publication.documents = [AppListDocument(list: list, source: source, apps: apps)]
+        publication.isPrivate = isPrivate
         publication.kept = (try? IconCache(at: path).manifest().lists) ?? [:]
         guard case .published(let manifest, _, nil) = await publisher.publish(publication) else {
             Issue.record("generation \(generation) was not published")

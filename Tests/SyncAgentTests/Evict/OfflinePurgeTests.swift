@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Glibc
+import IconCache
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -10,6 +12,38 @@ import Testing
 
 @Suite("A purge without an agent")
 struct OfflinePurgeTests {
+    @Test(
+        "a purge keeps the last good version of each list, and which folder had the lists, but neither images nor pins",
+        arguments: [false, true])
+    func lists(isPrivate: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let (cache, state) = (folder.appending("cache"), folder.appending("state"))
+            for path in [cache, state] { try AgentFolders.make(path, mode: .ownerReadWriteExecute) }
+            let fixture = try CacheFixture(cache)
+            try await fixture.publish(1, ["http://a/pin": "pin"], list: Reconciler.pinList)
+            try await fixture.publish(2, ["http://a/one": "one"], isPrivate: isPrivate)
+            let identity = FolderIdentity(fileSystem: 1, device: 2, handle: [3])
+            let store = try StateStore(folder: state, clock: AgentClock(), logger: .silent)
+            var changes = MemoChanges()
+            changes.values = RememberedValues(isPaused: true, folder: identity)
+            try await store.apply(changes)
+            try await store.close()
+            // A second purge has nothing to publish.
+            for images in [2, 0] {
+                #expect(try await OfflinePurge.run(cache: cache, state: state) == OfflinePurge.Result(images: images))
+                let manifest = try IconCache(at: cache).manifest()
+                // Until the images are gone, the manifest says that some are private.
+                #expect(manifest.generation == (isPrivate ? 4 : 3) && !manifest.isPrivate)
+                #expect(manifest.lists.keys.map(\.self) == ["apps.plist"] && manifest.lists["apps.plist"]?.pending == 1)
+                #expect(try IconCache(at: cache).document(of: "apps.plist")?.apps.map(\.icon) == ["http://a/one"])
+                #expect(try fixture.names(in: CacheLayout.generations) == ["\(manifest.generation).json"])
+                #expect(try fixture.names(in: CacheLayout.lists).count == 1)
+                let values = StateStore.read(folder: state)?.values
+                #expect(values?.folder == identity && values?.isPaused == false)
+            }
+        }
+    }
+
     @Test(
         "the origins of private icons stay known while a file could not be removed, or a reader keeps an image",
         arguments: [true, false], [true, false])

@@ -91,6 +91,31 @@ struct DiskStatusTests {
         }
     }
 
+    @Test(
+        "a purge is refused while it is unknown what the lists are, unless nothing was ever published",
+        arguments: [
+            (true, "whole", nil), (true, "gone", "No such file"), (true, "dangling", "apps.plist"),
+            (false, "gone", nil),
+        ] as [(Bool, String, String?)])
+    func purge(isPublished: Bool, lists: String, reason: String?) async throws {
+        try await withFolders { folders in
+            if isPublished { try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"]) }
+            let list = folders.lists.appending("apps.plist")
+            switch lists {
+            case "gone": try #require(rmdir(folders.lists.string) == 0)
+            case "dangling": try #require(symlink("/nonexistent/list", list.string) == 0)
+            default: try write("no list", to: list)
+            }
+            let status = DiskStatus(
+                folders: folders, settings: Settings(), parser: BuiltProducts.path("syncagent-parse"))
+            let refusal = await status.purgeRefusal()
+            #expect((refusal == nil) == (reason == nil))
+            if let reason {
+                expectContains(try #require(refusal).sentence, "Not purged: eviction is suspended: ", reason)
+            }
+        }
+    }
+
     @Test("a list whose file was removed is not shown any more")
     func removed() async throws {
         try await withFolders { folders in
