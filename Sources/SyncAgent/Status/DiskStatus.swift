@@ -44,7 +44,7 @@ package struct DiskStatus: Sendable {
         case .held(let process): (report.state, report.pid) = (.running, process)
         case .unknown: report.state = .unknown
         }
-        countFiles(in: &report, showing: restored.plan.shownImages)
+        countFiles(in: &report, images: restored.imageFiles, showing: restored.plan.shownImages)
         if agent != .free {
             (report.eviction, report.renditions) = (.unknown, nil)
         } else if report.eviction.state != .suspended || report.generation == nil && restored.trouble == nil {
@@ -103,6 +103,8 @@ package struct DiskStatus: Sendable {
         var plan: Reconciler
         /// The reason why readers cannot read the newest generation, or a part of it.
         var trouble: IconCacheError?
+        /// The paths of the files in `icons/`.
+        var imageFiles: [String]
         /// Whether the state database could be read.
         var hasMemory: Bool
         /// Whether it could be read, or no agent has stored anything.
@@ -112,9 +114,10 @@ package struct DiskStatus: Sendable {
     private func restore() -> Restored {
         var state = RestoredState()
         var trouble: IconCacheError?
+        var lease: Snapshot?
         do throws(IconCacheError) {
             let snapshot = try IconCache(at: folders.cache).snapshot()
-            defer { snapshot.end() }
+            lease = snapshot
             state.manifests = [snapshot.manifest]
             state.nextGeneration = snapshot.manifest.generation + 1
             for (name, list) in snapshot.manifest.lists {
@@ -129,13 +132,37 @@ package struct DiskStatus: Sendable {
         } catch {
             trouble = error
         }
+        let files = imageFiles
+        lease?.end()
+        if let files, !state.documents.isEmpty {
+            let present = Set(files.lazy.compactMap(\.digest))
+            for app in state.documents.values.lazy.flatMap(\.apps) {
+                for image in app.images where !present.contains(image.sha256) { state.missing.insert(image.sha256) }
+            }
+        }
         let memory = StateStore.read(folder: folders.state)
         state.memory = memory ?? Remembered(failuresIn: state.documents)
         var plan = Reconciler(settings: settings, seed: 0, restored: state, now: AgentClock.wallTime)
         plan.endLapsed()
         return Restored(
-            plan: plan, trouble: trouble, hasMemory: memory != nil,
+            plan: plan, trouble: trouble, imageFiles: files?.map(\.path) ?? [], hasMemory: memory != nil,
             isMemoryKnown: memory != nil || StateStore.isAbsent(from: folders.state))
+    }
+
+    /// The files in `icons/`, each with the digest in its name; `nil` if a folder of them cannot be listed.
+    private var imageFiles: [(path: String, digest: Digest?)]? {
+        guard let folder = try? CacheFolder(folders.cache) else { return nil }
+        var files: [(path: String, digest: Digest?)] = []
+        for fan in CacheLayout.fanOut.map({ "\(CacheLayout.icons)/\($0)" }) {
+            do throws(FileError) {
+                for (name, _) in try folder.names(in: fan) {
+                    files.append(("\(fan)/\(name)", Digest(hex: Substring(name.utf8.prefix(64)))))
+                }
+            } catch {
+                guard error.errno == .noSuchFileOrDirectory else { return nil }
+            }
+        }
+        return files
     }
 
     /// Feeds the current lists to the plan, and returns whether the published generation matches them.
@@ -164,8 +191,8 @@ package struct DiskStatus: Sendable {
         return plan.isPublished && present.allSatisfy { changed[$0] != nil || folder.adopted.contains($0) }
     }
 
-    /// Counts the images on disk, and the `by-url/` names that no list references, where lists show `images` images.
-    private func countFiles(in report: inout StatusReport, showing images: Int) {
+    /// Counts the images on disk, and the `by-url/` names that no list references, where lists show `shownImages`.
+    private func countFiles(in report: inout StatusReport, images: [String], showing shownImages: Int) {
         guard let folder = try? CacheFolder(folders.cache) else { return }
         var urls = 0
         // Files of images that are newer than the manifest were written for a publication that did not follow.
@@ -173,20 +200,20 @@ package struct DiskStatus: Sendable {
         let published = (try? folder.status(CacheLayout.manifest)).map { Duration($0.st_mtim) }
         for fan in CacheLayout.fanOut {
             urls += (try? folder.names(in: "\(CacheLayout.byURL)/\(fan)").count) ?? 0
-            try? folder.keepingFoldersOpen {
-                for entry in (try? folder.names(in: "\(CacheLayout.icons)/\(fan)")) ?? [] {
-                    report.cache.images += 1
-                    guard let file = try? folder.status("\(CacheLayout.icons)/\(fan)/\(entry.name)") else { continue }
-                    // The lengths of sparse files can have a sum beyond the largest number.
-                    report.cache.bytes &+= Int(file.st_size)
-                    if let published, Duration(file.st_mtim) > published { unpublished += 1 }
-                }
+        }
+        report.cache.images = images.count
+        try? folder.keepingFoldersOpen {
+            for path in images {
+                guard let file = try? folder.status(path) else { continue }
+                // The lengths of sparse files can have a sum beyond the largest number.
+                report.cache.bytes &+= Int(file.st_size)
+                if let published, Duration(file.st_mtim) > published { unpublished += 1 }
             }
         }
         // Without a manifest, it is unknown which images are referenced.
         let shown = report.icons.ready + report.icons.previous
         if report.generation != nil {
-            report.icons.retired = max(min(urls - shown, report.cache.images - unpublished - images), 0)
+            report.icons.retired = max(min(urls - shown, images.count - unpublished - shownImages), 0)
         }
     }
 }

@@ -5,6 +5,7 @@ import AppLists
 import ArgumentParser
 import CacheFormat
 import Fleet
+import Glibc
 import IconCache
 import Reports
 import SyncAgent
@@ -78,7 +79,7 @@ struct ListCommand: AsyncParsableCommand {
         let folders = try await configuration.agentFolders()
         let snapshot = try IconCache(at: folders.cache).snapshot()
         defer { snapshot.end() }
-        var documents = try snapshot.documents()
+        var documents = try snapshot.documents().map { $0.withoutMissing(in: folders.cache) }
         let stale = try await configuration.staleIcons(of: nil)
         for index in documents.indices { Self.removeOthers(from: &documents[index], stale: stale) }
         documents.removeAll(where: \.apps.isEmpty)
@@ -120,7 +121,7 @@ struct ListCommand: AsyncParsableCommand {
         // folder.
         let isHidden = file == nil && settings.upstream.lists.contains { $0.matches(list) }
         let cache = IconCache(at: folders.cache)
-        if output.json, !failed, let document = try cache.document(of: list) {
+        if output.json, !failed, let document = try readDocument(of: list, in: cache) {
             return try Message.output(lines: document.json)
         }
         // A name that is not UTF-8 is shown with its bytes escaped.
@@ -130,7 +131,7 @@ struct ListCommand: AsyncParsableCommand {
         async let reading =
             list == Reconciler.pinList || isHidden
             ? nil : isIllegible ? .failure(.nameNotUTF8) : check.verdict(on: file ?? own)
-        let published = try cache.document(of: list)
+        let published = try readDocument(of: list, in: cache)
         // The document has the last icon of an app whose entry has none now.
         let entries = published.map { AppEntries(of: $0) } ?? []
         let verdict = (await reading).map { $0.map { $0.keepingIcons(of: entries) } }
@@ -145,6 +146,11 @@ struct ListCommand: AsyncParsableCommand {
             return Self.table(of: document, stale: stale).lines(fitting: width)
                 + Self.notes(on: verdict).flatMap { $0.wrapped(to: width) }
         }
+    }
+
+    /// The published document of a list; `nil` if it has none.
+    private func readDocument(of list: ListName, in cache: IconCache) throws -> AppListDocument? {
+        try cache.document(of: list)?.withoutMissing(in: cache.folder)
     }
 
     static func table(of document: AppListDocument, stale: Set<IconURL> = []) -> Table {
@@ -202,6 +208,21 @@ struct ListCommand: AsyncParsableCommand {
         case .pending: StyledText("pending", .yellow)
         case .failed(let code): StyledText(code, .red)
         }
+    }
+}
+
+extension AppListDocument {
+    /// The document as a starting agent restores it: nothing is ready whose image is not on disk.
+    func withoutMissing(in cache: FilePath) -> AppListDocument {
+        var document = self
+        let folder = cache.string
+        for (index, app) in apps.enumerated() {
+            // Joining paths with checks would take most of the time.
+            guard case .ready(let image) = app.state, access("\(folder)/\(image.path)", F_OK) != 0, errno == ENOENT
+            else { continue }
+            document.apps[index] = app.withoutImage(app.previous?.error.map(AppListDocument.State.failed) ?? .pending)
+        }
+        return document
     }
 }
 

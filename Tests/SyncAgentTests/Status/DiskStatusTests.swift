@@ -116,6 +116,22 @@ struct DiskStatusTests {
         }
     }
 
+    @Test("an icon whose image is not on disk is pending, as a starting agent finds it")
+    func missing() async throws {
+        try await withFolders { folders in
+            let cache = try CacheFixture(folders.cache)
+            try await cache.publish(1, ["https://e.org/a": "a", "https://e.org/b": "b"])
+            try #require(cache.folder.remove(CacheFixture.image("a").path) == nil)
+            let status = DiskStatus(folders: folders, settings: Settings(), parser: "/nonexistent/parser")
+            let report = await status.report()
+            #expect(report.icons.ready == 1 && report.icons.pending == 1 && report.icons.retired == 0)
+            #expect(report.cache.images == 1 && !report.inSync)
+            #expect(report.lists.map(\.ready) == [1] && report.lists.map(\.pending) == [1])
+            #expect(try await status.report(on: "https://e.org/a")?.state == "pending")
+            #expect(try await status.report(on: "https://e.org/b")?.state == "ready")
+        }
+    }
+
     @Test("a list whose file was removed is not shown any more")
     func removed() async throws {
         try await withFolders { folders in
