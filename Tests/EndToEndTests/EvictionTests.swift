@@ -104,8 +104,14 @@ struct EvictionTests {
                 #expect(try await world.agent.call("unpin", url).code == 0)
                 try await world.agent.status { $0.inSync && $0.icons.retired == 0 && $0.icons.ready == 0 }
                 #expect(try await world.agent.call("path", url).code == 1)
+
+                #expect(try await world.agent.call("pin", "--wait", url).code == 0)
+                try #require(rename(world.agent.lists.string, world.folder.appending("away").string) == 0)
+                try await world.agent.status { $0.eviction.state == .suspended }
+                let unpin = try await world.agent.call("unpin", url)
+                expectContains(unpin.output, "its image stays: eviction is suspended: ")
             }
-            #expect(world.origin.requestCount == 2)
+            #expect(world.origin.requestCount == 3)
         }
     }
 
