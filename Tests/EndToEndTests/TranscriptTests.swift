@@ -47,7 +47,8 @@ struct TranscriptTests {
                 try await session.give(
                     "run --once", "run --once --log-level loud", "status", "status --json", "status --watch", "list",
                     "list --json", "list apps.plist", "list apps.plist --json", "list bad.plist", "list mixed.plist",
-                    "list app.plist", "list pins", "path \(mail)", "path \(mail) --json", "path \(gone)",
+                    "list app.plist", "list pins", "list pins --json", "path \(mail)", "path \(mail) --json",
+                    "path \(gone)",
                     "path \(mail)x", "why \(mail)", "why \(mail) --json", "why \(gone)", "why \(mail)x", "verify",
                     "verify --json", "config", "config --json", "events --limit 1", "events --limit 1 --json")
                 let lists = world.agent.lists

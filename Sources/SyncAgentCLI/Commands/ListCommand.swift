@@ -148,9 +148,12 @@ struct ListCommand: AsyncParsableCommand {
         }
     }
 
-    /// The published document of a list; `nil` if it has none.
+    /// The published document of a list; as JSON, that of the pins is empty without pins: a backup must not fail.
     private func readDocument(of list: ListName, in cache: IconCache) throws -> AppListDocument? {
-        try cache.document(of: list)?.withoutMissing(in: cache.folder)
+        if let document = try cache.document(of: list) { return document.withoutMissing(in: cache.folder) }
+        guard output.json, list == Reconciler.pinList else { return nil }
+        let source = AppListDocument.Source(sha256: .of(""), bytes: 0, modified: try cache.manifest().published)
+        return AppListDocument(list: list, source: source, apps: [])
     }
 
     static func table(of document: AppListDocument, stale: Set<IconURL> = []) -> Table {
