@@ -7,14 +7,18 @@ package enum DurationText {
         ("d", .seconds(86_400)),
     ]
 
-    /// Parses a whole number with a unit; `nil` for any other form, or more than a hundred years.
+    /// The longest duration: a hundred years.
+    package static let longest = Duration.seconds(36_525 * 86_400)
+
+    /// Parses a whole number with a unit; `nil` for any other form, or more than ``longest``.
     package static func parse(_ text: some StringProtocol) -> Duration? {
         let digits = text.prefix { ("0"..."9").contains($0) }
         let name = text.dropFirst(digits.count).drop { $0 == " " }
-        guard let number = Int(digits), number <= 4_000_000_000, let unit = units.first(where: { $0.name == name })
+        guard let number = Int(digits), number <= longest.milliseconds,
+            let unit = units.first(where: { $0.name == name })
         else { return nil }
         let duration = unit.duration * number
-        return duration <= .seconds(36_525 * 86_400) ? duration : nil
+        return duration <= longest ? duration : nil
     }
 
     /// Formats a duration in the largest unit that divides it (`10m`, `1500ms`), truncated to milliseconds.

@@ -68,7 +68,7 @@ struct ConfigurationFileTests {
             "2: lists.iconKeys is an array with other values than strings: it takes an array of strings, keys."),
         BadFile(
             "[eviction]\nholdFor = 1979-05-27",
-            "2: eviction.holdFor is a date or time: it takes a string, a whole number with its unit (ms, s, m, h, d), at least 0s."
+            "2: eviction.holdFor is a date or time: it takes a string, a whole number with its unit (ms, s, m, h, d), from 0s to 36525d."
         ),
         BadFile(
             "[cache]\nmode = 0o755", "2: cache.mode is an integer: it takes a string, 0755 or 0750."),
@@ -80,7 +80,7 @@ struct ConfigurationFileTests {
             "3: “1001” is not a value for fetch.concurrency: it takes a whole number from 1 to 1000."),
         BadFile(
             "[lists]\nsettle = \"100\"",
-            "2: “100” is not a value for lists.settle: it takes a whole number with its unit (ms, s, m, h, d), at least 0s."
+            "2: “100” is not a value for lists.settle: it takes a whole number with its unit (ms, s, m, h, d), from 0s to 36525d."
         ),
         BadFile(
             "[network]\nallow = [\n  \"10.0.0.0/8\",\n  \"10.0.0.0/33\",\n]",

@@ -9,7 +9,7 @@ struct DurationTextTests {
         arguments: [
             ("0s", .zero), ("0ms", .zero), ("100ms", .milliseconds(100)), ("2s", .seconds(2)), ("10m", .seconds(600)),
             ("24h", .seconds(86_400)), ("7d", .seconds(604_800)), ("10 m", .seconds(600)), ("036h", .seconds(129_600)),
-            ("36525d", .seconds(3_155_760_000)), ("4000000000ms", .seconds(4_000_000)),
+            ("36525d", .seconds(3_155_760_000)), ("3155760000000ms", .seconds(3_155_760_000)),
         ] as [(String, Duration)])
     func read(text: String, duration: Duration) {
         #expect(DurationText.parse(text) == duration)
@@ -19,7 +19,7 @@ struct DurationTextTests {
         "text that is no whole number with a unit is not a duration",
         arguments: [
             "", "s", "5", "5 ", "-1s", "+1s", "1.5s", " 5s", "5s ", "5S", "5min", "5us", "5ns", "1h30m", "1w", "5\ts",
-            "36526d", "876601h", "4000000001ms", "99999999999999999999s", "٥s", "5\u{301}s",
+            "36526d", "876601h", "3155760000001ms", "9223372036854775807d", "99999999999999999999s", "٥s", "5\u{301}s",
         ])
     func refuse(text: String) {
         #expect(DurationText.parse(text) == nil)

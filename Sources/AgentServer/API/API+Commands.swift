@@ -74,7 +74,8 @@ extension RequestDocument {
     fileprivate func duration() throws(APIError) -> Duration? {
         guard let text = self.for else { return nil }
         guard let duration = DurationText.parse(text), duration > .zero else {
-            throw .badRequest("The request's “for” is not a time: use 8h, for example.")
+            let longest = DurationText.format(DurationText.longest)
+            throw .badRequest("The request's “for” is not a time: use 8h, for example, and at most \(longest).")
         }
         return duration
     }

@@ -6,9 +6,9 @@ extension SettingKey {
         _ name: String, _ path: any WritableKeyPath<Settings, Duration> & Sendable, atLeast minimum: Duration = .zero,
         _ summary: String
     ) -> SettingKey {
-        let least = DurationText.format(minimum)
+        let (least, longest) = (DurationText.format(minimum), DurationText.format(DurationText.longest))
         return value(
-            name, "a whole number with its unit (ms, s, m, h, d), at least \(least)",
+            name, "a whole number with its unit (ms, s, m, h, d), from \(least) to \(longest)",
             minimum > .zero ? "duration, at least \(least)" : "duration", path, summary,
             { text in DurationText.parse(text).flatMap { $0 >= minimum ? $0 : nil } }, DurationText.format)
     }

@@ -105,7 +105,9 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(rclone) is not an rclone remote: write REMOTE:PATH, or name a folder.", code: .usage)
         }
         guard let keep = DurationText.parse(keep) else {
-            throw Exit.because("\(keep) is not a time: write --keep 7d, for example.", code: .usage)
+            let longest = DurationText.format(DurationText.longest)
+            throw Exit.because(
+                "\(keep) is not a time: write --keep 7d, for example, and at most \(longest).", code: .usage)
         }
         return keep
     }

@@ -42,7 +42,8 @@ struct PauseCommand: AsyncParsableCommand {
     static func validate(_ duration: String?) throws {
         guard let duration, DurationText.parse(duration).map({ $0 > .zero }) != true else { return }
         throw ValidationError(
-            "\(duration) is not a time: write a whole number with ms, s, m, h or d, such as --for 8h.")
+            "\(duration) is not a time: write a whole number with ms, s, m, h or d, such as --for 8h, and at most "
+                + "\(DurationText.format(DurationText.longest)).")
     }
 
     func run() async throws {
