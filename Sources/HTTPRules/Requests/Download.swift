@@ -148,7 +148,9 @@ package struct Download: Sendable {
             if let limit = redirects.limit(on: response) { response = self.response(head, now: now, behind: limit) }
             return try nextStep(after: head, response)
         } catch {
-            if hasAskedForRest, !error.leavesPart, error.code != .fetch(.tooLarge), let step = try? askForWhole() {
+            if hasAskedForRest, !error.leavesPart, ![.fetch(.tooLarge), .fetch(.overLimit)].contains(error.code),
+                let step = try? askForWhole()
+            {
                 return step
             }
             var failure = error
@@ -226,7 +228,7 @@ package struct Download: Sendable {
         _ head: ResponseHead, _ response: StoredResponse, of partial: PartialDownload
     ) throws(FetchFailure) -> Step {
         guard let whole = partial.extended(by: response, fields: head.fields) else { return try askForWhole() }
-        try check(whole.length)
+        try check(whole.length, of: head)
         let announced = try length(in: head)
         return .take(
             Body(
@@ -238,14 +240,19 @@ package struct Download: Sendable {
     private func length(in head: ResponseHead) throws(FetchFailure) -> Int? {
         guard let length = try head.bodyLength() else { return nil }
         if let copy = request.copy, copy.bytes != length { throw .copyMismatch }
-        try check(length)
+        try check(length, of: head)
         return length
     }
 
     /// Checks the length of an image, in bytes, before its body comes.
-    private func check(_ length: Int) throws(FetchFailure) {
+    ///
+    /// A page in place of the image may not be as large as that: what it is decides, so it is taken.
+    private func check(_ length: Int, of head: ResponseHead) throws(FetchFailure) {
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
-        guard length <= request.room ?? .max else {
+        let mayBeImage = head.fields["content-type"].first.map { type in
+            ["image/", "application/octet-stream"].contains { type.asciiLowercased.starts(withBytes: $0) }
+        }
+        guard length <= request.room ?? .max || mayBeImage == false else {
             throw .overLimit("there is no room for \(ByteCount(length).rounded)", imageBytes: length)
         }
     }

@@ -16,6 +16,8 @@ package struct EvictionBrake: Equatable, Sendable {
         package var total: Int
         /// Whether a user confirmed the eviction, or the hold is old enough.
         package var isConfirmed = false
+        /// Whether it took the place of an earlier hold, which lasts longer for that: no later one takes its place.
+        fileprivate(set) var isProlonged: Bool?
 
         package init(since: Timestamp, generation: Int, images: Int, total: Int, isConfirmed: Bool = false) {
             (self.since, self.generation, self.isConfirmed) = (since, generation, isConfirmed)
@@ -33,12 +35,17 @@ package struct EvictionBrake: Equatable, Sendable {
 
     init(_ settings: Settings.Eviction, holds: [Hold] = [], peak: Int = 0) {
         (self.settings, self.holds, self.peak) = (settings, holds, peak)
+        configure(settings)
     }
 
-    /// Applies settings; a change that they would not hold is not held any more.
+    /// Applies settings; a change that they would not hold is not held any more, as if it were confirmed.
     mutating func configure(_ settings: Settings.Eviction) {
         self.settings = settings
+        let last = unconfirmed.last
         holds.removeAll { !$0.isConfirmed && !settings.holdAbove.isExceeded(by: $0.images, of: $0.total) }
+        guard var last, unconfirmed.isEmpty else { return }
+        last.isConfirmed = true
+        holds = [last]
     }
 
     private var unconfirmed: ArraySlice<Hold> { holds.drop(while: \.isConfirmed) }
@@ -65,36 +72,53 @@ package struct EvictionBrake: Equatable, Sendable {
         return unconfirmed.first { generation <= $0.generation }.map { $0.since + settings.holdFor }
     }
 
-    /// Records a change of the lists that retired some of `total` images, and left `shown`; `generation` is the newest
-    /// before it.
+    /// Records a change of the lists that retired some of `total` images, and left `shown`.
     ///
-    /// Returns whether it is held. What comes after it is judged by what is shown then.
+    /// `generation` is the newest before it, and `published` the newest that is on disk, if a publication failed or is in
+    /// flight. Returns whether the change is held. What comes after it is judged by what is shown then.
     @discardableResult
     mutating func recordChange(
-        retiring images: Int, of total: Int, leaving shown: Int, generation: Int, at now: Timestamp
+        retiring images: Int, of total: Int, leaving shown: Int, generation: Int, published: Int? = nil,
+        at now: Timestamp
     ) -> Bool {
         guard settings.holdAbove.isExceeded(by: images, of: total) else { return false }
-        var hold = Hold(since: now, generation: generation, images: images, total: total)
-        hold.add(unconfirmed.drop { $0.generation < generation })
-        holds.removeAll { $0.generation >= generation }
-        holds.append(hold)
+        let hold = Hold(since: now, generation: generation, images: images, total: total)
+        append(hold, first: min(published ?? generation, generation))
         peak = shown
         return true
     }
 
+    /// Appends a hold of all generations from the first one on; an earlier hold of some of them is part of it.
+    private mutating func append(_ hold: Hold, first: Int) {
+        var hold = hold
+        hold.add(unconfirmed.drop { $0.generation < first })
+        holds.removeAll { $0.generation >= first }
+        holds.append(hold)
+    }
+
     /// Records that a change lowered the number of images shown: several small changes may be one mistake.
     ///
-    /// Each new image that is shown makes up for a retired one: a list whose apps come and go does not decline.
+    /// Each new image that is shown makes up for a retired one: a list whose apps come and go does not decline. The hold
+    /// takes the place of the one before it, because the generations between the changes may be gone already: only those
+    /// that are held name their images. That one is prolonged once.
     ///
     /// - Parameters:
     ///   - before: How many images were shown before the change.
     ///   - shown: How many are shown now.
     ///   - retired: How many images are on disk that were retired without a replacement.
     ///   - generation: The newest generation, which names all images that are shown when the hold begins.
+    ///   - published: The newest generation that is on disk, if it is an earlier one.
     ///   - now: The current time.
-    mutating func recordDecline(from before: Int, to shown: Int, retired: Int, generation: Int, at now: Timestamp) {
+    mutating func recordDecline(
+        from before: Int, to shown: Int, retired: Int, generation: Int, published: Int? = nil, at now: Timestamp
+    ) {
         peak = min(max(peak, before), shown + retired)
-        recordChange(retiring: peak - shown, of: peak, leaving: shown, generation: generation, at: now)
+        guard settings.holdAbove.isExceeded(by: peak - shown, of: peak) else { return }
+        var hold = Hold(since: now, generation: generation, images: peak - shown, total: peak)
+        let last = unconfirmed.last.flatMap { $0.isProlonged == true ? nil : $0.generation }
+        if last != nil { hold.isProlonged = true }
+        append(hold, first: min(last ?? generation, published ?? generation))
+        peak = shown
     }
 
     /// Lowers the peak by images that a user unpinned; `shown` and `retired` are as for a decline.
@@ -104,10 +128,19 @@ package struct EvictionBrake: Equatable, Sendable {
 
     /// Ends each hold whose retired images are named again, or are gone: `isOver` says so of those that some generations
     /// name.
-    mutating func review(isOver: (ClosedRange<Int>) -> Bool) {
+    ///
+    /// Returns these generations, and when their hold began, of each hold that nobody confirmed.
+    mutating func review(isOver: (ClosedRange<Int>) -> Bool) -> [(generations: ClosedRange<Int>, since: Timestamp)] {
+        var ended: [(ClosedRange<Int>, Timestamp)] = []
         holds = holds.reduce(into: []) { kept, hold in
-            if !isOver(Self.first(after: kept.last, before: hold)...hold.generation) { kept.append(hold) }
+            let generations = Self.first(after: kept.last, before: hold)...hold.generation
+            if !isOver(generations) {
+                kept.append(hold)
+            } else if !hold.isConfirmed {
+                ended.append((generations, hold.since))
+            }
         }
+        return ended
     }
 
     /// The first generation that a hold retains if there was another one before it.

@@ -226,12 +226,14 @@ struct Retention: Sendable {
         orphans.formUnion(kept.lazy.map(\.image))
         let retired = orphans.count { !catalog.images[$0].isShown }
         reviewHolds(in: catalog, at: now)
-        let left = catalog.images.shown
+        let (left, published) = (catalog.images.shown, ledger.current)
         guard retired > 0,
-            !brake.recordChange(retiring: retired, of: shown, leaving: left, generation: newest, at: now)
+            !brake.recordChange(
+                retiring: retired, of: shown, leaving: left, generation: newest, published: published, at: now)
         else { return }
         brake.recordDecline(
-            from: shown, to: left, retired: lossesOnDisk(in: catalog), generation: newest, at: now)
+            from: shown, to: left, retired: lossesOnDisk(in: catalog), generation: newest, published: published,
+            at: now)
     }
 
     /// Checks once what an earlier run retired, because that run may have ended before its check.
@@ -259,10 +261,11 @@ struct Retention: Sendable {
 
     /// Ends the holds whose icons have come back or are gone.
     ///
-    /// A user who puts lists back one by one has put back most of them by then: the grace of the others begins.
+    /// A user who puts lists back one by one has put back most of them by then: the time of the hold does not count for
+    /// the grace of the others.
     private mutating func reviewHolds(in catalog: Catalog, at now: Timestamp) {
-        let (limit, held) = (brake.settings.holdAbove.images, brake.held)
-        brake.review { !ledger.retires(moreThan: limit, in: $0, except: replaced, in: catalog) }
-        if let held, brake.held != held { ledger.renewGrace(of: held, at: now) }
+        let limit = brake.settings.holdAbove.images
+        let ended = brake.review { !ledger.retires(moreThan: limit, in: $0, except: replaced, in: catalog) }
+        for (generations, since) in ended { ledger.extendGrace(of: generations, by: now - since, at: now) }
     }
 }

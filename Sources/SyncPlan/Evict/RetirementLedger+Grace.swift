@@ -89,7 +89,7 @@ extension RetirementLedger {
         var images: Set<ImageID> = []
         var lost: Set<IconID> = []
         let all = superseded + (current.map { [$0] } ?? [])
-        for document in documents.values where document.namers(among: all).contains(where: generations.contains) {
+        for document in documents.values where document.isNamed(by: generations, among: all) {
             images.formUnion(Self.lastImages(of: document, except: replaced, in: catalog))
             if images.count > limit { return true }
             let showLast = Set(document.apps.lazy.map(\.entry.icon))

@@ -26,10 +26,18 @@ struct RetirementLedger: Sendable {
 
         var newest: Int { since == nil ? before.last?.upperBound ?? 0 : .max }
 
+        private var ranges: [ClosedRange<Int>] {
+            before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
+        }
+
         /// The generations on disk that name the document, the oldest first.
         func namers(among all: [Int]) -> some BidirectionalCollection<Int> {
-            let ranges = before + (since.map { [$0...CacheLayout.generationNumbers.upperBound] } ?? [])
-            return ranges.lazy.map { all.within($0) }.joined()
+            ranges.lazy.map { all.within($0) }.joined()
+        }
+
+        /// Whether some generations on disk name the document.
+        func isNamed(by generations: ClosedRange<Int>, among all: [Int]) -> Bool {
+            ranges.contains { $0.overlaps(generations) && !all.within($0.clamped(to: generations)).isEmpty }
         }
     }
 
@@ -201,9 +209,11 @@ struct RetirementLedger: Sendable {
         supersessions = supersessions.mapValues { $0 + time }
     }
 
-    /// Lets the grace of some superseded generations begin anew.
-    mutating func renewGrace(of generations: ClosedRange<Int>, at now: Timestamp) {
-        for number in superseded where generations.contains(number) { supersessions[number] = now }
+    /// Extends the grace of some superseded generations, at most to one that begins now.
+    mutating func extendGrace(of generations: ClosedRange<Int>, by time: Duration, at now: Timestamp) {
+        for number in superseded.within(generations) {
+            supersessions[number] = supersessions[number].map { min($0 + time, now) }
+        }
     }
 
     /// Releases a generation whose file is gone.

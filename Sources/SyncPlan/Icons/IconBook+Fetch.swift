@@ -80,10 +80,10 @@ extension IconBook {
         var request = FetchRequest(
             url: url, source: source, reason: catalog.icons[id].icon.fetchReason, mayResume: false)
         request.lists = catalog.icons[id].icon.lists
-        request.room = room(for: id)
         if let (target, copy) = sources.request(for: url) {
             (request.source, request.copy) = (.server(target), copy)
         } else {
+            request.room = room(for: id)
             let icon = catalog.icons[id].icon
             // A cache on the way may have the image that lacks the digest for as long as it likes.
             request.bypassesCaches = icon.isFullRequested || icon.failure?.code == .fetch(.digestMismatch)

@@ -56,7 +56,7 @@ struct UnstoredChanges: Sendable {
     }
 
     /// Makes changed single values due at once, because a user may rely on them; also the times of superseded generations
-    /// if holds changed, because the grace of those that are no longer held begins anew.
+    /// if holds changed, because those that are no longer held have a longer grace.
     mutating func mark(values: RememberedValues, superseded: [Int], at now: Timestamp) {
         guard values != self.values else { return }
         due = now

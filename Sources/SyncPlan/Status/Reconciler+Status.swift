@@ -170,10 +170,9 @@ extension Reconciler {
 
 extension EvictionBrake {
     func status(by clock: WallClock) -> StatusReport.Eviction {
-        guard let hold = heldNow else { return .active }
-        let end = clock.time(of: hold.since + settings.holdFor)
+        guard let hold = heldNow, let end else { return .active }
         return .held(
-            "\(hold.images) of \(hold.total) images were retired: held until \(end), or until you "
+            "\(hold.images) of \(hold.total) images were retired: held until \(clock.time(of: end)), or until you "
                 + "run syncagent evict --confirm")
     }
 }

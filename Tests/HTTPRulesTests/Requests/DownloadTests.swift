@@ -99,6 +99,13 @@ struct DownloadTests {
         let start = try FetchTarget(Self.url.text)
         var download = try Download(request, at: start, from: nil, rules: Download.Rules(Settings()))
         #expect(Self.exchange(&download, 200, [("Content-Length", "5")]).step == step)
+        download = try Download(request, at: start, from: nil, rules: Download.Rules(Settings()))
+        let image = [("Content-Length", "5"), ("Content-Type", "Image/PNG")]
+        #expect(Self.exchange(&download, 200, image).step == step)
+        // A page may stand for a smaller image.
+        download = try Download(request, at: start, from: nil, rules: Download.Rules(Settings()))
+        let page = [("Content-Length", "5"), ("Content-Type", "text/html")]
+        #expect(Self.exchange(&download, 200, page).step == "take 5")
     }
 
     @Test(

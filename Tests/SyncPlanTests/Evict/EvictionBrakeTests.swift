@@ -51,7 +51,7 @@ struct EvictionBrakeTests {
         #expect(brake.heldNow == nil)
 
         brake = held
-        brake.review { $0 == 0...1 }
+        _ = brake.review { $0 == 0...1 }
         #expect(brake.holds.isEmpty)
     }
 
@@ -80,10 +80,10 @@ struct EvictionBrakeTests {
         #expect(brake.held == 0...3 && brake.end == day)
         #expect((0...4).map(brake.end) == [day, day, day + .seconds(60), day + .seconds(60), nil])
         var put = brake
-        put.review { $0 == 2...3 }
+        _ = put.review { $0 == 2...3 }
         #expect(put.heldNow?.images == 60)
         put = brake
-        put.review { $0 == 0...1 }
+        _ = put.review { $0 == 0...1 }
         #expect(put.held == 0...3 && put.end == day + .seconds(60))
         brake.advance(to: day)
         #expect(brake.held == 2...3 && brake.heldNow?.images == 30 && brake.end(of: 1) == nil)
@@ -106,6 +106,8 @@ struct EvictionBrakeTests {
             brake.configure(Self.brake(percent: percent).settings)
             #expect((brake.held != nil) == isHeld)
         }
+        brake.configure(Self.brake().settings)
+        #expect(brake.held == nil && brake.holds.map(\.isConfirmed) == [true])
     }
 
     @Test("a change that comes after a held one is judged by what that left")
@@ -118,8 +120,24 @@ struct EvictionBrakeTests {
             #expect(brake.holds.count == 1)
         }
         brake.recordDecline(from: 52, to: 42, retired: 120, generation: 7, at: Self.start)
-        #expect(brake.holds.map(\.generation) == [1, 7])
+        #expect(brake.holds.map(\.generation) == [7] && brake.held == 0...7)
         #expect(brake.heldNow?.images == 120 && brake.heldNow?.total == 162)
+        // A hold that was prolonged is not prolonged again.
+        brake.recordDecline(from: 42, to: 12, retired: 150, generation: 9, at: Self.start + .seconds(60))
+        #expect(brake.holds.map(\.generation) == [7, 9] && brake.end == Self.start + .seconds(86_400))
+    }
+
+    @Test("a change while publications fail is held with the generation that is on disk")
+    func unpublished() {
+        var brake = Self.brake()
+        brake.recordChange(retiring: 60, of: 100, leaving: 40, generation: 5, at: Self.start)
+        brake.confirm()
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 8, published: 5, at: Self.start)
+        #expect(brake.held == 0...8)
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 9, published: 6, at: Self.start)
+        #expect(brake.held == 0...9 && brake.heldNow?.images == 60)
+        brake.recordChange(retiring: 30, of: 40, leaving: 10, generation: 12, published: 10, at: Self.start)
+        #expect(brake.holds.map(\.generation) == [9, 12])
     }
 
     /// Each step has the images shown before and after a change, and the retired ones on disk then.
@@ -152,7 +170,7 @@ struct EvictionBrakeTests {
         #expect(brake.holds == confirmed)
         brake.recordUnpinned(99, shown: 8, retired: 1)
         #expect(brake.peak == 0)
-        brake.review { _ in true }
+        _ = brake.review { _ in true }
         brake.recordDecline(from: 8, to: 7, retired: 99, generation: 9, at: Self.start)
         #expect(brake.holds.isEmpty, "what was confirmed does not count again")
     }
