@@ -22,6 +22,28 @@ package enum SmallDisk {
         try await body()
     }
 
+    /// Runs the body with an overlayfs that has a folder as its lower layer; skips it, with a message, where that is not
+    /// allowed.
+    ///
+    /// - Parameters:
+    ///   - lower: The folder that the overlay shows at first.
+    ///   - folder: Where the other folders of the overlay are made.
+    ///   - body: Called with the path of the overlay while it is mounted.
+    /// - Throws: What the body throws, or an error if a folder cannot be made.
+    package static func overlaid(
+        _ lower: FilePath, in folder: FilePath, _ body: (FilePath) async throws -> Void
+    ) async throws {
+        let (upper, work, merged) = (folder.appending("upper"), folder.appending("work"), folder.appending("merged"))
+        for path in [upper, work, merged] { try makeFolder(path) }
+        let options = "lowerdir=\(lower),upperdir=\(upper),workdir=\(work)"
+        guard mount("overlay", merged.string, "overlay", 0, options) == 0 else {
+            print("skipped: no overlayfs can be mounted here: \(Errno(rawValue: errno))")
+            return
+        }
+        defer { umount2(merged.string, Int32(MNT_DETACH)) }
+        try await body(merged)
+    }
+
     /// Gives a mounted file system another size, and makes it read-only or writable.
     ///
     /// - Throws: `Errno` if it has more in it than that, or files are open for writing.

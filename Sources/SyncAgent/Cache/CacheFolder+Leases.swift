@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import CacheFormat
 import Glibc
 package import SyncPlan
 import Synchronization
@@ -11,16 +12,56 @@ extension CacheFolder {
 
     /// Determines ``leaseDoubt`` from the type of the file system.
     func updateLeaseDoubt() {
-        var status = statfs()
-        let isKnown = fstatfs(descriptor.rawValue, &status) == 0
-        let doubt = isKnown ? LeaseDoubt.of(fileSystem: UInt32(truncatingIfNeeded: status.f_type)) : nil
+        let doubt = fileSystem.flatMap { LeaseDoubt.of(fileSystem: $0) }
         knownLeaseDoubt.withLock { $0 = doubt }
     }
 
-    /// Tests whether a reader holds a lease on an open file; if not, blocks new leases until the file is closed.
+    /// The type of the file system (statfs(2)); `nil` if it is unknown.
+    var fileSystem: UInt32? {
+        var status = statfs()
+        return fstatfs(descriptor.rawValue, &status) == 0 ? UInt32(truncatingIfNeeded: status.f_type) : nil
+    }
+
+    /// Whether each name of a file can have a lock of its own: on overlayfs, each name in a lower layer has.
+    var mayHaveLocksPerName: Bool { fileSystem == 0x794C_7630 }
+
+    /// Makes the manifest and the file of its generation one file: readers lock the former, the agent tests the latter.
+    ///
+    /// Of two files with the same bytes, as in a copied folder, the manifest stays, with the leases on it. If the replaced
+    /// file is leased, ``testLease(on:of:)`` finds that, too, for as long as this object exists.
+    func putInForce(_ generation: Int, temporary: String) throws(FileError) {
+        let name = CacheLayout.generation(generation)
+        var (kept, replaced) = (name, CacheLayout.manifest)
+        if try entry(replaced)?.isOwn == true, let bytes = try? read(replaced), try bytes == read(name) {
+            swap(&kept, &replaced)
+            // The program that made the copy may not have flushed it.
+            try flushing { () throws(FileError) in try sync(kept) }
+        }
+        let (inode, file) = (try entry(replaced)?.inode, (try? open(replaced)).map { OwnedDescriptor($0.rawValue) })
+        try replaceLink(kept, at: replaced, temporary: temporary)
+        // The test of the manifest in force would refuse a lease. A reader that locks a replaced one later opens it again.
+        guard try entry(replaced)?.inode != inode, let file, isHeld(file) else { return }
+        replacedFiles.withLock { $0[generation, default: []].append(file) }
+    }
+
+    private func isHeld(_ file: OwnedDescriptor) -> Bool {
+        testLease(on: FileDescriptor(rawValue: file.raw)).test == .held
+    }
+
+    /// Tests whether a reader holds a lease on a generation, whose file is open; if not, blocks new leases until the file
+    /// is closed.
     ///
     /// - Returns: The result, and the error if the file could not be locked.
-    func testLease(on file: FileDescriptor) -> (test: LeaseTest, error: Errno?) {
+    func testLease(on file: FileDescriptor, of generation: Int) -> (test: LeaseTest, error: Errno?) {
+        let isLeased = replacedFiles.withLock { files in
+            // A free file is closed, which ends the lock of this test.
+            files[generation]?.removeAll { !isHeld($0) }
+            return files[generation]?.isEmpty == false
+        }
+        return isLeased ? (.held, .wouldBlock) : testLease(on: file)
+    }
+
+    private func testLease(on file: FileDescriptor) -> (test: LeaseTest, error: Errno?) {
         guard flock(file.rawValue, LOCK_EX | LOCK_NB) != 0 else { return (.free, nil) }
         let error = Errno(rawValue: errno)
         return knownLeaseDoubt.withLock { doubt in

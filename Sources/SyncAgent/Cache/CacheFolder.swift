@@ -32,6 +32,8 @@ package final class CacheFolder: Sendable {
     let keptLimit: Int
     /// The value of ``leaseDoubt``.
     let knownLeaseDoubt = Mutex<LeaseDoubt?>(nil)
+    /// The leased files that ``putInForce(_:temporary:)`` replaced, by their generations.
+    let replacedFiles = Mutex<[Int: [OwnedDescriptor]]>([:])
 
     /// Opens an existing cache folder; keeps up to `keptLimit` subfolders open at once, with one descriptor each.
     ///
@@ -129,6 +131,8 @@ package final class CacheFolder: Sendable {
     func become(_ other: CacheFolder) throws(FileError) {
         try check("open", ".", dup3(other.descriptor.rawValue, descriptor.rawValue, O_CLOEXEC))
         updateLeaseDoubt()
+        let replaced = other.replacedFiles.withLock(\.self)
+        replacedFiles.withLock { $0 = replaced }
     }
 
     /// Runs a flush, and remembers its failure.

@@ -164,9 +164,9 @@ package actor CacheInspector {
             manifest.lists.mapValues(\.sha256) == expected.documents
         else { return false }
         try barrier.pass(files: [name])
-        try folder.replaceLink(name, at: CacheLayout.manifest, temporary: Self.temporary)
+        try folder.putInForce(generation, temporary: Self.temporary)
         newest = nil
-        try barrier.pass(names: [CacheLayout.manifest])
+        try barrier.pass(names: [name, CacheLayout.manifest])
         return true
     }
 

@@ -149,7 +149,7 @@ struct StartUpRecovery {
         }
         let name = CacheLayout.generation(current.generation)
         // In a copied folder the two names can be separate files, but a lease is on one inode.
-        if try folder.isInForce(current.generation) { return }
+        if try folder.isInForce(current.generation), !folder.mayHaveLocksPerName { return }
         if isDoubtful {
             logger.warning(
                 "manifest missing or damaged: using the newest good generation",
@@ -157,8 +157,8 @@ struct StartUpRecovery {
             let images = images(of: current).map(\.path)
             try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images)
         }
-        try folder.replaceLink(name, at: CacheLayout.manifest, temporary: Self.temporary)
-        named.append(CacheLayout.manifest)
+        try folder.putInForce(current.generation, temporary: Self.temporary)
+        named += [name, CacheLayout.manifest]
     }
 
     private func isWhole(_ manifest: Manifest) -> Bool {

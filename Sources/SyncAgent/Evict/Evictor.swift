@@ -3,6 +3,7 @@ import IconCache
 package import Logging
 package import Reports
 package import SyncPlan
+import Synchronization
 import SystemPackage
 
 /// Removes retired files.
@@ -52,6 +53,7 @@ package actor Evictor {
                     continue
                 }
                 try folder.discard(name)
+                folder.replacedFiles.withLock { $0[generation] = nil }
                 metrics.recordRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone else removed it.
@@ -75,7 +77,7 @@ package actor Evictor {
     /// - Throws: ``FileError`` if that is unknown for now.
     private func ignoresLease(on file: FileDescriptor, of release: GenerationRelease) throws(FileError) -> Bool? {
         let doubt = folder.leaseDoubt
-        let (test, error) = folder.testLease(on: file)
+        let (test, error) = folder.testLease(on: file, of: release.generation)
         if doubt == nil { logLeaseDoubt() }
         switch release.decision(after: test, seesAllLeases: folder.leaseDoubt == nil) {
         case .keep: return nil

@@ -12,7 +12,7 @@ import SystemPackage
 /// The ``CacheFolder`` remembers any failure, whoever asked for the flush; it makes the next publication fail.
 struct Barrier: Sendable {
     /// The `statfs(2)` magic numbers of ext4, xfs, btrfs and overlayfs; and of tmpfs, where nothing is durable anyway.
-    private static let honest: Set<Int> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
+    private static let honest: Set<UInt32> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
 
     private let folder: CacheFolder
     private let metrics: AgentMetrics?
@@ -23,11 +23,7 @@ struct Barrier: Sendable {
     }
 
     /// Whether one flush covers the whole file system, not only the given files.
-    var flushesWhole: Bool {
-        var status = statfs()
-        return fstatfs(folder.descriptor.rawValue, &status) == 0
-            && Self.honest.contains(Int(status.f_type) & 0xFFFF_FFFF)
-    }
+    var flushesWhole: Bool { folder.fileSystem.map(Self.honest.contains) ?? false }
 
     /// Makes files and their names in their folders durable.
     ///

@@ -91,6 +91,27 @@ struct CacheInspectorTests {
         }
     }
 
+    @Test(
+        "leases on a manifest from before and after it was replaced by a copy, or touched, keep its generation",
+        arguments: ["cp manifest.json copy; mv copy manifest.json", "touch -d 2020-01-01 manifest.json"], [0, 1])
+    func leased(script: String, first: Int) async throws {
+        try await withCache { cache, inspector, expected in
+            let before = try IconCache(at: cache.path).snapshot()
+            #expect(await !isSuspicious(inspector, expected))
+            try #require(try await Program.run("sh", "-ec", "cd '\(cache.path)'; \(script)").code == 0)
+            let after = try IconCache(at: cache.path).snapshot()
+            #expect(await inspector.inspect(expected).summary == "1 name")
+            #expect(await !isSuspicious(inspector, expected))
+            try await cache.publish(2, [Self.a: "newer"])
+            let release = [GenerationRelease(generation: 1, isPastGrace: true)]
+            #expect(await cache.evictor.release(release).kept == [1])
+            [before, after][first].end()
+            #expect(await cache.evictor.release(release).kept == [1])
+            [after, before][first].end()
+            #expect(await cache.evictor.release(release).removed == [1])
+        }
+    }
+
     @Test("another cache folder at the path is adopted with its lock, one that is no cache is not")
     func replaced() async throws {
         try await withCache { cache, inspector, expected in
