@@ -39,6 +39,13 @@ struct UnreachableAgentTests {
                 #expect(pause.code == 69 && pause.messages == obstacle + "\n")
                 let why = try await world.agent.call(["why", world.origin.iconURL("Mail")] + elsewhere)
                 #expect(why.code == 0 && why.messages == obstacle + " The output is read from disk.\n")
+                let list = world.agent.lists.appending("apps.plist").string
+                for command in [["check", list], ["list", "apps.plist"]] {
+                    let result = try await world.agent.call(command + elsewhere)
+                    #expect(
+                        result.code == 0 && result.messages.hasPrefix(obstacle + " This command uses the settings in "),
+                        "\(command): \(result)")
+                }
                 #expect(try await world.agent.call("status", "--json").output.contains("\"reachable\": true"))
             }
             let stopped = try await world.agent.call(["status"] + elsewhere)

@@ -44,8 +44,10 @@ struct CheckCommand: AsyncParsableCommand {
     @OptionGroup var configuration: Configuration
 
     func run() async throws {
-        let settings = try await configuration.agentSettings(needed: fetch ? ["fetch.proxy"] : [])
-        let context = CommandContext(file: try await configuration.agentPlace().file)
+        let report = try await configuration.settingsReport()
+        let settings = try configuration.agentSettings(of: report, needed: fetch ? ["fetch.proxy"] : [])
+        let place = try configuration.agentPlace(of: report)
+        let context = CommandContext(file: place.file)
         let check = ListCheck(parser: try Agent.Helpers.installed().parse, settings: settings.lists)
         var findings: [CheckFinding] = []
         for name in file {
@@ -58,7 +60,7 @@ struct CheckCommand: AsyncParsableCommand {
             }
             finding.showsAll = all
             finding.isMissing = name != CheckFinding.input && FilePath(name).isUnused
-            if fetch { try await tryIcons(of: &finding, settings) }
+            if fetch { try await tryIcons(of: &finding, settings, place.file) }
             findings.append(finding)
             if !output.json { try output.show(finding.lines) }
         }
@@ -70,8 +72,8 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// The agent's credentials, if this user can read them.
-    private func credentials() async throws -> Credentials {
-        let file = CredentialsFile(beside: FilePath(try await configuration.agentPlace().file), isChecked: true)
+    private func credentials(beside configuration: String) throws -> Credentials {
+        let file = CredentialsFile(beside: FilePath(configuration), isChecked: true)
         guard access(file.path, R_OK) == 0 || errno != EACCES else {
             Message.error("Cannot read \(file.path): private origins are requested without credentials.")
             return Credentials()
@@ -81,7 +83,7 @@ struct CheckCommand: AsyncParsableCommand {
     }
 
     /// Downloads each icon of the list once, except refused ones.
-    private func tryIcons(of finding: inout CheckFinding, _ settings: Settings) async throws {
+    private func tryIcons(of finding: inout CheckFinding, _ settings: Settings, _ file: String) async throws {
         guard case .success(let list) = finding.verdict else { return }
         var seen = Set(finding.refused.map(\.icon))
         let urls = list.entries.map(\.icon).filter { seen.insert($0).inserted }
@@ -90,7 +92,7 @@ struct CheckCommand: AsyncParsableCommand {
         }
         var trial = settings
         if trial.fetch.caFile == nil { trial.fetch.caFile = Variable["SSL_CERT_FILE"] }
-        trial.credentials = try await credentials()
+        trial.credentials = try credentials(beside: file)
         let folder = try DemoCommand.makeTemporaryFolder(for: "check")
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
         let display = LiveDisplay(on: output.messages)

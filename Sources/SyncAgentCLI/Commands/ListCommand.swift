@@ -76,18 +76,18 @@ struct ListCommand: AsyncParsableCommand {
 
     /// Shows the icons of all lists that failed or are stale, and why lists are not accepted.
     private func showFailedIcons() async throws {
-        let folders = try await configuration.agentFolders()
+        let report = try await configuration.currentStatus()
+        let folders = try await configuration.agentFolders(isAnswered: report.reachable)
         let snapshot = try IconCache(at: folders.cache).snapshot()
         defer { snapshot.end() }
         var documents = try snapshot.documents().map { $0.withoutMissing(in: folders.cache) }
-        let stale = try await configuration.staleIcons(of: nil)
+        let stale = try await configuration.staleIcons(of: nil, isAnswered: report.reachable)
         for index in documents.indices { Self.removeOthers(from: &documents[index], stale: stale) }
         documents.removeAll(where: \.apps.isEmpty)
         if output.json {
             let texts = documents.map { $0.json.trimmed }.joined(separator: ",\n")
             return try Message.output(lines: "{ \"format\": 1, \"lists\": [\n\(texts)\n] }\n")
         }
-        let report = try await configuration.currentStatus()
         try output.show { [documents] width in
             var table = Table("STATUS", .init("LIST", rank: 1, least: 8), .init("NAME", rank: 2, least: 8), "ICON")
             for document in documents {
@@ -111,8 +111,9 @@ struct ListCommand: AsyncParsableCommand {
     }
 
     private func showIcons(of list: ListName) async throws {
-        let folders = try await configuration.agentFolders()
-        let settings = try await configuration.agentSettings()
+        let running = try await configuration.settingsReport()
+        let folders = try configuration.agentPlace(of: running).folders
+        let settings = try configuration.agentSettings(of: running)
         let own = folders.lists.appending(list.text)
         let check = ListCheck(
             parser: try Agent.Helpers.installed().parse, settings: settings.lists, isAdopted: own.isUnused)
@@ -136,7 +137,7 @@ struct ListCommand: AsyncParsableCommand {
         let entries = published.map { AppEntries(of: $0) } ?? []
         let verdict = (await reading).map { $0.map { $0.keepingIcons(of: entries) } }
         guard var document = published else { throw Self.missing(list, verdict, folders) }
-        let stale = try await configuration.staleIcons(of: list)
+        let stale = try await configuration.staleIcons(of: list, isAnswered: running != nil)
         if failed {
             Self.removeOthers(from: &document, stale: stale)
             if output.json { return try Message.output(lines: document.json) }
@@ -231,9 +232,11 @@ extension AppListDocument {
 
 extension Configuration {
     /// The icons whose last refresh failed, of one list or of all (`nil`); from the agent, or else from the folders.
-    fileprivate func staleIcons(of list: ListName?) async throws -> Set<IconURL> {
+    fileprivate func staleIcons(of list: ListName?, isAnswered: Bool) async throws -> Set<IconURL> {
         let folders = try folders()
-        if let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) { return stale }
+        if isAnswered, let stale = try? await ControlClient(socket: folders.socket).staleIcons(of: list) {
+            return stale
+        }
         // If the agent does not answer, the list is shown as published.
         if LockState(ofFolder: folders.cache) == .free,
             let stale = try diskStatus(try settingsOrDefaults().settings).staleIcons(of: list)

@@ -50,23 +50,24 @@ extension Configuration {
         return nil
     }
 
-    /// Asks the agent for facts that can also be read from disk; if it runs but cannot be asked, stderr says so.
+    /// Asks the agent for facts that can also be read from disk; if it runs but cannot be asked, stderr says so, and what
+    /// the command does `otherwise`.
     ///
     /// - Returns: The answer; without one, the caller reads from disk, and is told whether an agent holds the cache.
     func askIfPossible<Answer>(
-        _ question: (ControlClient) async throws -> Answer?
+        _ question: (ControlClient) async throws -> Answer?, otherwise: String = "The output is read from disk."
     ) async throws -> (answer: Answer?, agent: LockState) {
         let folders = try folders()
         do {
             let client = ControlClient(socket: folders.socket)
             if let answer = try await question(client) { return (answer, .free) }
             let agent = await Self.lock(of: folders, client)
-            if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) The output is read from disk.") }
+            if let obstacle = unreachable(agent, folders) { Message.error("\(obstacle) \(otherwise)") }
             // The refused socket may belong to an agent with another cache.
             return (nil, agent == .free && client.obstacle == .permissionDenied ? .unknown(.permissionDenied) : agent)
         } catch {
             let reason = Self.refusal(error) ?? Self.noAnswer(at: folders.socket, error)
-            Message.error("\(reason) The output is read from disk.")
+            Message.error("\(reason) \(otherwise)")
             // With --socket alone, the answering agent may use another cache than the one examined here.
             let agent = LockState(ofFolder: folders.cache)
             let isListening = ControlClient(socket: folders.socket).obstacle == nil

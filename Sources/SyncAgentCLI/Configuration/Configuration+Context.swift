@@ -38,10 +38,14 @@ extension Configuration {
 
     /// The folders and the configuration file of the agent that answers, else those of the options.
     func agentPlace(isAnswered: Bool = true) async throws -> (folders: AgentFolders, file: String) {
+        let client = ControlClient(socket: try folders().socket)
+        return try agentPlace(of: isAnswered ? (try? await client.settings()) : nil)
+    }
+
+    /// The folders and the configuration file of the agent that answered with this report, else those of the options.
+    func agentPlace(of report: SettingsReport?) throws -> (folders: AgentFolders, file: String) {
         let own = try place()
-        guard isAnswered, let report = try? await ControlClient(socket: own.folders.socket).settings() else {
-            return (own.folders, own.file.string)
-        }
+        guard let report else { return (own.folders, own.file.string) }
         let folders = AgentFolders(
             lists: FilePath(report.folders.lists), cache: FilePath(report.folders.cache),
             state: FilePath(report.folders.state), socket: own.folders.socket)

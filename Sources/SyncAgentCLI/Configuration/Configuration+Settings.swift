@@ -10,15 +10,24 @@ import SyncAgent
 import SystemPackage
 
 extension Configuration {
-    /// The settings of the running agent, else of its configuration file; `--set` overrides both.
+    /// The report of the running agent on its settings and folders, for a command that can do without; if an agent runs
+    /// but cannot be asked, stderr says so.
+    func settingsReport() async throws -> SettingsReport? {
+        let file = try place().file
+        let question = { (client: ControlClient) in try await client.settings() }
+        return try await askIfPossible(
+            question, otherwise: "This command uses the settings in \(file), not those of the agent."
+        ).answer
+    }
+
+    /// The settings of the agent that answered with this report, else of the configuration file; `--set` overrides both.
     ///
     /// Environment variables are ignored: the caller's environment is not the agent's. The agent does not send
     /// passwords; they are read from its configuration file.
     ///
     /// - Throws: Exit code 78 if the password of a setting in `needed` cannot be read, or `--set` is wrong.
-    func agentSettings(needed: [String] = []) async throws -> Settings {
-        let client = ControlClient(socket: try folders().socket)
-        guard let report = try? await client.settings() else { return try settingsOrWarning() }
+    func agentSettings(of report: SettingsReport?, needed: [String] = []) throws -> Settings {
+        guard let report else { return try settingsOrWarning() }
         var configured = EffectiveSettings()
         configured.apply(ConfigurationFile(path: report.file, isOptional: true))
         var unknown: [String] = []
