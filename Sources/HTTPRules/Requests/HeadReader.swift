@@ -101,6 +101,8 @@ package struct HeadReader: Sendable {
         var rest = Array(line)[...]
         if rest.last == 0x0A { rest.removeLast() }
         if rest.last == 0x0D { rest.removeLast() }
+        // libcurl takes a line that begins with it for the end of the head.
+        guard rest.first != 0x0D else { throw .protocolViolation("a line that begins with a carriage return") }
         switch state {
         case .beginning:
             try readStatus(rest)

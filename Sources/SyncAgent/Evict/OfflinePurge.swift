@@ -51,10 +51,10 @@ package enum OfflinePurge {
             try FolderTrust(root: state).check(stateFolder.descriptor, onlyNames: [CacheLayout.lock] + StateStore.files)
             locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
-        var values = RememberedValues()
-        if stateFolder != nil { values = await known(in: state) }
+        var (values, lastGood) = (RememberedValues(), Set<ListName>())
+        if stateFolder != nil { (values, lastGood) = await known(in: state) }
         var keepsImages = false
-        if let folder { keepsImages = try await empty(folder, &result, &values) }
+        if let folder { keepsImages = try await empty(folder, lastGood, &result, &values) }
         if result.failures == 0, !keepsImages { values.privateOrigins = nil }
         if let stateFolder {
             for name in StateStore.files + [StateStore.files[0] + ".damaged"] {
@@ -70,14 +70,17 @@ package enum OfflinePurge {
 
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    /// The values that outlive a purge: the private origins, and which lists folder had the lists.
-    private static func known(in state: FilePath) async -> RememberedValues {
+    /// The values that outlive a purge, the private origins and which lists folder had the lists; and the lists that could
+    /// not be read and keep their last good versions.
+    private static func known(in state: FilePath) async -> (RememberedValues, lastGood: Set<ListName>) {
         var values = RememberedValues()
-        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return values }
-        let known = store.remembered.values
-        (values.privateOrigins, values.folder) = (known.privateOrigins, known.folder)
+        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else {
+            return (values, [])
+        }
+        let known = store.remembered
+        (values.privateOrigins, values.folder) = (known.values.privateOrigins, known.values.folder)
         try? await store.close()
-        return values
+        return (values, Set(known.rejections.lazy.filter(\.isKept).map(\.list)))
     }
 
     /// Tells the next agent what it must know of the purged cache.
@@ -98,9 +101,12 @@ package enum OfflinePurge {
     /// Empties the cache; the values get the newest purged generation if readers hold leases on it or older ones, and the
     /// mark of a private cache.
     ///
+    /// If there is no room for all lists, only those in `lastGood` stay: the next agent reads the others again.
+    ///
     /// - Returns: Whether these readers keep images.
     private static func empty(
-        _ folder: CacheFolder, _ result: inout Result, _ values: inout RememberedValues
+        _ folder: CacheFolder, _ lastGood: Set<ListName>, _ result: inout Result,
+        _ values: inout RememberedValues
     ) async throws -> Bool {
         let restored: RestoredState
         do {
@@ -114,11 +120,17 @@ package enum OfflinePurge {
         var newest = restored.manifests.last
         var publication = withoutImages(restored)
         let isNeeded =
-            publication.isPrivate || restored.manifests.contains { $0.lists[Reconciler.pinList] != nil }
+            restored.isDamaged || publication.isPrivate
+            || restored.manifests.contains { $0.lists[Reconciler.pinList] != nil }
             || restored.documents.values.contains { !$0.apps.allSatisfy { $0.state == .pending } }
         if isNeeded {
             // Even if nothing is ready in the newest one: an earlier purge may have failed to flush it.
-            newest = try await publish(publication, in: folder, thread: thread)
+            do {
+                newest = try await publish(publication, in: folder, thread: thread)
+            } catch let error as PurgeError where error.isOutOfSpace {
+                publication.documents.removeAll { !lastGood.contains($0.list) }
+                newest = try await publish(publication, in: folder, thread: thread)
+            }
         } else {
             _ = generations.popLast()
         }
@@ -177,14 +189,15 @@ package enum OfflinePurge {
         _ publication: Publication, in folder: CacheFolder, thread: FileThread
     ) async throws -> Manifest {
         let reason: String
+        var isOutOfSpace = false
         switch await Publisher(folder, staged: StagedImages(), thread: thread).publish(publication) {
         case .published(let manifest, _, nil): return manifest
         case .published(_, _, let doubt?): reason = doubt
-        case .noRoom(let shortage, _, _): reason = shortage.reason
+        case .noRoom(let shortage, _, _): (reason, isOutOfSpace) = (shortage.reason, true)
         case .failed(let failure, _): reason = failure
         case .refused(let refusal): reason = refusal.reason
         }
-        throw PurgeError(cache: folder.path, reason: reason)
+        throw PurgeError(cache: folder.path, reason: reason, isOutOfSpace: isOutOfSpace)
     }
 
     /// Removes files whose names have the agent's form; leaves all others.
@@ -226,6 +239,7 @@ package enum OfflinePurge {
     package struct PurgeError: Error, CustomStringConvertible {
         package var cache: FilePath
         package var reason: String
+        fileprivate var isOutOfSpace = false
         package var description: String { "Cannot purge \(cache): \(reason). No image was removed." }
     }
 }

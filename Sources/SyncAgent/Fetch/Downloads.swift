@@ -140,7 +140,6 @@ package actor Downloads {
         inspector = ImageInspector(limits: ImageLimits(settings.images))
         nextTurn.setRate(settings.fetch.maxRate)
         transport.configure(TransferOptions(settings, isProxied: !proxies.proxies.isEmpty))
-        http1Origins = ExpiringTable()
     }
 
     func giveUp(_ download: ActiveDownload, because error: any Error) {

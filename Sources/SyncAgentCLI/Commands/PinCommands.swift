@@ -113,8 +113,9 @@ struct UnpinCommand: AsyncParsableCommand {
                 "it has no image"
             } else if icon.isShownElsewhere {
                 "its image stays as long as apps in lists show it"
-            } else if let fate = try await configuration.askAgent({ try await $0.evictionReport(on: url) }).icons.first,
-                !fate.goes
+            } else if !json,
+                let fate = try? await configuration.askAgent({ try await $0.evictionReport(on: url) })
+                    .icons.first, !fate.goes
             {
                 "its image stays: \(RelativeTime.text(in: fate.reason, now: AgentClock.wallTime))"
             } else {

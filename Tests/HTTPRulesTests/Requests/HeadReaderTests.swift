@@ -49,7 +49,8 @@ struct HeadReaderTests {
     @Test(
         "lines that are no field, or a malformed one that counts, are refused in heads and trailers",
         arguments: [
-            "Nonsense", ": x", "\u{7F}: x", "é: x", "ETag : x", "E T a g: x", "ET\0ag: x", "ETag: \"a\0b\"",
+            "Nonsense", ": x", "\rX: y", "\r\r", "\u{7F}: x", "é: x", "ETag : x", "E T a g: x", "ET\0ag: x",
+            "ETag: \"a\0b\"",
             "Content-Length : 5",
             "content-length\t: 5", "Content-Length\u{A0}: 5", "\0Content-Length: 5", "Content-Length: 5\r",
             "Transfer-Encoding : chunked", "Location: /a\rb", "Location: /\u{7F}", "Vary: \u{1B}[0m",

@@ -44,6 +44,22 @@ struct OfflinePurgeTests {
         }
     }
 
+    @Test("a purge of a cache with a damaged document leaves a manifest whose documents are there")
+    func damaged() async throws {
+        try await withTemporaryFolder { folder in
+            let cache = folder.appending("cache")
+            try AgentFolders.make(cache, mode: .ownerReadWriteExecute)
+            let fixture = try CacheFixture(cache)
+            try await fixture.publish(1, ["http://a/one": "one"])
+            let document = try #require(try fixture.names(in: CacheLayout.lists).first)
+            try write("{", to: cache.appending("\(CacheLayout.lists)/\(document)"))
+            let result = try await OfflinePurge.run(cache: cache, state: folder.appending("state"))
+            #expect(result == OfflinePurge.Result(images: 1))
+            #expect(try IconCache(at: cache).manifest().lists.isEmpty)
+            #expect(try fixture.names(in: CacheLayout.lists).isEmpty)
+        }
+    }
+
     @Test(
         "the origins of private icons stay known while a file could not be removed, or a reader keeps an image",
         arguments: [true, false], [true, false])
