@@ -27,38 +27,57 @@ extension CacheFolder {
 
     /// Makes the manifest and the file of its generation one file: readers lock the former, the agent tests the latter.
     ///
-    /// Of two files with the same bytes, as in a copied folder, the manifest stays, with the leases on it. If the replaced
-    /// file is leased, ``testLease(on:of:)`` finds that, too, for as long as this object exists.
+    /// Of two files with the same bytes, as in a copied folder, the manifest stays, with the leases on it, unless the other
+    /// one is leased. If the replaced file is leased, ``testLease(on:of:)`` finds that, too, for as long as this object
+    /// exists.
     func putInForce(_ generation: Int, temporary: String) throws(FileError) {
         let name = CacheLayout.generation(generation)
         var (kept, replaced) = (name, CacheLayout.manifest)
-        if try entry(replaced)?.isOwn == true, let bytes = try? read(replaced), try bytes == read(name) {
+        if try entry(replaced)?.isOwn == true, let bytes = try? read(replaced), try bytes == read(name),
+            (try? open(name)).map({ isHeld(OwnedDescriptor($0.rawValue)) }) == false
+        {
             swap(&kept, &replaced)
-            // The program that made the copy may not have flushed it.
+            // The program that made the copy may have left out readers, and may not have flushed it.
+            try makeReadOnly(kept, like: replaced)
             try flushing { () throws(FileError) in try sync(kept) }
         }
         let (inode, file) = (try entry(replaced)?.inode, (try? open(replaced)).map { OwnedDescriptor($0.rawValue) })
         try replaceLink(kept, at: replaced, temporary: temporary)
         // The test of the manifest in force would refuse a lease. A reader that locks a replaced one later opens it again.
         guard try entry(replaced)?.inode != inode, let file, isHeld(file) else { return }
+        _ = isReplacedFileLeased(of: generation)
         replacedFiles.withLock { $0[generation, default: []].append(file) }
     }
 
-    private func isHeld(_ file: OwnedDescriptor) -> Bool {
-        testLease(on: FileDescriptor(rawValue: file.raw)).test == .held
+    /// Whether a file of a generation is leased that ``putInForce(_:temporary:)`` replaced; closes those that are not.
+    func isReplacedFileLeased(of generation: Int) -> Bool {
+        replacedFiles.withLock { files in
+            // A free file is closed, which ends the lock of this test.
+            files[generation]?.removeAll { [.free, .untestable].contains(test($0)) }
+            if files[generation]?.isEmpty == true { files[generation] = nil }
+            return files[generation] != nil
+        }
     }
+
+    /// The inodes of the files of a generation on which readers may hold leases.
+    func leasableInodes(of generation: Int) -> [UInt64] {
+        let replaced = replacedFiles.withLock { $0[generation] ?? [] }.compactMap { file in
+            var status = stat()
+            return fstat(file.raw, &status) == 0 ? UInt64(status.st_ino) : nil
+        }
+        return [try? entry(CacheLayout.generation(generation))?.inode].compactMap(\.self) + replaced
+    }
+
+    private func isHeld(_ file: OwnedDescriptor) -> Bool { test(file) == .held }
+
+    private func test(_ file: OwnedDescriptor) -> LeaseTest { testLease(on: FileDescriptor(rawValue: file.raw)).test }
 
     /// Tests whether a reader holds a lease on a generation, whose file is open; if not, blocks new leases until the file
     /// is closed.
     ///
     /// - Returns: The result, and the error if the file could not be locked.
     func testLease(on file: FileDescriptor, of generation: Int) -> (test: LeaseTest, error: Errno?) {
-        let isLeased = replacedFiles.withLock { files in
-            // A free file is closed, which ends the lock of this test.
-            files[generation]?.removeAll { !isHeld($0) }
-            return files[generation]?.isEmpty == false
-        }
-        return isLeased ? (.held, .wouldBlock) : testLease(on: file)
+        isReplacedFileLeased(of: generation) ? (.held, .wouldBlock) : testLease(on: file)
     }
 
     private func testLease(on file: FileDescriptor) -> (test: LeaseTest, error: Errno?) {

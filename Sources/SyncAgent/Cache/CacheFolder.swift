@@ -102,13 +102,21 @@ package final class CacheFolder: Sendable {
         }
     }
 
-    /// Removes all write permissions from a file.
-    func makeReadOnly(_ name: String) throws(FileError) {
+    /// Removes all write permissions from a file, and adds the read permissions of another one.
+    func makeReadOnly(_ name: String, like other: String? = nil) throws(FileError) {
+        var mode = try self.mode(of: name)
+        if let other { mode |= try self.mode(of: other) }
         try inFolder(of: name) { (folder, last) throws(FileError) in
-            var status = stat()
-            try check("stat", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
-            try check("change the mode of", name, fchmodat(folder, last, status.st_mode & 0o444, 0))
+            try check("change the mode of", name, fchmodat(folder, last, mode & 0o444, 0))
         }
+    }
+
+    private func mode(of name: String) throws(FileError) -> mode_t {
+        var status = stat()
+        try inFolder(of: name) { (folder, last) throws(FileError) in
+            try check("stat", name, fstatat(folder, last, &status, AT_SYMLINK_NOFOLLOW))
+        }
+        return status.st_mode
     }
 
     /// Renames a file; replaces an existing file or empty folder of the new name.

@@ -57,6 +57,10 @@ package actor Evictor {
                 metrics.recordRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone else removed it.
+                guard !folder.isReplacedFileLeased(of: generation) else {
+                    result.kept.append(generation)
+                    continue
+                }
             } catch {
                 result.failed.insert(generation)
                 result.failure = "\(error)"
@@ -100,9 +104,8 @@ package actor Evictor {
     package func leases(on generations: some Sequence<Int>) -> [EvictionReport.Lease] {
         let holders = LeaseHolders.all()
         return generations.compactMap { generation in
-            (try? folder.entry(CacheLayout.generation(generation))).flatMap { holders[$0.inode] }.map {
-                EvictionReport.Lease(generation: generation, pids: $0.map(\.process))
-            }
+            let processes = folder.leasableInodes(of: generation).flatMap { holders[$0] ?? [] }.map(\.process)
+            return processes.isEmpty ? nil : EvictionReport.Lease(generation: generation, pids: processes)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import Glibc
 import IconCache
+import Reports
 import SyncPlan
 import SystemPackage
 import TestSupport
@@ -61,14 +62,39 @@ struct SplitManifestTests {
         }
     }
 
-    @Test("a lease on the generation's file of a copied cache counts for the agent that starts on it")
+    @Test("a lease on the generation's file of a copied cache counts for each agent that starts on it, and is reported")
     func generation() async throws {
         try await withCopy { copy in
             let lease = try Self.lease(copy.pushing(FilePath(CacheLayout.generation(1))))
             let cache = try CacheFixture(copy)
             try await cache.publish(2, ["http://a/1": "two"])
             #expect(await !Self.isReleased(in: cache))
+            #expect(await cache.evictor.leases(on: [1]).flatMap(\.pids) == [Int(getpid())])
+            let next = try CacheFixture(copy)
+            #expect(await !Self.isReleased(in: next))
             try lease.close()
+            #expect(await Self.isReleased(in: next))
+        }
+    }
+
+    @Test("a lease on a replaced manifest is reported, and the manifest that stays has the readers of the other file")
+    func replaced() async throws {
+        try await withCopy { copy in
+            let manifest = copy.pushing(Self.manifest)
+            try #require(chmod(manifest.string, 0o600) == 0)
+            let cache = try CacheFixture(copy)
+            var status = stat()
+            #expect(stat(manifest.string, &status) == 0 && status.st_mode & 0o7777 == 0o444)
+            let lease = try Self.lease(manifest)
+            try await Tool.run("cp", manifest.string, copy.appending("x").string)
+            try await Tool.run("mv", "-f", copy.appending("x").string, manifest.string)
+            let other = try Self.lease(manifest)
+            try cache.folder.putInForce(1, temporary: StagingPath.of("recovery"))
+            try await cache.publish(2, ["http://a/1": "two"])
+            try lease.close()
+            #expect(await cache.evictor.leases(on: [1]).flatMap(\.pids) == [Int(getpid())])
+            #expect(await !Self.isReleased(in: cache))
+            try other.close()
             #expect(await Self.isReleased(in: cache))
         }
     }
