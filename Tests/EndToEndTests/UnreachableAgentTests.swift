@@ -43,7 +43,7 @@ struct UnreachableAgentTests {
                 for command in [["check", list], ["list", "apps.plist"]] {
                     let result = try await world.agent.call(command + elsewhere)
                     #expect(
-                        result.code == 0 && result.messages.hasPrefix(obstacle + " This command uses the settings in "),
+                        result.code == 0 && result.messages.hasPrefix(obstacle + " This command uses the "),
                         "\(command): \(result)")
                 }
                 #expect(try await world.agent.call("status", "--json").output.contains("\"reachable\": true"))

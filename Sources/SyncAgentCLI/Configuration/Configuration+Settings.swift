@@ -15,9 +15,8 @@ extension Configuration {
     func settingsReport() async throws -> SettingsReport? {
         let file = try place().file
         let question = { (client: ControlClient) in try await client.settings() }
-        return try await askIfPossible(
-            question, otherwise: "This command uses the settings in \(file), not those of the agent."
-        ).answer
+        let used = file.isMissing ? "the default settings" : "the settings in \(file)"
+        return try await askIfPossible(question, otherwise: "This command uses \(used), not those of the agent.").answer
     }
 
     /// The settings of the agent that answered with this report, else of the configuration file; `--set` overrides both.
