@@ -249,8 +249,9 @@ package struct Download: Sendable {
     /// A page in place of the image may not be as large as that: what it is decides, so it is taken.
     private func check(_ length: Int, of head: ResponseHead) throws(FetchFailure) {
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
+        let ofImages = ["image/", "application/octet-stream", "binary/octet-stream"]
         let mayBeImage = head.fields["content-type"].first.map { type in
-            ["image/", "application/octet-stream"].contains { type.asciiLowercased.starts(withBytes: $0) }
+            ofImages.contains { type.asciiLowercased.starts(withBytes: $0) }
         }
         guard length <= request.room ?? .max || mayBeImage == false else {
             throw .overLimit("there is no room for \(ByteCount(length).rounded)", imageBytes: length)

@@ -34,7 +34,7 @@ extension CacheFolder {
         let name = CacheLayout.generation(generation)
         var (kept, replaced) = (name, CacheLayout.manifest)
         if try entry(replaced)?.isOwn == true, let bytes = try? read(replaced), try bytes == read(name),
-            (try? open(name)).map({ isHeld(OwnedDescriptor($0.rawValue)) }) == false
+            isUnleased(name, beside: replaced)
         {
             swap(&kept, &replaced)
             // The program that made the copy may have left out readers, and may not have flushed it.
@@ -47,6 +47,17 @@ extension CacheFolder {
         guard try entry(replaced)?.inode != inode, let file, isHeld(file) else { return }
         _ = isReplacedFileLeased(of: generation)
         replacedFiles.withLock { $0[generation, default: []].append(file) }
+    }
+
+    /// Whether no reader holds a lease on a file; false if it is the manifest: a test of that would refuse a reader's.
+    private func isUnleased(_ name: String, beside manifest: String) -> Bool {
+        guard let lease = (try? open(manifest)).map({ OwnedDescriptor($0.rawValue) }),
+            let file = (try? open(name)).map({ OwnedDescriptor($0.rawValue) })
+        else { return false }
+        // With the lock of the manifest, this lease refuses the test.
+        return withExtendedLifetime(lease) {
+            flock(lease.raw, LOCK_SH | LOCK_NB) == 0 && test(file) == .free
+        }
     }
 
     /// Whether a file of a generation is leased that ``putInForce(_:temporary:)`` replaced; closes those that are not.

@@ -57,10 +57,11 @@ package actor Evictor {
                 metrics.recordRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone else removed it.
-                guard !folder.isReplacedFileLeased(of: generation) else {
+                guard release.ignoresLeases || !folder.isReplacedFileLeased(of: generation) else {
                     result.kept.append(generation)
                     continue
                 }
+                folder.replacedFiles.withLock { $0[generation] = nil }
             } catch {
                 result.failed.insert(generation)
                 result.failure = "\(error)"

@@ -51,7 +51,7 @@ package enum OfflinePurge {
             try FolderTrust(root: state).check(stateFolder.descriptor, onlyNames: [CacheLayout.lock] + StateStore.files)
             locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
-        var (values, lastGood) = (RememberedValues(), Set<ListName>())
+        var (values, lastGood) = (RememberedValues(), Set<ListName>?.none)
         if stateFolder != nil { (values, lastGood) = await known(in: state) }
         var keepsImages = false
         if let folder { keepsImages = try await empty(folder, lastGood, &result, &values) }
@@ -71,15 +71,17 @@ package enum OfflinePurge {
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
     /// The values that outlive a purge, the private origins and which lists folder had the lists; and the lists that could
-    /// not be read and keep their last good versions.
-    private static func known(in state: FilePath) async -> (RememberedValues, lastGood: Set<ListName>) {
+    /// not be read and keep their last good versions, `nil` if the next agent may be unable to read others, too.
+    private static func known(in state: FilePath) async -> (RememberedValues, lastGood: Set<ListName>?) {
         var values = RememberedValues()
         guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else {
-            return (values, [])
+            return (values, nil)
         }
         let known = store.remembered
         (values.privateOrigins, values.folder) = (known.values.privateOrigins, known.values.folder)
         try? await store.close()
+        // Lists of upstreams are in no file; a new database does not know how lists were read.
+        guard known.values.upstreams.isEmpty, known.values.newestGeneration > 0 else { return (values, nil) }
         return (values, Set(known.rejections.lazy.filter(\.isKept).map(\.list)))
     }
 
@@ -101,11 +103,12 @@ package enum OfflinePurge {
     /// Empties the cache; the values get the newest purged generation if readers hold leases on it or older ones, and the
     /// mark of a private cache.
     ///
-    /// If there is no room for all lists, only those in `lastGood` stay: the next agent reads the others again.
+    /// If there is no room for all lists, only those in `lastGood` stay, if they are known: the next agent reads the others
+    /// again.
     ///
     /// - Returns: Whether these readers keep images.
     private static func empty(
-        _ folder: CacheFolder, _ lastGood: Set<ListName>, _ result: inout Result,
+        _ folder: CacheFolder, _ lastGood: Set<ListName>?, _ result: inout Result,
         _ values: inout RememberedValues
     ) async throws -> Bool {
         let restored: RestoredState
@@ -128,6 +131,7 @@ package enum OfflinePurge {
             do {
                 newest = try await publish(publication, in: folder, thread: thread)
             } catch let error as PurgeError where error.isOutOfSpace {
+                guard let lastGood else { throw error }
                 publication.documents.removeAll { !lastGood.contains($0.list) }
                 newest = try await publish(publication, in: folder, thread: thread)
             }
@@ -194,7 +198,7 @@ package enum OfflinePurge {
         case .published(let manifest, _, nil): return manifest
         case .published(_, _, let doubt?): reason = doubt
         case .noRoom(let shortage, _, _): (reason, isOutOfSpace) = (shortage.reason, true)
-        case .failed(let failure, _): reason = failure
+        case .failed(let failure, let isFull): (reason, isOutOfSpace) = (failure, isFull)
         case .refused(let refusal): reason = refusal.reason
         }
         throw PurgeError(cache: folder.path, reason: reason, isOutOfSpace: isOutOfSpace)

@@ -91,7 +91,9 @@ package struct EvictionBrake: Equatable, Sendable {
     /// Appends a hold of all generations from the first one on; an earlier hold of some of them is part of it.
     private mutating func append(_ hold: Hold, first: Int) {
         var hold = hold
-        hold.add(unconfirmed.drop { $0.generation < first })
+        let joined = unconfirmed.drop { $0.generation < first }
+        hold.add(joined)
+        if joined.last?.isProlonged == true { hold.isProlonged = true }
         holds.removeAll { $0.generation >= first }
         holds.append(hold)
     }
@@ -137,7 +139,9 @@ package struct EvictionBrake: Equatable, Sendable {
             if !isOver(generations) {
                 kept.append(hold)
             } else if !hold.isConfirmed {
-                ended.append((generations, hold.since))
+                // A hold that was prolonged began with the one before it.
+                let began = hold.isProlonged == true ? hold.since + (.zero - settings.holdFor) : hold.since
+                ended.append((generations, began))
             }
         }
         return ended

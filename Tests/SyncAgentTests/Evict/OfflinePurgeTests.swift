@@ -61,6 +61,42 @@ struct OfflinePurgeTests {
     }
 
     @Test(
+        "a purge on a full disk leaves lists to the next agent, unless it is not known which could not be read",
+        arguments: [true, false])
+    func full(isKnown: Bool) async throws {
+        try await withTemporaryFolder { folder in
+            let (cache, state) = (folder.appending("cache"), folder.appending("state"))
+            for path in [cache, state] { try AgentFolders.make(path, mode: .ownerReadWriteExecute) }
+            try await SmallDisk.mounted("size=256k", at: cache) {
+                let fixture = try CacheFixture(cache)
+                // Its document takes eight pages.
+                let long = IconURL("http://a/" + String(repeating: "x", count: 30_000))
+                try await fixture.publish(1, [long: "one"])
+                let store = try StateStore(folder: state, clock: AgentClock(), logger: .silent)
+                var changes = MemoChanges()
+                changes.values = RememberedValues(newestGeneration: isKnown ? 1 : 0)
+                try await store.apply(changes)
+                try await store.close()
+                let filler = cache.appending("filler")
+                let file = try FileDescriptor.open(
+                    filler, .writeOnly, options: [.create, .append], permissions: .ownerReadWrite)
+                while (try? file.writeAll([UInt8](repeating: 1, count: 4096))) != nil {}
+                try #require(ftruncate(file.rawValue, Int(file.seek(offset: -4 * 4096, from: .end))) == 0)
+                try file.close()
+                if isKnown {
+                    let result = try await OfflinePurge.run(cache: cache, state: state)
+                    #expect(result == OfflinePurge.Result(images: 1))
+                } else {
+                    await #expect(throws: OfflinePurge.PurgeError.self) {
+                        try await OfflinePurge.run(cache: cache, state: state)
+                    }
+                }
+                #expect(try IconCache(at: cache).manifest().lists.isEmpty == isKnown)
+            }
+        }
+    }
+
+    @Test(
         "the origins of private icons stay known while a file could not be removed, or a reader keeps an image",
         arguments: [true, false], [true, false])
     func origins(isRemovable: Bool, isLeased: Bool) async throws {

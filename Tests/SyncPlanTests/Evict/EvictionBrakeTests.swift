@@ -125,6 +125,8 @@ struct EvictionBrakeTests {
         // A hold that was prolonged is not prolonged again.
         brake.recordDecline(from: 42, to: 12, retired: 150, generation: 9, at: Self.start + .seconds(60))
         #expect(brake.holds.map(\.generation) == [7, 9] && brake.end == Self.start + .seconds(86_400))
+        let began = brake.review { _ in true }.map(\.since)
+        #expect(began == [Self.start + .seconds(-86_400), Self.start + .seconds(60)])
     }
 
     @Test("a change while publications fail is held with the generation that is on disk")
