@@ -244,14 +244,16 @@ package struct Download: Sendable {
         return length
     }
 
+    /// The beginnings of the types with which servers send images.
+    private static let imageTypes = ["image/", "application/octet-stream", "binary/octet-stream"]
+
     /// Checks the length of an image, in bytes, before its body comes.
     ///
     /// A page in place of the image may not be as large as that: what it is decides, so it is taken.
     private func check(_ length: Int, of head: ResponseHead) throws(FetchFailure) {
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
-        let ofImages = ["image/", "application/octet-stream", "binary/octet-stream"]
         let mayBeImage = head.fields["content-type"].first.map { type in
-            ofImages.contains { type.asciiLowercased.starts(withBytes: $0) }
+            Self.imageTypes.contains { type.asciiLowercased.starts(withBytes: $0) }
         }
         guard length <= request.room ?? .max || mayBeImage == false else {
             throw .overLimit("there is no room for \(ByteCount(length).rounded)", imageBytes: length)

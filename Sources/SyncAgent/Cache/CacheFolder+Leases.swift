@@ -49,15 +49,14 @@ extension CacheFolder {
         replacedFiles.withLock { $0[generation, default: []].append(file) }
     }
 
-    /// Whether no reader holds a lease on a file; false if it is the manifest: a test of that would refuse a reader's.
+    /// Whether no reader holds a lease on a file; false if it is the manifest, whose test would refuse a reader's lease.
     private func isUnleased(_ name: String, beside manifest: String) -> Bool {
         guard let lease = (try? open(manifest)).map({ OwnedDescriptor($0.rawValue) }),
             let file = (try? open(name)).map({ OwnedDescriptor($0.rawValue) })
         else { return false }
-        // With the lock of the manifest, this lease refuses the test.
-        return withExtendedLifetime(lease) {
-            flock(lease.raw, LOCK_SH | LOCK_NB) == 0 && test(file) == .free
-        }
+        // If both names have the same lock, this shared one makes the test fail.
+        _ = flock(lease.raw, LOCK_SH | LOCK_NB)
+        return withExtendedLifetime(lease) { !isHeld(file) }
     }
 
     /// Whether a file of a generation is leased that ``putInForce(_:temporary:)`` replaced; closes those that are not.

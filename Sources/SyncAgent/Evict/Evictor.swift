@@ -53,7 +53,6 @@ package actor Evictor {
                     continue
                 }
                 try folder.discard(name)
-                folder.replacedFiles.withLock { $0[generation] = nil }
                 metrics.recordRelease(ignoringLease: isIgnored)
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone else removed it.
@@ -61,7 +60,6 @@ package actor Evictor {
                     result.kept.append(generation)
                     continue
                 }
-                folder.replacedFiles.withLock { $0[generation] = nil }
             } catch {
                 result.failed.insert(generation)
                 result.failure = "\(error)"
@@ -71,6 +69,7 @@ package actor Evictor {
                 }
                 continue
             }
+            folder.replacedFiles.withLock { $0[generation] = nil }
             result.removed.append(generation)
             unremovable.remove(generation)
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import CacheFormat
+package import CacheFormat
 import Glibc
 import HTTPRules
 import IconCache
@@ -15,7 +15,7 @@ package import SystemPackage
 /// readers keep images. As with an agent, nothing is removed before the generation without images is durable, so an
 /// interrupted purge leaves a consistent cache, at worst the previous one, and can be repeated.
 ///
-/// The caller asks first whether the lists are in doubt (``DiskStatus/purgeRefusal()``).
+/// The caller asks first whether the lists are in doubt (``DiskStatus/purgeReview()``).
 package enum OfflinePurge {
     package struct Result: Equatable, Sendable {
         /// The number of images removed.
@@ -34,9 +34,13 @@ package enum OfflinePurge {
 
     /// Purges both folders; skips one that does not exist.
     ///
+    /// If there is no room for all lists, those in `readable` go, too: the next agent reads them again.
+    ///
     /// - Throws: ``FolderError`` if an agent holds a folder, it is not syncagent's, or others can change it;
     ///   ``FileError`` if it cannot be read or written.
-    package static func run(cache: FilePath, state: FilePath) async throws -> Result {
+    package static func run(
+        cache: FilePath, state: FilePath, readable: Set<ListName> = []
+    ) async throws -> Result {
         var result = Result()
         let stateFolder = try exists(state) ? CacheFolder(state) : nil
         var locks: [FolderLock] = []
@@ -51,10 +55,10 @@ package enum OfflinePurge {
             try FolderTrust(root: state).check(stateFolder.descriptor, onlyNames: [CacheLayout.lock] + StateStore.files)
             locks.append(try FolderLock(in: stateFolder.descriptor, at: state))
         }
-        var (values, lastGood) = (RememberedValues(), Set<ListName>?.none)
-        if stateFolder != nil { (values, lastGood) = await known(in: state) }
+        var values = RememberedValues()
+        if stateFolder != nil { values = await known(in: state) }
         var keepsImages = false
-        if let folder { keepsImages = try await empty(folder, lastGood, &result, &values) }
+        if let folder { keepsImages = try await empty(folder, readable, &result, &values) }
         if result.failures == 0, !keepsImages { values.privateOrigins = nil }
         if let stateFolder {
             for name in StateStore.files + [StateStore.files[0] + ".damaged"] {
@@ -70,19 +74,14 @@ package enum OfflinePurge {
 
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    /// The values that outlive a purge, the private origins and which lists folder had the lists; and the lists that could
-    /// not be read and keep their last good versions, `nil` if the next agent may be unable to read others, too.
-    private static func known(in state: FilePath) async -> (RememberedValues, lastGood: Set<ListName>?) {
+    /// The values that outlive a purge: the private origins, and which lists folder had the lists.
+    private static func known(in state: FilePath) async -> RememberedValues {
         var values = RememberedValues()
-        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else {
-            return (values, nil)
-        }
-        let known = store.remembered
-        (values.privateOrigins, values.folder) = (known.values.privateOrigins, known.values.folder)
+        guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return values }
+        let known = store.remembered.values
+        (values.privateOrigins, values.folder) = (known.privateOrigins, known.folder)
         try? await store.close()
-        // Lists of upstreams are in no file; a new database does not know how lists were read.
-        guard known.values.upstreams.isEmpty, known.values.newestGeneration > 0 else { return (values, nil) }
-        return (values, Set(known.rejections.lazy.filter(\.isKept).map(\.list)))
+        return values
     }
 
     /// Tells the next agent what it must know of the purged cache.
@@ -103,12 +102,9 @@ package enum OfflinePurge {
     /// Empties the cache; the values get the newest purged generation if readers hold leases on it or older ones, and the
     /// mark of a private cache.
     ///
-    /// If there is no room for all lists, only those in `lastGood` stay, if they are known: the next agent reads the others
-    /// again.
-    ///
     /// - Returns: Whether these readers keep images.
     private static func empty(
-        _ folder: CacheFolder, _ lastGood: Set<ListName>?, _ result: inout Result,
+        _ folder: CacheFolder, _ readable: Set<ListName>, _ result: inout Result,
         _ values: inout RememberedValues
     ) async throws -> Bool {
         let restored: RestoredState
@@ -130,9 +126,8 @@ package enum OfflinePurge {
             // Even if nothing is ready in the newest one: an earlier purge may have failed to flush it.
             do {
                 newest = try await publish(publication, in: folder, thread: thread)
-            } catch let error as PurgeError where error.isOutOfSpace {
-                guard let lastGood else { throw error }
-                publication.documents.removeAll { !lastGood.contains($0.list) }
+            } catch let error as PurgeError where error.isOutOfSpace && !readable.isEmpty {
+                publication.documents.removeAll { readable.contains($0.list) }
                 newest = try await publish(publication, in: folder, thread: thread)
             }
         } else {
@@ -244,6 +239,8 @@ package enum OfflinePurge {
         package var cache: FilePath
         package var reason: String
         fileprivate var isOutOfSpace = false
-        package var description: String { "Cannot purge \(cache): \(reason). No image was removed." }
+        package var description: String {
+            "Cannot purge \(cache): \(reason). No image was removed." + (isOutOfSpace ? " Make room first." : "")
+        }
     }
 }

@@ -30,7 +30,7 @@ package struct DiskStatus: Sendable {
         var restored = restore()
         // The hold is taken before the lists are read, which may end it: its generations are not restored here.
         let hold = restored.plan.evictionStatus
-        let isCurrent = agent == .free ? await readLists(into: &restored.plan) : true
+        let isCurrent = agent == .free ? await readLists(into: &restored.plan).isCurrent : true
         var report = restored.plan.status
         if !restored.isMemoryKnown { report.muted = nil }
         // The values that only a running agent knows.
@@ -58,11 +58,17 @@ package struct DiskStatus: Sendable {
     }
 
     /// Why nothing may be purged, as a starting agent would say; `nil` if it may, as when nothing was ever published.
-    package func purgeRefusal() async -> PurgeReport? {
+    ///
+    /// Also returns the lists whose files say all that is published of them.
+    package func purgeReview() async -> (refusal: PurgeReport?, readable: Set<ListName>) {
         var restored = restore()
-        guard restored.plan.status.generation != nil || restored.trouble != nil else { return nil }
-        _ = await readLists(into: &restored.plan)
-        return restored.plan.purgeRefusal
+        guard restored.plan.status.generation != nil || restored.trouble != nil else { return (nil, []) }
+        let read = await readLists(into: &restored.plan).read
+        let readable = restored.plan.status.lists.filter { list in
+            read.contains(list.name) && list.state == .ok && list.kept == nil
+                && access(folders.lists.appending(list.name.text).string, F_OK) == 0
+        }
+        return (restored.plan.purgeRefusal, Set(readable.map(\.name)))
     }
 
     /// The state of a URL as the folders show it; `nil` if they do not have it.
@@ -165,8 +171,8 @@ package struct DiskStatus: Sendable {
         return files
     }
 
-    /// Feeds the current lists to the plan, and returns whether the published generation matches them.
-    private func readLists(into plan: inout Reconciler) async -> Bool {
+    /// Feeds the current lists to the plan, and returns whether the published generation matches them, and which were read.
+    private func readLists(into plan: inout Reconciler) async -> (isCurrent: Bool, read: Set<ListName>) {
         let adopted = AdoptedLists.root(inState: folders.state)
         // Only the agent's user and root can see which lists were taken over from upstreams.
         let isHidden = access(adopted.string, R_OK) != 0 && errno == EACCES
@@ -183,12 +189,13 @@ package struct DiskStatus: Sendable {
         }
         let now = AgentClock.wallTime
         _ = plan.handle([.scanned(scan)], now: now)
-        guard case .listed(let folder, let present, let changed) = scan else { return false }
+        guard case .listed(let folder, let present, let changed) = scan else { return (false, []) }
         // An agent scans again before it treats a list as removed.
         let again = ListScan.listed(folder, present: present, changed: [:])
         let later = now + settings.lists.settleMax + AbsentLists.shortest
         _ = plan.handle([.scanned(again.listed(at: later))], now: later)
-        return plan.isPublished && present.allSatisfy { changed[$0] != nil || folder.adopted.contains($0) }
+        let isWhole = present.allSatisfy { changed[$0] != nil || folder.adopted.contains($0) }
+        return (plan.isPublished && isWhole, Set(changed.keys))
     }
 
     /// Counts the images on disk, and the `by-url/` names that no list references, where lists show `shownImages`.

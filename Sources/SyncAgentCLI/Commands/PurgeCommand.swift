@@ -64,12 +64,11 @@ struct PurgeCommand: AsyncParsableCommand {
         guard !folders.cache.isMissing || configuration.cache == nil && !folders.state.isMissing else {
             throw Exit.because("The cache folder \(folders.cache) does not exist. Nothing was removed.", code: .folder)
         }
-        if let refusal = try await configuration.diskStatus(configuration.settingsOrWarning()).purgeRefusal() {
-            throw Exit.because(refusal.sentence)
-        }
+        let (refusal, readable) = try await configuration.diskStatus(configuration.settingsOrWarning()).purgeReview()
+        if let refusal { throw Exit.because(refusal.sentence) }
         let result: OfflinePurge.Result
         do {
-            result = try await OfflinePurge.run(cache: folders.cache, state: folders.state)
+            result = try await OfflinePurge.run(cache: folders.cache, state: folders.state, readable: readable)
         } catch let error as FolderError {
             throw Exit.because("\(error)", code: error.isHeld ? .busy : .folder)
         } catch {

@@ -93,7 +93,7 @@ package struct EvictionBrake: Equatable, Sendable {
         var hold = hold
         let joined = unconfirmed.drop { $0.generation < first }
         hold.add(joined)
-        if joined.last?.isProlonged == true { hold.isProlonged = true }
+        if joined.contains(where: { $0.isProlonged == true }) { hold.isProlonged = true }
         holds.removeAll { $0.generation >= first }
         holds.append(hold)
     }
@@ -131,7 +131,7 @@ package struct EvictionBrake: Equatable, Sendable {
     /// Ends each hold whose retired images are named again, or are gone: `isOver` says so of those that some generations
     /// name.
     ///
-    /// Returns these generations, and when their hold began, of each hold that nobody confirmed.
+    /// Returns these generations, and when their hold began or earlier, of each hold that nobody confirmed.
     mutating func review(isOver: (ClosedRange<Int>) -> Bool) -> [(generations: ClosedRange<Int>, since: Timestamp)] {
         var ended: [(ClosedRange<Int>, Timestamp)] = []
         holds = holds.reduce(into: []) { kept, hold in
@@ -139,7 +139,7 @@ package struct EvictionBrake: Equatable, Sendable {
             if !isOver(generations) {
                 kept.append(hold)
             } else if !hold.isConfirmed {
-                // A hold that was prolonged began with the one before it.
+                // The hold before a prolonged one began up to so much earlier.
                 let began = hold.isProlonged == true ? hold.since + (.zero - settings.holdFor) : hold.since
                 ended.append((generations, began))
             }

@@ -108,11 +108,35 @@ struct DiskStatusTests {
             }
             let status = DiskStatus(
                 folders: folders, settings: Settings(), parser: BuiltProducts.path("syncagent-parse"))
-            let refusal = await status.purgeRefusal()
+            let (refusal, readable) = await status.purgeReview()
+            #expect(readable.isEmpty)
             #expect((refusal == nil) == (reason == nil))
             if let reason {
                 expectContains(try #require(refusal).sentence, "Not purged: eviction is suspended: ", reason)
             }
+        }
+    }
+
+    @Test(
+        "a purge may leave a list to the next agent if its file says all that is published of it",
+        arguments: [
+            (#"["https://e.org/a"]"#, true), (#"[{"name": "A", "icon": "https://e.org/a"}, {"name": "B"}]"#, true),
+            (#"[{"na"#, false), ("[3]", false),
+        ])
+    func readable(text: String, isReadable: Bool) async throws {
+        try await withFolders { folders in
+            try await CacheFixture(folders.cache).publish(1, ["https://e.org/a": "a"], list: "a.json")
+            try write(text, to: folders.lists.appending("a.json"))
+            let status = DiskStatus(
+                folders: folders, settings: Settings(), parser: BuiltProducts.path("syncagent-parse"))
+            // A file that was just written may not be whole, and is not read.
+            try await waitUntil {
+                let code = await status.report().lists.first?.code
+                let readable = await status.purgeReview().readable
+                return code != nil || !readable.isEmpty
+            }
+            let (refusal, readable) = await status.purgeReview()
+            #expect(refusal == nil && readable.contains("a.json") == isReadable)
         }
     }
 
