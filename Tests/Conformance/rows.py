@@ -545,14 +545,20 @@ def descriptors(stage):
 
     use()
     before = stage.reader.descriptors()
-    for _ in range(100):
-        use()
-    stage.cache.publish_document("{")
-    for _ in range(100):
-        expect(stage.apps(), *error("damaged"))
-    after = stage.reader.descriptors()
-    if len(after) > len(before):
-        raise Wrong(f"{len(after)} descriptors, and {len(before)} before: {', '.join(after)}")
+    # The runtime of a reader may open some of its own once, whenever it needs them; a lost one is lost each time.
+    for _ in range(2):
+        for _ in range(100):
+            use()
+        stage.cache.publish_document("{")
+        for _ in range(100):
+            expect(stage.apps(), *error("damaged"))
+        after = stage.reader.descriptors()
+        if len(after) <= len(before):
+            return
+        told = f"{len(after)} descriptors, and {len(before)} before: {', '.join(after)}"
+        before = after
+        stage.cache.publish({LIST: [ready(MAIL, "mail")]}, [("mail", MAIL)])
+    raise Wrong(told)
 
 
 # Places
