@@ -249,15 +249,16 @@ package struct Download: Sendable {
 
     /// Checks the length of an image, in bytes, before its body comes.
     ///
-    /// A page in place of the image may not be as large as that: what it is decides, so it is taken.
+    /// A page in place of the image is taken without regard to the room: it is refused for what it is.
     private func check(_ length: Int, of head: ResponseHead) throws(FetchFailure) {
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
-        let mayBeImage = head.fields["content-type"].first.map { type in
-            Self.imageTypes.contains { type.asciiLowercased.starts(withBytes: $0) }
+        guard let room = request.room, length > room else { return }
+        if let type = head.fields["content-type"].first?.asciiLowercased,
+            !Self.imageTypes.contains(where: type.starts(withBytes:))
+        {
+            return
         }
-        guard length <= request.room ?? .max || mayBeImage == false else {
-            throw .overLimit("there is no room for \(ByteCount(length).rounded)", imageBytes: length)
-        }
+        throw .overLimit("there is no room for \(ByteCount(length).rounded)", imageBytes: length)
     }
 
     /// Continues where the last response had all of the rest that the server sends at once.

@@ -98,14 +98,14 @@ package struct HeadReader: Sendable {
         guard count <= Self.limit, lineCount <= Self.lineLimit else {
             throw .protocolViolation("its head is longer than \(Self.limit) bytes, or \(Self.lineLimit) lines")
         }
-        var rest = Array(line)[...]
+        var rest = line[...]
         if rest.last == 0x0A { rest.removeLast() }
         if rest.last == 0x0D { rest.removeLast() }
         // libcurl takes a line that begins with it for the end of the head.
         guard rest.first != 0x0D else { throw .protocolViolation("a line that begins with a carriage return") }
         switch state {
         case .beginning:
-            try readStatus(rest)
+            try readStatus(Array(rest)[...])
             state = .inHead
         case .inHead where rest.first.map(Self.isWhitespace) == true:
             guard !field.isEmpty else { throw .protocolViolation("a folded line before the first field") }
@@ -116,7 +116,7 @@ package struct HeadReader: Sendable {
             try endField()
             if rest.isEmpty { return try endHead() }
             field += rest
-        case .over: if rest.first.map(Self.isWhitespace) == false { _ = try Self.nameAndValue(rest) }
+        case .over: if rest.first.map(Self.isWhitespace) == false { _ = try Self.nameAndValue(Array(rest)[...]) }
         }
         return nil
     }
@@ -137,7 +137,7 @@ package struct HeadReader: Sendable {
         fields.removeAll(keepingCapacity: true)
     }
 
-    /// Reads the collected field, of which each fold is a space (RFC 9112, section 5.2).
+    /// Reads the collected field, in which a space stands for each fold (RFC 9112, section 5.2).
     private mutating func endField() throws(FetchFailure) {
         guard !field.isEmpty else { return }
         defer {
@@ -169,7 +169,7 @@ package struct HeadReader: Sendable {
         String(decoding: Array(name), as: UTF8.self).asciiLowercased
     }
 
-    /// Splits a field into name and value; `nil` for a malformed one that nothing goes by.
+    /// Splits a field into name and value; `nil` for a malformed field that is not essential.
     private static func nameAndValue(_ line: Line) throws(FetchFailure) -> (name: Line, value: Line)? {
         guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex else {
             throw .protocolViolation("a field without a name")

@@ -41,7 +41,7 @@ extension CacheFolder {
             try makeReadOnly(kept, like: replaced)
             try flushing { () throws(FileError) in try sync(kept) }
         }
-        let (inode, file) = (try entry(replaced)?.inode, (try? open(replaced)).map { OwnedDescriptor($0.rawValue) })
+        let (inode, file) = (try entry(replaced)?.inode, opened(replaced))
         try replaceLink(kept, at: replaced, temporary: temporary)
         // The test of the manifest in force would refuse a lease. A reader that locks a replaced one later opens it again.
         guard try entry(replaced)?.inode != inode, let file, isHeld(file) else { return }
@@ -51,12 +51,14 @@ extension CacheFolder {
 
     /// Whether no reader holds a lease on a file; false if it is the manifest, whose test would refuse a reader's lease.
     private func isUnleased(_ name: String, beside manifest: String) -> Bool {
-        guard let lease = (try? open(manifest)).map({ OwnedDescriptor($0.rawValue) }),
-            let file = (try? open(name)).map({ OwnedDescriptor($0.rawValue) })
-        else { return false }
+        guard let lease = opened(manifest), let file = opened(name) else { return false }
         // If both names have the same lock, this shared one makes the test fail.
         _ = flock(lease.raw, LOCK_SH | LOCK_NB)
         return withExtendedLifetime(lease) { !isHeld(file) }
+    }
+
+    private func opened(_ name: String) -> OwnedDescriptor? {
+        (try? open(name)).map { OwnedDescriptor($0.rawValue) }
     }
 
     /// Whether a file of a generation is leased that ``putInForce(_:temporary:)`` replaced; closes those that are not.

@@ -26,8 +26,8 @@ package struct EvictionBrake: Equatable, Sendable {
     }
 
     private(set) var settings: Settings.Eviction
-    /// The changes whose evictions are held, the oldest first, each while what was retired by then is on disk; before
-    /// them the last one that was confirmed.
+    /// The holds, the oldest first, each while images that were retired by then are on disk; the first one may be
+    /// confirmed.
     private(set) var holds: [Hold]
     /// The most images that were shown at once since the last change that was held, less those that are not on disk any
     /// more, or that a user unpinned; 0 if no change has retired an image.
@@ -50,7 +50,7 @@ package struct EvictionBrake: Equatable, Sendable {
 
     private var unconfirmed: ArraySlice<Hold> { holds.drop(while: \.isConfirmed) }
 
-    /// All unconfirmed holds as one that began with the last change; `nil` if there is none.
+    /// One hold with the images of all unconfirmed holds, and the time of the last one; `nil` if there is none.
     var heldNow: Hold? {
         guard var hold = unconfirmed.last else { return nil }
         hold.add(unconfirmed.dropLast())
@@ -66,7 +66,7 @@ package struct EvictionBrake: Equatable, Sendable {
         return Self.first(after: holds.first { $0.isConfirmed }, before: last)...last.generation
     }
 
-    /// When a generation is no longer held, if nobody confirms it; `nil` if it is not held.
+    /// When the hold of a generation ends by itself; `nil` if the generation is not held.
     func end(of generation: Int) -> Timestamp? {
         guard held?.contains(generation) == true else { return nil }
         return unconfirmed.first { generation <= $0.generation }.map { $0.since + settings.holdFor }
