@@ -19,6 +19,11 @@ let smallOnThread = stayingOnThread + [.unsafeFlags(["-Osize"], .when(configurat
 /// Small rather than fast: commands that people type, and what is read at their start.
 let small = settings + [.unsafeFlags(["-Osize"], .when(configuration: .release))]
 
+/// Tests: a backtrace names functions and lines, and a debugger knows no variables.
+///
+/// That is a tenth of the time which the tests take to compile.
+let testSettings = settings + [.unsafeFlags(["-Xfrontend", "-gline-tables-only"])]
+
 /// Whether tasks run on threads of the agent's own, by declarations of Swift 6.3 that are experimental.
 ///
 /// Without them, they run on those of the standard executor. The decision “Threads for tasks, behind a switch” has the
@@ -230,7 +235,7 @@ let package = Package(
                 "AgentSettings", "CTLS", "CacheFormat", "DemoOrigin", "LocalHTTP", "SyncPlan", hummingbird, lifecycle,
                 logging, nioCore, nioHPACK, nioPosix, subprocess, system,
             ],
-            path: "Tests/TestSupport", swiftSettings: settings
+            path: "Tests/TestSupport", swiftSettings: testSettings
         ),
         // TLS for the origin of the tests: swift-nio-ssl would compile a quarter of the time.
         .systemLibrary(name: "CTLS", path: "Tests/Bindings/CTLS", providers: [.apt(["libssl-dev"])]),
@@ -239,24 +244,26 @@ let package = Package(
             name: "SwiftReader", dependencies: ["CacheFormat", "IconCache", system],
             path: "Tests/Conformance/adapters/swift", swiftSettings: settings, linkerSettings: program),
         .testTarget(
-            name: "CacheFormatTests", dependencies: ["CacheFormat", "TestSupport"], swiftSettings: settings),
+            name: "CacheFormatTests", dependencies: ["CacheFormat", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "IconCacheTests", dependencies: ["CacheFormat", "IconCache", "TestSupport", system],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
-            name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "TestSupport"], swiftSettings: settings),
-        .testTarget(name: "ImageChecksTests", dependencies: ["ImageChecks", "TestSupport"], swiftSettings: settings),
+            name: "AppListsTests", dependencies: ["AppLists", "CacheFormat", "TestSupport"], swiftSettings: testSettings
+        ),
+        .testTarget(
+            name: "ImageChecksTests", dependencies: ["ImageChecks", "TestSupport"], swiftSettings: testSettings),
         .testTarget(
             name: "HTTPRulesTests",
             dependencies: ["AgentSettings", "AppLists", "CacheFormat", "FuzzTargets", "HTTPRules", "ImageChecks"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "FleetTests", dependencies: ["CacheFormat", "Fleet", "TestSupport", system],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ReportsTests",
             dependencies: ["AppLists", "CacheFormat", "Reports"],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "SyncPlanTests",
             dependencies: [
@@ -264,11 +271,11 @@ let package = Package(
                 "Reports",
                 "SyncPlan",
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "AgentSettingsTests",
             dependencies: ["AgentSettings", "CacheFormat", "HTTPRules", "SyncPlan", "TestSupport", system],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "SyncAgentTests",
             dependencies: [
@@ -276,7 +283,7 @@ let package = Package(
                 "ImageChecks", "Reports", "SyncAgent", "SyncPlan", "TestSupport", "Transfers", logging,
                 nioCore, nioHTTP1, system,
             ],
-            swiftSettings: settings + taskThreads
+            swiftSettings: testSettings + taskThreads
         ),
         .testTarget(
             name: "AgentServerTests",
@@ -284,19 +291,19 @@ let package = Package(
                 "AgentServer", "AgentSettings", "CacheFormat", "Fleet", "LocalHTTP", "Reports", "SyncAgent", "SyncPlan",
                 "TestSupport", hummingbird, nioCore, nioEmbedded, nioHTTP1, system,
             ],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "ListWatchTests", dependencies: ["ListWatch", "TestSupport", subprocess, system],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "ListParseTests",
             dependencies: ["AppLists", "CacheFormat", "ListParse", "ListParseCLI", "TestSupport", subprocess, system],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         .testTarget(
             name: "DemoOriginTests", dependencies: ["DemoOrigin", "LocalHTTP", "TestSupport", nioCore, nioHTTP1],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
         // What holds for any bytes, and the suite that tries it on the kept ones. `Tests/Fuzz/run` looks for others.
         .target(
@@ -313,7 +320,7 @@ let package = Package(
                 "AgentSettings", "CacheFormat", "FuzzTargets", "HTTPRules", "Reports", "SyncAgent", "SyncPlan",
                 "TestSupport", system,
             ],
-            path: "Tests/Fuzz/Replay", swiftSettings: settings
+            path: "Tests/Fuzz/Replay", swiftSettings: testSettings
         ),
         .testTarget(
             name: "SyncAgentCLITests",
@@ -322,7 +329,7 @@ let package = Package(
                 "SyncAgentCLI", "SyncPlan", "TestSupport", logging, system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: settings),
+            swiftSettings: testSettings),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
@@ -331,7 +338,7 @@ let package = Package(
                 "SyncPlan", "TestSupport", nioHTTP1, subprocess, system,
             ],
             exclude: ["rules.tsv"],
-            swiftSettings: settings
+            swiftSettings: testSettings
         ),
     ]
 )
