@@ -34,7 +34,8 @@ package enum OfflinePurge {
 
     /// Purges both folders; skips one that does not exist.
     ///
-    /// If there is no room for all lists, those in `readable` go, too: the next agent reads them again.
+    /// If there is no room for all lists, those in `readable` leave the manifest until the images are gone. They stay out of
+    /// it if there is no room then, either: the next agent reads them again.
     ///
     /// - Throws: ``FolderError`` if an agent holds a folder, it is not syncagent's, or others can change it;
     ///   ``FileError`` if it cannot be read or written.
@@ -117,7 +118,8 @@ package enum OfflinePurge {
         let evictor = Evictor(folder, thread: thread, logger: silent)
         var generations = restored.manifests.map(\.generation)
         var newest = restored.manifests.last
-        var publication = withoutImages(restored)
+        let whole = withoutImages(restored)
+        var publication = whole
         let isNeeded =
             restored.isDamaged || publication.isPrivate
             || restored.manifests.contains { $0.lists[Reconciler.pinList] != nil }
@@ -159,12 +161,14 @@ package enum OfflinePurge {
         if values.privateOrigins == nil, restored.manifests.hasPrivate {
             values.privateOrigins = [Credentials.unknownOrigin]
         }
-        if publication.isPrivate, result.failures == 0, images.isEmpty {
-            // Until now, files of private icons may have been left. If this fails, the cache stays private.
-            (publication.generation, publication.isPrivate) = (restored.nextGeneration + 1, false)
-            if (try? await publish(publication, in: folder, thread: thread)) != nil {
-                _ = await evictor.release([GenerationRelease(generation: restored.nextGeneration)])
-            }
+        // Until now, files of private icons may have been left. If this fails, the cache stays private.
+        let isPrivate = publication.isPrivate && !(result.failures == 0 && images.isEmpty)
+        for var last in [whole, publication]
+        where last.documents.count > publication.documents.count || isPrivate != publication.isPrivate {
+            (last.generation, last.isPrivate) = (restored.nextGeneration + 1, isPrivate)
+            guard (try? await publish(last, in: folder, thread: thread)) != nil else { continue }
+            _ = await evictor.release([GenerationRelease(generation: restored.nextGeneration)])
+            break
         }
         return !images.isEmpty
     }

@@ -61,9 +61,9 @@ struct OfflinePurgeTests {
     }
 
     @Test(
-        "a purge on a full disk leaves lists to the next agent, unless it could not read them",
-        arguments: [true, false])
-    func full(isReadable: Bool) async throws {
+        "a purge on a full disk publishes all lists again once there is room, or fails if it may not do without one",
+        arguments: [true, false], [true, false])
+    func full(isReadable: Bool, isLeased: Bool) async throws {
         try await withTemporaryFolder { folder in
             let (cache, state) = (folder.appending("cache"), folder.appending("state"))
             for path in [cache, state] { try AgentFolders.make(path, mode: .ownerReadWriteExecute) }
@@ -78,15 +78,21 @@ struct OfflinePurgeTests {
                 while (try? file.writeAll([UInt8](repeating: 1, count: 4096))) != nil {}
                 try #require(ftruncate(file.rawValue, Int(file.seek(offset: -4 * 4096, from: .end))) == 0)
                 try file.close()
+                let lease = try FileDescriptor.open(cache.appending(CacheLayout.generation(1)), .readOnly)
+                defer { try? lease.close() }
+                if isLeased { try #require(flock(lease.rawValue, LOCK_SH) == 0) }
                 if isReadable {
                     let result = try await OfflinePurge.run(cache: cache, state: state, readable: ["apps.plist"])
-                    #expect(result == OfflinePurge.Result(images: 1))
+                    #expect(result.images == (isLeased ? 0 : 1) && result.failures == 0)
                 } else {
                     await #expect(throws: OfflinePurge.PurgeError.self) {
                         try await OfflinePurge.run(cache: cache, state: state)
                     }
                 }
-                #expect(try IconCache(at: cache).manifest().lists.isEmpty == isReadable)
+                // What a reader keeps takes the room that its list needs.
+                let manifest = try IconCache(at: cache).manifest()
+                #expect(manifest.lists.isEmpty == (isReadable && isLeased))
+                #expect(manifest.generation == (!isReadable ? 1 : isLeased ? 2 : 3))
             }
         }
     }
