@@ -53,13 +53,15 @@ package actor Evictor {
                     continue
                 }
                 try folder.discard(name)
-                metrics.recordRelease(ignoringLease: isIgnored)
+                if isIgnored { recordIgnoredLease(on: generation) } else { metrics.recordRelease(ignoringLease: false) }
             } catch  where error.errno == .noSuchFileOrDirectory {
                 // Someone else removed it.
-                guard release.ignoresLeases || !folder.isReplacedFileLeased(of: generation) else {
+                let isLeased = folder.isReplacedFileLeased(of: generation)
+                guard release.ignoresLeases || !isLeased else {
                     result.kept.append(generation)
                     continue
                 }
+                if isLeased { recordIgnoredLease(on: generation) }
             } catch {
                 result.failed.insert(generation)
                 result.failure = "\(error)"
@@ -86,12 +88,14 @@ package actor Evictor {
         switch release.decision(after: test, seesAllLeases: folder.leaseDoubt == nil) {
         case .keep: return nil
         case .remove: return false
-        case .removeDespiteLease:
-            logger.warning(
-                "lease older than cache.leaseMax: ignored", metadata: ["generation": "\(release.generation)"])
-            return true
+        case .removeDespiteLease: return true
         case .fail: throw folder.failure("lock", CacheLayout.generation(release.generation), error ?? .ioError)
         }
+    }
+
+    private func recordIgnoredLease(on generation: Int) {
+        logger.warning("lease older than cache.leaseMax: ignored", metadata: ["generation": "\(generation)"])
+        metrics.recordRelease(ignoringLease: true)
     }
 
     /// If leases may be invisible, logs why.
