@@ -40,9 +40,16 @@ extension AppList {
         claim(
             { entry in entry.id.map { Key(identity: $0, name: entry.name) } },
             from: { entry in entry.id.map { Key(identity: $0, name: entry.name) } })
-        claim({ $0.id.map { Key(identity: $0) } }, from: { $0.id.map { Key(identity: $0) } })
-        // Apps with different identities are never the same.
+        let identities = Set(unusable.lazy.compactMap { $0.id.map { Key(identity: $0) } })
+        let names = entries.map { ($0.id, $0.name) } + unusable.map { ($0.id, $0.name) }
+        let shared = AppMatch.shared(identities, in: old.lazy.map { ($0.id, $0.name) })
+            .union(AppMatch.shared(identities, in: names))
         let hasName = { (entry: UnusableEntry) in !(entry.name ?? "").isEmpty }
+        claim(
+            { entry in entry.id.map { Key(identity: $0) }.flatMap { hasName(entry) && shared.contains($0) ? nil : $0 }
+            },
+            from: { entry in entry.id.map { Key(identity: $0) } })
+        // Apps with different identities are never the same.
         let named = { (entry: UnusableEntry) in entry.id == nil && hasName(entry) ? Key(name: entry.name) : nil }
         claim(named, from: { $0.id == nil ? Key(name: $0.name) : nil })
         claim(named, from: { Key(name: $0.name) })

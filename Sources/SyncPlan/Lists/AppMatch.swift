@@ -5,7 +5,8 @@ import CacheFormat
 /// Matches the apps in two versions of a list.
 ///
 /// An app is recognised by its identity in the list; else by its name, or by its name and its URL without the query, if
-/// only one entry of each version has that. Apps with different identities and URLs are never the same.
+/// only one entry of each version has that. Apps with different identities and URLs are never the same. An identity that
+/// entries with different names share in one of the versions counts together with the name.
 struct AppMatch: Sendable {
     /// The entries before and after them are the same apps with the same URLs.
     private let differing: DifferingParts
@@ -24,12 +25,25 @@ struct AppMatch: Sendable {
             entry.id.map { Key(identity: $0, name: entry.name, icon: String(entry.icon.withoutQuery)) }
         }
         match(&rest, old, new) { entry in entry.id.map { Key(identity: $0, name: entry.name) } }
-        match(&rest, old, new) { entry in entry.id.map { Key(identity: $0) } }
+        let added = Set(rest.new.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
+        let shared = Self.shared(added, in: old.lazy.map { ($0.id, $0.name) })
+            .union(Self.shared(added, in: new.lazy.map { ($0.id, $0.name) }))
+        let identity = { (entry: AppEntry) in
+            entry.id.map { Key(identity: $0, name: shared.contains(Key(identity: $0)) ? Self.name(of: entry) : nil) }
+        }
+        match(&rest, old, new) { entry in
+            entry.id.map { Key(identity: $0, icon: String(entry.icon.withoutQuery)) }
+        }
+        match(&rest, old, new, by: identity)
+        // Entries that lost their names have nothing else.
+        match(&rest, old, new, of: { $0.id.map { Key(identity: $0) } }) { entry in
+            Self.name(of: entry) == nil ? entry.id.map { Key(identity: $0) } : nil
+        }
         matchUnique(&rest, old, new) { entry in entry.name.map { Key(name: $0) } }
         matchUnique(&rest, old, new) { Key(name: $0.name, icon: String($0.icon.withoutQuery)) }
         // All apps with the same URL show the same image.
         match(&rest, old, new) { Key(icon: $0.icon.text) }
-        matchAdded(rest.new, old, new)
+        matchAdded(rest.new, old, new, by: identity)
         gone = rest.old
     }
 
@@ -84,6 +98,24 @@ struct AppMatch: Sendable {
         }
     }
 
+    /// The name of an entry; `nil` if it has none, or an empty one.
+    private static func name(of entry: AppEntry) -> String? { entry.name.flatMap { $0.isEmpty ? nil : $0 } }
+
+    /// The identities that entries with different names share.
+    ///
+    /// - Complexity: O(*n*) in the number of entries if there are candidates.
+    static func shared(_ candidates: Set<Key>, in entries: some Sequence<(id: String?, name: String?)>) -> Set<Key> {
+        guard !candidates.isEmpty else { return [] }
+        var names: [Key: IconURL] = [:]
+        var shared: Set<Key> = []
+        for entry in entries {
+            guard let key = entry.id.map({ Key(identity: $0) }), candidates.contains(key) else { continue }
+            guard let name = entry.name.flatMap({ $0.isEmpty ? nil : IconURL($0) }) else { continue }
+            if names.updateValue(name, forKey: key).map({ $0 != name }) ?? false { shared.insert(key) }
+        }
+        return shared
+    }
+
     private static func areSame(_ old: AppEntries, _ before: Int, _ new: AppEntries, _ after: Int) -> Bool {
         guard old.icons[before] == new.icons[after] else { return false }
         if old.hasSameTexts(at: before, as: new, at: after) { return true }
@@ -100,9 +132,18 @@ struct AppMatch: Sendable {
     private mutating func match(
         _ rest: inout Rest, _ old: AppEntries, _ new: AppEntries, by key: (AppEntry) -> Key?
     ) {
+        match(&rest, old, new, of: key, by: key)
+    }
+
+    private mutating func match(
+        _ rest: inout Rest, _ old: AppEntries, _ new: AppEntries, of oldKey: (AppEntry) -> Key?,
+        by key: (AppEntry) -> Key?
+    ) {
         guard !rest.old.isEmpty, !rest.new.isEmpty else { return }
         var candidates: [Key: [Int]] = [:]
-        for index in rest.old { if let key = key(old[index]) { candidates[key, default: []].append(index) } }
+        for index in rest.old {
+            if let key = oldKey(old[index]) { candidates[key, default: []].append(index) }
+        }
         guard !candidates.isEmpty else { return }
         var used: [Key: Int] = [:]
         var matched: Set<Int> = []
@@ -119,15 +160,17 @@ struct AppMatch: Sendable {
     }
 
     /// Matches a new entry with the last old one of the same identity.
-    private mutating func matchAdded(_ added: [Int], _ old: AppEntries, _ new: AppEntries) {
-        let wanted = Set(added.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
+    private mutating func matchAdded(
+        _ added: [Int], _ old: AppEntries, _ new: AppEntries, by identity: (AppEntry) -> Key?
+    ) {
+        let wanted = Set(added.compactMap { identity(new[$0]) })
         guard !wanted.isEmpty else { return }
         var last: [Key: Int] = [:]
         for (index, entry) in old.enumerated() {
-            guard let key = entry.id.map({ Key(identity: $0) }), wanted.contains(key) else { continue }
+            guard let key = identity(entry), wanted.contains(key) else { continue }
             last[key] = index
         }
-        for index in added { counterparts[index] = new[index].id.flatMap { last[Key(identity: $0)] } }
+        for index in added { counterparts[index] = identity(new[index]).flatMap { last[$0] } }
     }
 
     /// Matches entries whose key is unique in both versions, unless both have identities.

@@ -66,6 +66,14 @@ struct AppMatchTests {
             Case(["/A/u?1", "/A/u?2"], ["/A/u?3", "/A/u?4"], [:], gone: [0, 1]),
             Case(["/A/u?1", "/A/v?1"], ["1/A/u?2", "2/A/v?2"], [0: 0, 1: 1]),
             Case(["/A/u?1"], ["/B/u?2"], [:], gone: [0]),
+            // An identity of apps with different names, before or after, counts together with the name.
+            Case(["1/A/u"], ["1/A/u", "1/B/v"], [:]), Case(["1/A/u", "1/B/v"], ["1/C/w", "1/B/v"], [:], gone: [0]),
+            Case(["1/A/u"], ["1/B/v", "1/C/w"], [:], gone: [0]),
+            Case(["1/A/u", "1/B/v"], ["1/B/x", "1/A/y"], [0: 1, 1: 0]),
+            Case(["1/A/u", "1/B/v"], ["1/A/u", "1/B/v", "1/A/w"], [2: 0]),
+            Case(["1/A/u", "1//v"], ["1/B/x", "1//y"], [0: 0, 1: 1]),
+            Case(["1/A/u", "1/B/v"], ["1//x", "1//y"], [0: 0, 1: 1]),
+            Case(["1/A/u?1", "1/B/v?1"], ["1/C/u?2", "1/B/v?2"], [0: 0, 1: 1]),
             // The same of identities that several have.
             Case(["1/A/u", "1/B/v?1"], ["1/B/v?2"], [0: 1], gone: [0]),
             // Names are bytes.

@@ -50,7 +50,8 @@ struct KeptIconsTests {
             ([.unusable("Twin", nil), .usable(AppEntry(name: "Twin", icon: "u:1"))], ["u:2", "u:1"]),
             ([.usable(AppEntry(name: "Maps", icon: "u:x")), .unusable("Maps", nil)], ["u:x"]),
             ([.unusable(nil, "same"), .unusable(nil, "same"), .unusable(nil, "same")], ["u:a", "u:b"]),
-            ([.unusable("B", "same")], ["u:b"]), ([.unusable("B", "same"), .unusable("A", "same")], ["u:b", "u:a"]),
+            ([.unusable("B", "same")], ["u:b"]), ([.unusable("C", "same")], []),
+            ([.unusable("B", "same"), .unusable("A", "same")], ["u:b", "u:a"]),
             ([.usable(AppEntry(id: "same", icon: "u:y")), .unusable(nil, "same")], ["u:y", "u:b"]),
             ([.unusable("Post", "m"), .unusable("Mail", nil)], ["u:mail"]),
             // Another app now has the same URL.
