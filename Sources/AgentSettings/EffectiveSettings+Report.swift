@@ -4,13 +4,12 @@ extension EffectiveSettings {
     /// Each setting with its origin; `running` are the settings in force, if configured values need a restart.
     package func rows(running: Settings? = nil) -> [SettingsReport.Setting] {
         SettingKey.all.map { key in
-            let origin = origin(of: key)
+            let (origin, shown) = (origin(of: key), key.shownValue(in: running ?? settings))
             return SettingsReport.Setting(
-                key: key.name, variable: key.variable, value: key.shownValue(in: running ?? settings),
-                default: key.shownValue(in: Settings()), source: origin.word,
-                place: origin == .preset ? nil : "\(origin)",
+                key: key.name, variable: key.variable, value: shown, default: key.shownValue(in: Settings()),
+                source: origin.word, place: origin == .preset ? nil : "\(origin)",
                 needsRestart: running.map { key.differs($0, settings) } ?? false,
-                isRedacted: key.shownValue(in: running ?? settings) != key.value(in: running ?? settings))
+                redacted: shown == key.value(in: running ?? settings) ? nil : true)
         }
     }
 }

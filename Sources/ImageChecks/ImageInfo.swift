@@ -6,10 +6,4 @@ package struct ImageInfo: Equatable, Sendable {
     package var width: Int
     /// In pixels, at least 1.
     package var height: Int
-
-    package init(type: ImageType, width: Int, height: Int) {
-        self.type = type
-        self.width = width
-        self.height = height
-    }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import ImageChecks
 import Testing
+
+@testable import ImageChecks
 
 @Suite("Image limits")
 struct ImageLimitsTests {

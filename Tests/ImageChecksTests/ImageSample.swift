@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import ImageChecks
 import Testing
+
+@testable import ImageChecks
 
 /// An image and what is to be found in it.
 struct ImageSample: CustomTestStringConvertible, Sendable {

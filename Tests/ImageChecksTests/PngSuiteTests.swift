@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import FoundationEssentials
-import ImageChecks
 import Testing
+
+@testable import ImageChecks
 
 /// The files of PngSuite, where they are beside the checkout.
 private enum PngSuite {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
-import ImageChecks
 import Testing
+
+@testable import ImageChecks
 
 @Suite("Drawings")
 struct SVGTests {

@@ -6,11 +6,6 @@ package struct HoldThreshold: Hashable, Sendable {
     /// Up to this number of retired images, no eviction is held, whatever their share.
     package var images: Int
 
-    package init(percent: Int, images: Int) {
-        self.percent = percent
-        self.images = images
-    }
-
     /// Whether the retired images exceed both limits.
     package func isExceeded(by retired: Int, of total: Int) -> Bool {
         retired > images && retired * 100 > total * percent

@@ -14,18 +14,9 @@ package struct SettingsReport: Codable, Equatable, Sendable {
         /// The file and line, the variable or the option; `nil` for a default.
         package var place: String?
         /// Whether another value is configured that takes effect only after a restart.
-        package var needsRestart: Bool
+        package var needsRestart = false
         /// `true` if a password was removed from the value, else `nil`.
         package var redacted: Bool?
-
-        package init(
-            key: String, variable: String, value: String, default: String, source: String, place: String?,
-            needsRestart: Bool = false, isRedacted: Bool = false
-        ) {
-            (self.key, self.variable, self.value, self.default) = (key, variable, value, `default`)
-            (self.source, self.place, self.needsRestart) = (source, place, needsRestart)
-            redacted = isRedacted ? true : nil
-        }
     }
 
     package struct Folders: Codable, Equatable, Sendable {

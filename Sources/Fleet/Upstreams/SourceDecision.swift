@@ -91,8 +91,4 @@ package struct UpstreamOpinion: Codable, Equatable, Sendable {
     /// The reason why the upstream cannot deliver the image now, or why its entry may be old, as a clause; `nil` if
     /// there is none.
     package var obstacle: String?
-
-    package init(url: String, says: String, obstacle: String? = nil) {
-        (self.url, self.says, self.obstacle) = (url, says, obstacle)
-    }
 }

@@ -11,10 +11,6 @@ package struct UpstreamMemo: Codable, Hashable, Sendable {
     package var generation: Int
     package var sha256: Digest
 
-    package init(url: String, published: Timestamp, generation: Int, sha256: Digest) {
-        (self.url, self.published, self.generation, self.sha256) = (url, published, generation, sha256)
-    }
-
     func validate(_ new: UpstreamMemo) throws(UpstreamFailure) {
         let order = ManifestOrder(
             (new.published, new.generation), after: (published, generation), isSameText: new.sha256 == sha256)

@@ -12,28 +12,18 @@ package struct UpstreamPoll: Sendable {
     package var url: UpstreamURL
     /// The validators of the request for the manifest; `nil` to get it unconditionally.
     package var validators: Validators?
-    package var bypassesCaches: Bool
+    package var bypassesCaches = false
     package var accepted: UpstreamMemo?
     package var index: UpstreamIndex?
-    package var settings: UpstreamSettings
+    package var settings = UpstreamSettings()
     /// The keys for signatures of the manifest: one of them must have signed it, unless there are none.
     package var keys: [PublicKey] { settings.publicKeys }
     /// The documents that arrived in earlier polls that failed.
-    package var found: [Digest: UpstreamDocument]
+    package var found: [Digest: UpstreamDocument] = [:]
     /// The sizes of renditions to take over, in pixels.
     package var renditions: Set<Int> = []
     /// A number that distinguishes polls under the current settings from earlier ones.
-    package var epoch: Int
-
-    package init(
-        url: UpstreamURL, validators: Validators? = nil, bypassesCaches: Bool = false, accepted: UpstreamMemo?,
-        index: UpstreamIndex?, settings: UpstreamSettings = UpstreamSettings(), found: [Digest: UpstreamDocument] = [:],
-        epoch: Int = 0
-    ) {
-        (self.url, self.validators, self.bypassesCaches) = (url, validators, bypassesCaches)
-        (self.accepted, self.index, self.settings) = (accepted, index, settings)
-        (self.found, self.epoch) = (found, epoch)
-    }
+    package var epoch = 0
 
     package var fields: [(name: String, value: String)] {
         var fields = [

@@ -12,10 +12,6 @@ package struct AddressAdvice: Hashable, Sendable {
     /// An entry for `network.allowHosts`; `nil` if that setting does not allow such addresses.
     package var host: String?
 
-    package init(range: AddressRange, host: String? = nil) {
-        (self.range, self.host) = (range, host)
-    }
-
     /// The clause: `; to allow it, add 10.0.0.0/8 to network.allow`; with a file, it also says where to add the entries.
     package func clause(for file: String? = nil) -> String {
         let table = file == nil ? "network." : ""

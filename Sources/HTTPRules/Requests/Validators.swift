@@ -23,11 +23,6 @@ package struct Condition: Hashable, Sendable {
     package var url: String
     package var validators: Validators
 
-    package init(url: String, validators: Validators) {
-        self.url = url
-        self.validators = validators
-    }
-
     /// Whether the condition may be sent to the URL: only if it is the same, byte for byte, or differs only in what a
     /// rule ignores.
     package func applies(to target: FetchTarget, under keys: CacheKeys = CacheKeys()) -> Bool {

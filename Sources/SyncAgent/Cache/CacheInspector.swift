@@ -34,7 +34,7 @@ package actor CacheInspector {
         folder = publisher.folder
         self.lock = lock
         self.logger = logger
-        barrier = Barrier(folder)
+        barrier = Barrier(folder: folder)
         shape = folder.shape
     }
 

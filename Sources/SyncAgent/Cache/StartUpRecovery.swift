@@ -33,7 +33,7 @@ struct StartUpRecovery {
         try recovery.putInForce()
         // Flush the repairs, and the generation in force: a killed agent may not have flushed it. If none is in force,
         // the barrier of the first publication suffices.
-        let barrier = Barrier(folder)
+        let barrier = Barrier(folder: folder)
         if !recovery.state.manifests.isEmpty || !barrier.flushesWhole { try barrier.pass(files: recovery.named) }
         recovery.state.hasRenditionNames =
             try folder.status(CacheLayout.bySize) != nil || folder.status(CacheLayout.theme) != nil
@@ -155,7 +155,7 @@ struct StartUpRecovery {
                 "manifest missing or damaged: using the newest good generation",
                 metadata: ["generation": "\(current.generation)"])
             let images = images(of: current).map(\.path)
-            try Barrier(folder).pass(files: [name] + current.lists.values.map(\.document) + images)
+            try Barrier(folder: folder).pass(files: [name] + current.lists.values.map(\.document) + images)
         }
         try folder.putInForce(current.generation, temporary: Self.temporary)
         named += [name, CacheLayout.manifest]

@@ -25,7 +25,7 @@ package final class ExportFolder: ExportTarget {
     package init(_ path: FilePath, apartFrom cache: FilePath) throws {
         try Self.make(path, apartFrom: cache)
         folder = try CacheFolder(path)
-        barrier = Barrier(folder)
+        barrier = Barrier(folder: folder)
         guard try !Self.isInside(folder.descriptor, cache) else { throw ExportError.insideCache(path, cache: cache) }
         // The root of a file system may have `lost+found`.
         let names = Set(try folder.names(in: ".").map(\.name)).subtracting(["lost+found"])

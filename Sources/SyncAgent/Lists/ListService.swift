@@ -109,7 +109,7 @@ package final class ListService: Sendable {
             group.addTask { [self] in
                 // The watcher of a busy machine may need a moment to answer.
                 try await WatchHelper(
-                    executable: watchProgram, folder: folder, askingEvery: max(self.settings.rescan, .seconds(1)),
+                    executable: watchProgram, folder: folder, interval: { max(self.settings.rescan, .seconds(1)) },
                     bell: folderWatch.bell
                 )
                 .watch { [trigger] signal in trigger.yield(.watch(signal)) }

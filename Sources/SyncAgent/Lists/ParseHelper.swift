@@ -4,25 +4,18 @@ import CacheFormat
 import Glibc
 import HTTPRules
 import Synchronization
-package import SystemPackage
+import SystemPackage
 
 /// Parses property lists in `syncagent-parse`, one short-lived process per file, because the parser can crash.
 package struct ParseHelper: Sendable {
     /// The path of `syncagent-parse`, installed beside the agent's program.
-    private let executable: FilePath
-    private let limits: ListLimits
+    let executable: FilePath
+    var limits = ListLimits()
     /// The time limit for one file, including the start of a process.
-    private let timeout: Duration
-    private let metrics: AgentMetrics?
+    var timeout: Duration = .seconds(60)
+    var metrics: AgentMetrics?
     /// The process that was started ahead of a file.
     private let ahead = Ahead()
-
-    package init(
-        executable: FilePath, limits: ListLimits = ListLimits(), timeout: Duration = .seconds(60),
-        metrics: AgentMetrics? = nil
-    ) {
-        (self.executable, self.limits, self.timeout, self.metrics) = (executable, limits, timeout, metrics)
-    }
 
     /// The helper for lists taken over from upstreams; none of its processes are started ahead.
     var ofAdopted: ParseHelper {

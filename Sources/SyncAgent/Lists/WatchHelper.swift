@@ -1,31 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 package import AppLists
 import HTTPRules
-package import SystemPackage
+import SystemPackage
 
 /// Watches the lists folder in `syncagent-watch`.
 ///
 /// The watcher is a separate process because its library can abort and has another licence.
 package struct WatchHelper: Sendable {
     /// The path of `syncagent-watch`, installed beside the agent's program.
-    private let executable: FilePath
+    let executable: FilePath
     /// The folder to watch, which need not exist yet.
-    private let folder: FilePath
+    let folder: FilePath
     /// How often the helper is asked whether it still watches the folder at the path.
     ///
     /// A helper that has sent nothing by the next question hangs and is replaced. A new interval applies after the next
     /// answer.
-    private let interval: @Sendable () -> Duration
+    var interval: @Sendable () -> Duration = { .seconds(30) }
     /// Triggers a question before the interval is over.
-    private let bell: WatchBell
-
-    package init(
-        executable: FilePath, folder: FilePath,
-        askingEvery interval: @autoclosure @escaping @Sendable () -> Duration = .seconds(30),
-        bell: WatchBell = WatchBell()
-    ) {
-        (self.executable, self.folder, self.interval, self.bell) = (executable, folder, interval, bell)
-    }
+    var bell = WatchBell()
 
     /// Watches the folder until the task is cancelled, and restarts the helper whenever it ends.
     ///

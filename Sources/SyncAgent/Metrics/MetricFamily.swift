@@ -23,23 +23,18 @@ struct MetricFamily: Equatable, Sendable {
     let help: String
     let labels: [Label]
     /// Whether the value changes even if nothing happens, like a clock.
-    let isVolatile: Bool
-
-    private init(_ name: String, _ kind: Kind, _ help: String, _ labels: [Label], isVolatile: Bool = false) {
-        (self.name, self.kind, self.help, self.labels) = (name, kind, help, labels)
-        self.isVolatile = isVolatile
-    }
+    var isVolatile = false
 
     static func counter(_ name: String, _ help: String, _ labels: Label..., isVolatile: Bool = false) -> MetricFamily {
-        MetricFamily(name, .counter, help, labels, isVolatile: isVolatile)
+        MetricFamily(name: name, kind: .counter, help: help, labels: labels, isVolatile: isVolatile)
     }
 
     static func gauge(_ name: String, _ help: String, _ labels: Label..., isVolatile: Bool = false) -> MetricFamily {
-        MetricFamily(name, .gauge, help, labels, isVolatile: isVolatile)
+        MetricFamily(name: name, kind: .gauge, help: help, labels: labels, isVolatile: isVolatile)
     }
 
     static func histogram(_ name: String, _ help: String, bounds: [Double], _ labels: Label...) -> MetricFamily {
-        MetricFamily(name, .histogram(bounds: bounds), help, labels)
+        MetricFamily(name: name, kind: .histogram(bounds: bounds), help: help, labels: labels)
     }
 
     var labelSets: [[String]] {

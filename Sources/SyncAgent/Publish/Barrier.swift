@@ -14,13 +14,8 @@ struct Barrier: Sendable {
     /// The `statfs(2)` magic numbers of ext4, xfs, btrfs and overlayfs; and of tmpfs, where nothing is durable anyway.
     private static let honest: Set<UInt32> = [0xEF53, 0x5846_5342, 0x9123_683E, 0x794C_7630, 0x0102_1994]
 
-    private let folder: CacheFolder
-    private let metrics: AgentMetrics?
-
-    init(_ folder: CacheFolder, metrics: AgentMetrics? = nil) {
-        self.folder = folder
-        self.metrics = metrics
-    }
+    let folder: CacheFolder
+    var metrics: AgentMetrics?
 
     /// Whether one flush covers the whole file system, not only the given files.
     var flushesWhole: Bool { folder.fileSystem.map(Self.honest.contains) ?? false }

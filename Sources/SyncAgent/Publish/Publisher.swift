@@ -27,7 +27,7 @@ package actor Publisher {
         self.staged = staged
         self.space = space
         self.thread = thread
-        barrier = Barrier(folder, metrics: metrics)
+        barrier = Barrier(folder: folder, metrics: metrics)
     }
 
     /// Reaches the milestone once no publication or removal is running.

@@ -25,11 +25,7 @@ struct MemoRows {
         ) WITHOUT ROWID;
         """
 
-    private let database: Database
-
-    init(_ database: Database) {
-        self.database = database
-    }
+    let database: Database
 
     func put(_ kind: Kind, _ key: String, _ json: [UInt8]) throws {
         let row = [Array(kind.rawValue.utf8), Array(key.utf8), json]

@@ -5,7 +5,7 @@ import SyncPlan
 extension StateStore {
     /// Stores all changes, or none of them if that fails.
     func write(_ changes: MemoChanges) throws {
-        let rows = MemoRows(database)
+        let rows = MemoRows(database: database)
         try database.transaction {
             // Rows are written in the order of the table, so that each page is read and changed once. Memos are large,
             // so their indices are sorted instead, which takes a tenth of the time.
@@ -32,7 +32,7 @@ extension Remembered {
     /// - Throws: ``MemoRows/InvalidRow`` if no agent can have written a row.
     init(_ database: Database, clock: AgentClock) throws {
         self.init()
-        try MemoRows(database).forEach { kind, key, json in
+        try MemoRows(database: database).forEach { kind, key, json in
             switch kind {
             case .icon:
                 // No agent stores as much of an icon.

@@ -5,7 +5,7 @@ import HTTPRules
 import ImageChecks
 import Reports
 import SyncPlan
-package import SystemPackage
+import SystemPackage
 
 /// Renders images in `syncagent-render`, a process for each order, because its libraries can crash.
 ///
@@ -14,13 +14,9 @@ package struct RenderHelper: Sendable {
     /// The paths of the programs.
     ///
     /// Without the first one, no other is used. A missing program may be installed later.
-    private let programs: [FilePath]
+    let programs: [FilePath]
     /// The time limit for one image.
-    private let timeout: Duration
-
-    package init(programs: [FilePath], timeout: Duration = .seconds(30)) {
-        (self.programs, self.timeout) = (programs, timeout)
-    }
+    var timeout: Duration = .seconds(30)
 
     /// The results of an order, before the images are stored.
     struct Work: Sendable {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import Glibc
 import Reports
 import SyncPlan
@@ -7,6 +6,7 @@ import SystemPackage
 import TestSupport
 
 @testable import AgentServer
+@testable import AgentSettings
 @testable import SyncAgent
 
 /// A control server at a Unix socket in a temporary folder, with an agent's loop behind it, and a client.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import HTTPRules
 import Testing
+
+@testable import HTTPRules
 
 @Suite("Keys of URLs")
 struct CacheKeysTests {

@@ -5,12 +5,12 @@ import CacheFormat
 import DemoOrigin
 import FoundationEssentials
 import Glibc
-import HTTPRules
 import NIOHTTP1
 import SystemPackage
 import TestSupport
 import Testing
 
+@testable import HTTPRules
 @testable import SyncAgent
 @testable import SyncPlan
 

@@ -2,11 +2,11 @@
 import AgentSettings
 import AppLists
 import CacheFormat
-import HTTPRules
 import TestSupport
 import Testing
 import Transfers
 
+@testable import HTTPRules
 @testable import SyncAgent
 @testable import SyncPlan
 

@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 import CacheFormat
-import Fleet
 import HTTPRules
 import SyncPlan
 import Synchronization
@@ -10,6 +9,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Fleet
 @testable import SyncAgent
 
 @Suite("Polls of upstreams")

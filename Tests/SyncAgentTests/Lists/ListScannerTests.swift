@@ -4,12 +4,13 @@ import AppLists
 import CacheFormat
 import FoundationEssentials
 import Glibc
-import SyncAgent
 import SyncPlan
 import Synchronization
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import SyncAgent
 
 @Suite("Scans of the lists folder")
 struct ListScannerTests {

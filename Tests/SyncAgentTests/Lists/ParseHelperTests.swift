@@ -3,10 +3,11 @@ import AppLists
 import CacheFormat
 import FoundationEssentials
 import Glibc
-import SyncAgent
 import SystemPackage
 import TestSupport
 import Testing
+
+@testable import SyncAgent
 
 @Suite("The process of syncagent-parse")
 struct ParseHelperTests {

@@ -187,7 +187,7 @@ struct WatchHelperTests {
             let bell = WatchBell()
             let signals = Signals()
             try await WatchHelper(
-                executable: script, folder: folder, askingEvery: interval.withLock(\.self), bell: bell
+                executable: script, folder: folder, interval: { interval.withLock(\.self) }, bell: bell
             ).run { signal in
                 signals.append(signal)
                 interval.withLock { $0 = .milliseconds(20) }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
 import CacheFormat
-import Fleet
 import HTTPRules
 import Reports
 import SyncPlan
@@ -9,6 +8,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Fleet
 @testable import SyncAgent
 
 /// What agents have stored must be read by later ones: if a text here changes, databases need a new version.

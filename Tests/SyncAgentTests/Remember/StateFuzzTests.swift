@@ -2,7 +2,6 @@
 import AgentSettings
 import AppLists
 import CacheFormat
-import Fleet
 import HTTPRules
 import Reports
 import SyncPlan
@@ -10,6 +9,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
+@testable import Fleet
 @testable import SyncAgent
 
 /// Whatever is in the database: the agent starts, and no image is lost by it.

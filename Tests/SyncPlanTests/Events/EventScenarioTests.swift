@@ -1,10 +1,10 @@
-import AgentSettings
 import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
 import Testing
 
+@testable import AgentSettings
 @testable import SyncPlan
 
 // SPDX-License-Identifier: Apache-2.0

@@ -1,8 +1,8 @@
-import AgentSettings
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import Testing
 
+@testable import AgentSettings
 @testable import SyncPlan
 
 @Suite("An eviction that looks like a mistake is held")

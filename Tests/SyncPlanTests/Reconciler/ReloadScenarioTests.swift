@@ -1,4 +1,3 @@
-import AgentSettings
 import AppLists
 import CacheFormat
 import HTTPRules
@@ -6,6 +5,7 @@ import ImageChecks
 import Reports
 import Testing
 
+@testable import AgentSettings
 @testable import SyncPlan
 
 // SPDX-License-Identifier: Apache-2.0

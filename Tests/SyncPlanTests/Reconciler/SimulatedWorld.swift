@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import AgentSettings
 import AppLists
 import CacheFormat
 import HTTPRules
 import Reports
 
+@testable import AgentSettings
 @testable import SyncPlan
 
 /// An agent, its lists folder, its disk and its servers, in which things happen in any order.
