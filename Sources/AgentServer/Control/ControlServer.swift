@@ -43,9 +43,7 @@ package struct ControlServer: Sendable {
         if Glibc.access(folder.string, F_OK) != 0 {
             try AgentFolders.make(folder, mode: FilePermissions(rawValue: mode))
             // The umask is set for the cache, so set the mode explicitly.
-            guard chmod(folder.string, mode) == 0 else {
-                throw FileError("change the mode of", folder.string, Errno(rawValue: errno))
-            }
+            try FileError.check("change the mode of", folder.string, chmod(folder.string, mode))
         }
         try FolderTrust.checkSocketFolder(folder)
     }

@@ -67,8 +67,7 @@ package struct Agent: Sendable {
         makeServer: (RunningAgent) throws -> @Sendable () async throws -> Void
     ) async throws -> StatusReport {
         umask(settings.cache.mode.mask)
-        let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
-        try AgentFolders.make(folders.cache, mode: open)
+        try AgentFolders.make(folders.cache, mode: CacheFolder.openMode)
         try AgentFolders.make(folders.state, mode: [.ownerReadWriteExecute])
         let folder = try CacheFolder(folders.cache, keepingOpen: budget.folders)
         guard try folder.isOurs else { throw FolderError.foreign(folders.cache) }
@@ -82,8 +81,9 @@ package struct Agent: Sendable {
         defer { withExtendedLifetime(locks) {} }
         let clock = AgentClock()
         logStart()
-        try folder.setMode(FilePermissions(rawValue: open.rawValue & ~settings.cache.mode.mask), common: common)
-        let (plan, known, old, store, partials) = try await begin(in: folder, once: once, listsMode: open, clock: clock)
+        let mode = FilePermissions(rawValue: CacheFolder.openMode.rawValue & ~settings.cache.mode.mask)
+        try folder.setMode(mode, common: common)
+        let (plan, known, old, store, partials) = try await begin(in: folder, once: once, clock: clock)
 
         let staged = StagedImages()
         let staging = Staging(folder, staged: staged, reserve: settings.cache.minFree, partials: partials)
@@ -167,7 +167,7 @@ package struct Agent: Sendable {
     ///
     /// The plan alone keeps the restored data, and has one owner.
     private func begin(
-        in folder: CacheFolder, once: Bool, listsMode: FilePermissions, clock: AgentClock
+        in folder: CacheFolder, once: Bool, clock: AgentClock
     ) async throws -> (
         plan: Handover<Reconciler>, known: [ListName: KnownList], old: Set<ListName>, store: StateStore,
         partials: [PartialDownload]
@@ -178,7 +178,7 @@ package struct Agent: Sendable {
         // Creates a missing lists folder only if nothing was ever published: otherwise it may just be unmounted.
         if restored.manifests.isEmpty {
             do throws(FileError) {
-                try AgentFolders.make(folders.lists, mode: listsMode)
+                try AgentFolders.make(folders.lists, mode: CacheFolder.openMode)
             } catch {
                 if once { throw error }
                 let words = (folders.lists.starts(with: "/etc") ? "sudo " : "") + "mkdir -p "

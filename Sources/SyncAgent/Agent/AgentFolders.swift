@@ -31,7 +31,7 @@ package struct AgentFolders: Equatable, Sendable {
         if stat(path.string, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { return }
         let parent = path.removingLastComponent()
         if !parent.isEmpty, parent != path {
-            try make(parent, mode: [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute])
+            try make(parent, mode: CacheFolder.openMode)
         }
         guard mkdir(path.string, mode.rawValue) == 0 || errno == EEXIST else {
             throw FileError("create the folder", path.string, Errno(rawValue: errno))

@@ -26,9 +26,7 @@ extension CacheFolder {
                 for name in others.sorted() + last { try add(mode, to: name) }
             }
         }
-        guard fchmod(descriptor.rawValue, mode.rawValue) == 0 else {
-            throw failure("change the mode of", ".", Errno(rawValue: errno))
-        }
+        try check("change the mode of", ".", fchmod(descriptor.rawValue, mode.rawValue))
     }
 
     private func add(_ mode: FilePermissions, to name: String) throws(FileError) {
@@ -41,8 +39,7 @@ extension CacheFolder {
         default: return
         }
         guard !missing.isEmpty else { return }
-        guard fchmodat(descriptor.rawValue, name, (status.st_mode & 0o7777) | missing.rawValue, 0) == 0 else {
-            throw failure("change the mode of", name, Errno(rawValue: errno))
-        }
+        let all = (status.st_mode & 0o7777) | missing.rawValue
+        try check("change the mode of", name, fchmodat(descriptor.rawValue, name, all, 0))
     }
 }

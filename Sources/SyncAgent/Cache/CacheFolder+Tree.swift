@@ -26,14 +26,13 @@ extension CacheFolder {
 
     /// Creates the missing folders of a cache.
     func makeTree() throws(FileError) {
-        let open: FilePermissions = [.ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute]
         for name in [CacheLayout.generations, CacheLayout.lists, CacheLayout.icons, CacheLayout.byURL] {
-            try makeFolder(name, mode: open)
+            try makeFolder(name, mode: Self.openMode)
         }
         try keepingFoldersOpen { () throws(FileError) in
             for name in CacheLayout.fanOut {
-                try makeFolder("\(CacheLayout.icons)/\(name)", mode: open)
-                try makeFolder("\(CacheLayout.byURL)/\(name)", mode: open)
+                try makeFolder("\(CacheLayout.icons)/\(name)", mode: Self.openMode)
+                try makeFolder("\(CacheLayout.byURL)/\(name)", mode: Self.openMode)
             }
         }
         try makeFolder(CacheLayout.staging, mode: [.ownerReadWriteExecute])

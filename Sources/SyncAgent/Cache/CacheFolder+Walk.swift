@@ -61,9 +61,8 @@ extension CacheFolder {
         if let folder = kept.withLock({ $0?[path] }) { return folder }
         guard path != "." else { throw failure("open", path, .invalidArgument) }
         let folder = try inFolder(of: path) { (parent, name) throws(FileError) in
-            let opened = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-            guard opened >= 0 else { throw failure("open the folder", path, Errno(rawValue: errno)) }
-            return OwnedDescriptor(opened)
+            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+            return OwnedDescriptor(try check("open the folder", path, openat(parent, name, flags)))
         }
         kept.withLock { folders in
             if folders?.count == keptLimit { folders = [:] }

@@ -263,6 +263,9 @@ package final class CacheFolder: Sendable {
     /// The mode of published files, which never change.
     package static let imageMode = FilePermissions(rawValue: 0o444)
 
+    /// The mode of folders that readers search, as far as the umask permits.
+    static let openMode = FilePermissions(rawValue: 0o755)
+
     func failure(_ operation: String, _ name: String, _ errno: Errno) -> FileError {
         FileError(operation, path.appending(name).string, errno)
     }
@@ -278,7 +281,7 @@ package final class CacheFolder: Sendable {
     }
 
     @discardableResult
-    private func check(_ operation: String, _ name: String, _ result: Int32) throws(FileError) -> Int32 {
+    func check(_ operation: String, _ name: String, _ result: Int32) throws(FileError) -> Int32 {
         guard result < 0 else { return result }
         throw failure(operation, name, Errno(rawValue: errno))
     }

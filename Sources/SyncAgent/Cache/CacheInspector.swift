@@ -174,9 +174,8 @@ package actor CacheInspector {
     ///
     /// The files that its generations name are retained, as after a start.
     private func adopt() throws {
-        let open: FilePermissions = [.ownerReadWriteExecute, .groupReadExecute, .otherReadExecute]
         // The umask removes what `cache.mode` does not grant.
-        try AgentFolders.make(folder.path, mode: open)
+        try AgentFolders.make(folder.path, mode: CacheFolder.openMode)
         let there = try CacheFolder(folder.path)
         // The path may have been inaccessible a moment ago.
         if folder.isAtItsPath { return }

@@ -173,10 +173,7 @@ struct FolderSearch {
         guard let entry = try folder.entry(name), entry.size == image.bytes else { return true }
         // It can be a copy, if the image has as many links as its file system allows.
         guard try entry.inode != folder.entry(image.path)?.inode else { return false }
-        switch Verification.flaw(of: image, at: name, in: folder) {
-        case nil, .unreadable: return false
-        case .missing, .wrong: return true
-        }
+        return Verification.flaw(of: image, at: name, in: folder)?.isCertain ?? false
     }
 
     // MARK: Folders

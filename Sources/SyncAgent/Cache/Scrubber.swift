@@ -105,10 +105,7 @@ package actor Scrubber {
 
     /// Whether another name of an intact image leads to another file.
     private func isWrong(_ image: AppListDocument.Image, at name: String) -> Bool {
-        switch Verification.flaw(of: image, alsoAt: name, in: folder) {
-        case .missing, .wrong: return true
-        case nil, .unreadable: return false
-        }
+        Verification.flaw(of: image, alsoAt: name, in: folder)?.isCertain ?? false
     }
 
     /// The part of an image; digests spread evenly.

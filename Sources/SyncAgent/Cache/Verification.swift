@@ -114,6 +114,9 @@ package struct Verification: Sendable {
         /// The file's state is unknown: a later read may succeed.
         case unreadable(FileError)
 
+        /// Whether the file is certainly not the image.
+        var isCertain: Bool { if case .unreadable = self { false } else { true } }
+
         /// The reason as a clause.
         var reason: String {
             switch self {

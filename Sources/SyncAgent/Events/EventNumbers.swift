@@ -38,20 +38,19 @@ struct EventNumbers: Codable, Equatable {
     func write(in folder: FilePath) throws {
         let directory = try FileDescriptor.openFolder(folder)
         defer { try? directory.close() }
-        func check(_ operation: String, _ result: Int32) throws(FileError) {
-            guard result != 0, errno != ENOENT || operation != "remove" else { return }
-            throw FileError(operation, folder.appending(Self.file).string, Errno(rawValue: errno))
+        let (path, temporary) = (folder.appending(Self.file).string, Self.file + ".new")
+        guard unlinkat(directory.rawValue, temporary, 0) == 0 || errno == ENOENT else {
+            throw FileError("remove", path, Errno(rawValue: errno))
         }
-        let temporary = Self.file + ".new"
-        try check("remove", unlinkat(directory.rawValue, temporary, 0))
-        let number = openat(directory.rawValue, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode_t(0o600))
-        try check("create", min(number, 0))
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        let number = try FileError.check("create", path, openat(directory.rawValue, temporary, flags, mode_t(0o600)))
         let file = FileDescriptor(rawValue: number)
         try file.closeAfter {
             try file.writeAll((JSON(self).line + "\n").utf8)
-            try check("fsync", fsync(number))
+            try FileError.check("fsync", path, fsync(number))
         }
-        try check("replace", renameat(directory.rawValue, temporary, directory.rawValue, Self.file))
-        try check("fsync", fsync(directory.rawValue))
+        let replaced = renameat(directory.rawValue, temporary, directory.rawValue, Self.file)
+        try FileError.check("replace", path, replaced)
+        try FileError.check("fsync", path, fsync(directory.rawValue))
     }
 }

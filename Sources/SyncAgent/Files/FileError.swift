@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import Glibc
 package import SystemPackage
 
 /// A failed file operation.
@@ -13,6 +14,13 @@ package struct FileError: Error, Equatable, Sendable, CustomStringConvertible {
         self.operation = operation
         self.path = path
         self.errno = errno
+    }
+
+    /// Returns the result of a system call, unless it is negative: `errno` then has the reason.
+    @discardableResult
+    package static func check(_ operation: String, _ path: String, _ result: Int32) throws(FileError) -> Int32 {
+        guard result < 0 else { return result }
+        throw FileError(operation, path, Errno(rawValue: Glibc.errno))
     }
 
     /// Whether the file system or the agent's quota is full.

@@ -134,8 +134,8 @@ package final class FolderLock: Sendable {
 
     private static func lockFolder(_ folder: FileDescriptor, at path: FilePath) throws -> OwnLock {
         // The lock belongs to this open file description, and is released with its last descriptor.
-        let descriptor = openat(folder.rawValue, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw FileError("open", path.string, Errno(rawValue: errno)) }
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let descriptor = try FileError.check("open", path.string, openat(folder.rawValue, ".", flags))
         let own = FileDescriptor(rawValue: descriptor)
         if flock(descriptor, LOCK_EX | LOCK_NB) == 0 { return .taken(own) }
         let isHeld = errno == EWOULDBLOCK
@@ -149,10 +149,9 @@ package final class FolderLock: Sendable {
         in folder: FileDescriptor, at path: FilePath, attempts: Int = 1
     ) throws -> FileDescriptor {
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
-        let descriptor = openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue)
-        guard descriptor >= 0 else {
-            throw FileError("open", path.appending(CacheLayout.lock).string, Errno(rawValue: errno))
-        }
+        let descriptor = try FileError.check(
+            "open", path.appending(CacheLayout.lock).string,
+            openat(folder.rawValue, CacheLayout.lock, flags, FilePermissions.ownerReadWrite.rawValue))
         let file = FileDescriptor(rawValue: descriptor)
         let isLocked = flock(descriptor, LOCK_EX | LOCK_NB) == 0
         if isLocked, isThere(file, in: folder) {

@@ -39,9 +39,7 @@ package struct FolderTrust {
     /// Checks the open folder, and the given files in it that exist.
     func check(_ folder: FileDescriptor, onlyNames files: [String]) throws {
         var status = stat()
-        guard fstat(folder.rawValue, &status) == 0 else {
-            throw FileError("stat", root.string, Errno(rawValue: errno))
-        }
+        try FileError.check("stat", root.string, fstat(folder.rawValue, &status))
         try check(status)
         for name in files where fstatat(folder.rawValue, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
             try check(status, of: name, as: .onlyName)
@@ -53,7 +51,7 @@ package struct FolderTrust {
     /// A folder such as `/tmp` is safe although all can write to it: its sticky bit reserves names for their owners.
     package static func checkSocketFolder(_ path: FilePath) throws {
         var status = stat()
-        guard stat(path.string, &status) == 0 else { throw FileError("stat", path.string, Errno(rawValue: errno)) }
+        try FileError.check("stat", path.string, stat(path.string, &status))
         guard [geteuid(), 0].contains(status.st_uid), status.st_mode & 0o022 == 0 || status.st_mode & S_ISVTX != 0
         else {
             throw FolderError.unsafeForSocket(path, owner: status.st_uid, mode: status.st_mode & 0o7777)

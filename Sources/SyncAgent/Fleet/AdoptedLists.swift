@@ -102,18 +102,14 @@ package final class AdoptedLists: Sendable {
         try state.withLock { state throws(FileError) in
             guard state.accepts(settings) else { return }
             let folder = root.appending(Self.name(of: upstream, in: settings))
-            for path in [root, folder] where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
-                throw FileError("make", path.string, Errno(rawValue: errno))
-            }
+            try Self.make([root, folder])
             let (path, staged) = (folder.appending(Self.temporary), folder.appending(Self.stagedName(digest)))
             do {
                 try Self.write(Self.propertyList(of: document), to: path)
             } catch {
                 throw FileError("write", path.string, error as? Errno ?? .ioError)
             }
-            guard rename(path.string, staged.string) == 0 else {
-                throw FileError("rename", path.string, Errno(rawValue: errno))
-            }
+            try FileError.check("rename", path.string, rename(path.string, staged.string))
         }
     }
 
@@ -165,18 +161,19 @@ package final class AdoptedLists: Sendable {
     ) throws(FileError) {
         remove(next)
         defer { remove(next) }
-        for path in [folder.removingLastComponent(), folder, next]
-        where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
-            throw FileError("make", path.string, Errno(rawValue: errno))
-        }
-        for (list, source) in lists where link(source.string, next.appending(list.text).string) != 0 {
-            throw FileError("link", source.string, Errno(rawValue: errno))
+        try make([folder.removingLastComponent(), folder, next])
+        for (list, source) in lists {
+            try FileError.check("link", source.string, link(source.string, next.appending(list.text).string))
         }
         flush(next)
-        guard exchange_names(folder.string, next.string) == 0 else {
-            throw FileError("exchange", folder.string, Errno(rawValue: errno))
-        }
+        try FileError.check("exchange", folder.string, exchange_names(folder.string, next.string))
         flush(folder.removingLastComponent())
+    }
+
+    private static func make(_ folders: [FilePath]) throws(FileError) {
+        for path in folders where mkdir(path.string, 0o700) != 0 && errno != EEXIST {
+            throw FileError("make", path.string, Errno(rawValue: errno))
+        }
     }
 
     private static func remove(_ folder: FilePath) {

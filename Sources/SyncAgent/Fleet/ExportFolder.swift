@@ -16,7 +16,6 @@ package final class ExportFolder: ExportTarget {
 
     /// The number of files that are flushed together; a repeated export resumes after complete batches.
     private static let batch = 256
-    private static let openMode = FilePermissions(rawValue: 0o755)
 
     /// Opens or creates the folder, whose parent must exist outside of the cache, and locks out other exports.
     ///
@@ -136,9 +135,7 @@ package final class ExportFolder: ExportTarget {
         clock_gettime(CLOCK_REALTIME, &now)
         let second = timespec(tv_sec: max(now.tv_sec, older.st_mtim.tv_sec + 1), tv_nsec: 0)
         try folder.inFolder(of: name) { (parent, last) throws(FileError) in
-            guard utimensat(parent, last, [second, second], AT_SYMLINK_NOFOLLOW) == 0 else {
-                throw folder.failure("set the time of", name, Errno(rawValue: errno))
-            }
+            try folder.check("set the time of", name, utimensat(parent, last, [second, second], AT_SYMLINK_NOFOLLOW))
         }
     }
 
@@ -148,7 +145,7 @@ package final class ExportFolder: ExportTarget {
                 let names = path.split(atByte: "/").dropLast()
                 return names.indices.map { names[...$0].joined(separator: "/") }
             })
-        for parent in parents.sorted() { try folder.makeFolder(parent, mode: Self.openMode) }
+        for parent in parents.sorted() { try folder.makeFolder(parent, mode: CacheFolder.openMode) }
     }
 
     package func remove(_ paths: [String]) throws {
@@ -167,7 +164,7 @@ extension ExportFolder {
         let parent = try FileDescriptor.openFolder(path.removingLastComponent())
         defer { try? parent.close() }
         guard try !isInside(parent, cache) else { throw ExportError.insideCache(path, cache: cache) }
-        guard mkdir(path.string, openMode.rawValue) == 0 || errno == EEXIST else {
+        guard mkdir(path.string, CacheFolder.openMode.rawValue) == 0 || errno == EEXIST else {
             throw FileError("create the folder", path.string, Errno(rawValue: errno))
         }
         guard fsync(parent.rawValue) == 0 else {
@@ -185,9 +182,7 @@ extension ExportFolder {
         var (way, below) = (".", stat())
         repeat {
             below = here
-            guard fstatat(descriptor.rawValue, way, &here, 0) == 0 else {
-                throw FileError("search", way, Errno(rawValue: errno))
-            }
+            try FileError.check("search", way, fstatat(descriptor.rawValue, way, &here, 0))
             if here.st_dev == outer.st_dev, here.st_ino == outer.st_ino { return true }
             way += "/.."
         } while here.st_dev != below.st_dev || here.st_ino != below.st_ino

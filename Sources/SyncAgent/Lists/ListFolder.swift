@@ -36,8 +36,8 @@ package actor ListFolder {
     ///
     /// - Throws: A ``FileError`` if the folder is missing or cannot be listed to its end.
     package func list() throws(FileError) -> Listing {
-        let folder = Glibc.open(path.string, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else { throw FileError("open the lists folder", path.string, Errno(rawValue: errno)) }
+        let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC
+        let folder = try FileError.check("open the lists folder", path.string, Glibc.open(path.string, flags))
         defer { Glibc.close(folder) }
         guard let identity = FolderIdentity(ofFolder: folder) else {
             throw FileError("read the lists folder", path.string, Errno(rawValue: errno))
@@ -49,8 +49,7 @@ package actor ListFolder {
             folder: ListedFolder(path: path.string, identity: identity),
             trouble: WatchTrouble.of(fileSystem: UInt32(truncatingIfNeeded: fileSystem.f_type)), files: [:])
         let names: [(name: FileName, inode: UInt64)]
-        let copy = fcntl(folder, F_DUPFD_CLOEXEC, 0)
-        guard copy >= 0 else { throw FileError("list", path.string, Errno(rawValue: errno)) }
+        let copy = try FileError.check("list", path.string, fcntl(folder, F_DUPFD_CLOEXEC, 0))
         do throws(Errno) {
             names = try FolderListing.names(in: copy)
         } catch {

@@ -58,9 +58,7 @@ struct Barrier: Sendable {
     }
 
     private func flushAll() throws(FileError) {
-        guard syncfs(folder.descriptor.rawValue) == 0 else {
-            throw FileError("syncfs", folder.path.string, Errno(rawValue: errno))
-        }
+        try FileError.check("syncfs", folder.path.string, syncfs(folder.descriptor.rawValue))
     }
 
     private func flush(names: [String]) throws(FileError) {

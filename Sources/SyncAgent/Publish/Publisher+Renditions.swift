@@ -58,7 +58,7 @@ extension Publisher {
         } catch  where error.errno == .noSuchFileOrDirectory {
             let parts = name.split(atByte: "/")
             for end in 1..<parts.count {
-                try folder.makeFolder(parts[..<end].joined(separator: "/"), mode: Self.open)
+                try folder.makeFolder(parts[..<end].joined(separator: "/"), mode: CacheFolder.openMode)
             }
             try folder.replaceLink(path, at: name, temporary: Self.nameTemporary)
         }
@@ -125,9 +125,6 @@ extension Publisher {
     }
 
     private static let nameTemporary = StagingPath.of("name")
-    private static let open: FilePermissions = [
-        .ownerReadWriteExecute, .groupRead, .groupExecute, .otherRead, .otherExecute,
-    ]
 }
 
 extension RenditionSubject {

@@ -304,12 +304,7 @@ package actor Publisher {
 
     /// The images among `images`, reported as damaged, that are damaged while no publication is running.
     package func damaged(among images: Set<AppListDocument.Image>) -> Set<AppListDocument.Image> {
-        images.filter { image in
-            switch Verification.flaw(of: image, at: image.path, in: folder) {
-            case .missing, .wrong: true
-            case nil, .unreadable: false
-            }
-        }
+        images.filter { Verification.flaw(of: $0, at: $0.path, in: folder)?.isCertain ?? false }
     }
 
     /// Writes a file; replaces an existing file of its name.

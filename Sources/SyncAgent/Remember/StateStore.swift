@@ -114,9 +114,7 @@ package actor StateStore {
                 "renamed": "\(aside)", "reason": "\((reason as? DatabaseError)?.message ?? "\(reason)")",
                 "lost": "validators, retry times, pause, mutes, private origins; grace periods start over",
             ])
-        guard rename(path.string, aside.string) == 0 else {
-            throw FileError("rename", path.string, Errno(rawValue: errno))
-        }
+        try FileError.check("rename", path.string, rename(path.string, aside.string))
         for suffix in ["-wal", "-shm"] { unlink(path.string + suffix) }
     }
 

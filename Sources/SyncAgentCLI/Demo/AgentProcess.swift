@@ -133,9 +133,7 @@ struct AgentProcess: Sendable {
             temporary, .writeOnly, options: [.create, .truncate, .closeOnExec],
             permissions: [.ownerReadWrite, .groupRead, .otherRead])
         try file.closeAfter { _ = try file.writeAll(text.utf8) }
-        guard rename(temporary.string, lists.appending(name).string) == 0 else {
-            throw FileError("rename", temporary.string, Errno(rawValue: errno))
-        }
+        try FileError.check("rename", temporary.string, rename(temporary.string, lists.appending(name).string))
     }
 }
 

@@ -21,8 +21,7 @@ final class RemoteLock: Sendable {
     init(for remote: String, user: uid_t = geteuid()) throws {
         // Non-blocking: the holder never accepts connections.
         let kind = SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue
-        let number = Glibc.socket(AF_UNIX, Int32(kind), 0)
-        guard number >= 0 else { throw FileError("lock", remote, Errno(rawValue: errno)) }
+        let number = try FileError.check("lock", remote, Glibc.socket(AF_UNIX, Int32(kind), 0))
         socket = OwnedDescriptor(number)
         let place = remote.split { $0 == "/" || $0 == ":" }.joined(separator: "/")
         let name = "\0syncagent-export-\(user)-\(Digest.of(place).hex)"
