@@ -32,6 +32,8 @@ final class ActiveDownload: TransferReceiver {
     }
     /// Why the route of the current request leaves an address out; `nil` if it leaves none out.
     var refusal: AddressPolicy.Refusal?
+    /// Since when the origin was limited to HTTP/1.1 as the current request was sent; `nil` if it was not.
+    var http1Start: ContinuousClock.Instant?
     /// Whether a part of the image is on disk.
     var hasPart = false
     /// The part that responses of this download have extended; `nil` if none has.

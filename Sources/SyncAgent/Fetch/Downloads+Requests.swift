@@ -106,6 +106,7 @@ extension Downloads {
     private func send(_ download: ActiveDownload, to target: FetchTarget, through proxy: Proxy?, by route: Route) {
         download.restart()
         download.refusal = route.refusal
+        download.http1Start = http1Start(of: target)
         let fields = download.steps?.fields(allowedBy: route.setting, now: clock.now) ?? []
         download.transfer = send(
             fields, to: target, through: proxy, by: route, download.limits, download,
@@ -120,8 +121,7 @@ extension Downloads {
     ) -> any Transfer {
         if let path = target.filePath { return read(path, for: receiver, limits) }
         // While one stream of a connection waits for its turn under the limit, libcurl reads it for the others.
-        let mayMultiplex =
-            target.isSecure && settings.fetch.maxRate == nil && http1Origins.value(of: target.origin, at: .now) == nil
+        let mayMultiplex = target.isSecure && settings.fetch.maxRate == nil && http1Start(of: target) == nil
         let request = TransferRequest(
             url: target.url, fields: fields, proxy: proxy, route: route, mayMultiplex: mayMultiplex, limits: limits,
             certificate: certificate, isUrgent: isUrgent)

@@ -37,8 +37,8 @@ package actor Downloads {
 
     let transport: any Transport
     let nextTurn = TurnRequests()
-    /// Secure origins that are limited to HTTP/1.1 for a while, because HTTP/2 failed.
-    private(set) var http1Origins = ExpiringTable<String, Void>()
+    /// Secure origins that are limited to HTTP/1.1 for a while, because HTTP/2 failed, and since when.
+    private var http1Origins = ExpiringTable<String, ContinuousClock.Instant>()
     private(set) var active: [IconURL: ActiveDownload] = [:]
     var documents: [ObjectIdentifier: DocumentTransfer] = [:]
     /// The reads of files that have not returned, by their `file://` upstream.
@@ -269,22 +269,28 @@ package actor Downloads {
             && (failure as? FetchFailure)?.code == .fetch(.connectionClosed)
     }
 
-    /// Switches an origin to HTTP/1.1 for the next request if a new connection to it brought nothing at all.
+    /// Since when an origin is limited to HTTP/1.1; `nil` if it is not.
+    func http1Start(of target: FetchTarget) -> ContinuousClock.Instant? {
+        guard http1Origins.count > 0, target.isSecure else { return nil }
+        return http1Origins.value(of: target.origin, at: .now)?.value
+    }
+
+    /// Switches an origin to HTTP/1.1 for the next requests if a new connection to it brought nothing at all.
     ///
     /// If HTTP/1.1 fails as well, switches back to HTTP/2; a server that speaks HTTP/2 alone refuses the TLS connection.
+    /// Requests that fail together switch once: what the request was sent with counts, not what is used by now.
     func switchVersion(after failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
             case .fetch(let cause)? = (failure as? FetchFailure)?.code
         else { return }
-        let now = ContinuousClock.now
-        let isHTTP1 = http1Origins.value(of: target.origin, at: now) != nil
-        guard [.timeout, .connectionClosed, .protocolViolation].contains(cause) || isHTTP1 && cause == .tls else {
-            return
-        }
-        if isHTTP1 {
+        let (used, known) = (download.http1Start, http1Start(of: target))
+        guard [.timeout, .connectionClosed, .protocolViolation].contains(cause) || used != nil && cause == .tls,
+            used == known
+        else { return }
+        if known != nil {
             http1Origins.remove(target.origin)
         } else {
-            http1Origins.insert((), for: target.origin, until: now + Self.http1Time, at: now)
+            http1Origins.insert(.now, for: target.origin, until: .now + Self.http1Time, at: .now)
         }
     }
 }

@@ -208,6 +208,57 @@ struct HTTP2Tests {
         }
     }
 
+    /// Downloads from as many URLs at once, and returns how that ended.
+    private static func fetch(
+        _ count: Int, from url: String, _ settings: Settings, over downloads: Fetching
+    ) async throws -> [String] {
+        let urls = (1...count).map { IconURL("\(url)/\($0)") }
+        let sources = try urls.map { try settings.network.source(of: $0) }
+        return await withTaskGroup(of: String.self) { group in
+            for (url, source) in zip(urls, sources) {
+                group.addTask {
+                    let outcome = await downloads.fetch(FetchRequest(trying: url, from: source)).outcome
+                    return HostileFetch(outcome: outcome, staging: []).code
+                }
+            }
+            return await group.reduce([]) { $0 + [$1] }
+        }
+    }
+
+    @Test(
+        "requests that fail together switch their server to HTTP/1, or back to HTTP/2, once", arguments: [true, false])
+    func together(isHTTP1Known: Bool) async throws {
+        let count = 4
+        let arrived = Mutex(0)
+        var ends: [[String]] = []
+        try await RawOrigin.runSecure(protocols: isHTTP1Known ? ["h2", "http/1.1"] : ["h2"]) { request in
+            if request.stream == 0, request.target != "*" { return [.send(Array(Self.text.utf8) + Self.icon)] }
+            if !isHTTP1Known, request.connection > 1 { return Self.good(request) }
+            guard request.target != "*" else { return [] }
+            let isLast = arrived.withLock {
+                $0 += 1
+                return $0.isMultiple(of: count)
+            }
+            return isLast ? [.close] : []
+        } _: { origin, trust in
+            var settings = Settings()
+            settings.network.allow = [try #require(AddressRange("127.0.0.1"))]
+            (settings.fetch.idleTimeout, settings.fetch.connectTimeout) = (.seconds(60), .seconds(30))
+            trust(&settings)
+            try await withTemporaryFolder { path in
+                try await Fetching.run(settings, into: CacheFixture(path).staging) { downloads in
+                    for _ in 0..<(isHTTP1Known ? 2 : 3) {
+                        ends.append(try await Self.fetch(count, from: origin.baseURL, settings, over: downloads))
+                    }
+                }
+            }
+        }
+        #expect(ends.first == Array(repeating: "connection-closed", count: count), "\(ends)")
+        // The last ones may begin when the first one has failed.
+        #expect(isHTTP1Known || ends[1].contains("tls"), "\(ends)")
+        #expect(ends.last == Array(repeating: "image", count: count), "\(ends)")
+    }
+
     @Test("a server that speaks HTTP/2 alone gets it again once it has refused HTTP/1")
     func fallForward() async throws {
         try await RawOrigin.runSecure { request in
