@@ -180,7 +180,7 @@ struct ListDocument: DecodableWithConfiguration {
         var named = 0
         for key in dictionary.allKeys where key.stringValue != own.stringValue {
             if let text = try? dictionary.decode(String.self, forKey: key) {
-                if limits.isPlainURL(text) { named += 1 }
+                if limits.isPlainURL(text), !NamedIcons.isRemark(key.stringValue) { named += 1 }
             } else if let array = try? dictionary.nestedUnkeyedContainer(forKey: key), array.count ?? 0 > count {
                 var reader = EntryReader(limits: limits)
                 guard case .verdict(.success) = reader.read(array, at: key.stringValue),

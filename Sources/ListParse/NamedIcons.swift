@@ -3,6 +3,8 @@ import AppLists
 import CacheFormat
 
 /// A dictionary of name → URL as an app list, in the natural order of the names; or of image → SHA-256, as Munki's `_icon_hashes.plist`.
+///
+/// Remarks count for nothing among names with URLs, but are images among digests.
 struct NamedIcons {
     private var draft: ListDraft
     /// The number of values that tell that they are URLs; any word can be a relative one.
@@ -13,11 +15,12 @@ struct NamedIcons {
     private(set) var wrappedURLs = 0
     /// The number of empty values.
     private(set) var blanks = 0
-    /// The number of values that are words or sentences, without remarks.
+    /// The number of values that are words or sentences.
     private(set) var words = 0
-    /// The number of values that are numbers, dates or versions, or of another type that cannot be a URL, without remarks.
+    /// The number of values that are numbers, dates or versions, or of another type that cannot be a URL.
     private var figures = 0
     private var images: Set<IconURL> = []
+    private var isEmpty = true
     /// Whether all values are digests.
     private var hasDigests = true
 
@@ -30,19 +33,21 @@ struct NamedIcons {
     mutating func add(_ value: String, for key: String) {
         draft.count(value)
         draft.count(key)
-        if draft.limits.isPlainURL(value) {
-            urls += 1
-            if AppEntry.hasOtherScheme(value) { foreign += 1 }
-        } else if AppEntry.isProse(value), !Self.isRemark(key) {
-            let text = AppEntry.trimmed(value).utf8
-            if text.first?.isDigit == true, !text.contains(where: \.isWhiteSpace) { figures += 1 } else { words += 1 }
-        }
         let name = AppEntry.trimmed(key)
-        let isNamed = name.utf8.count <= AppEntry.maxTextBytes
+        isEmpty = false
         hasDigests = hasDigests && Digest(hex: value.asciiLowercased) != nil
         if hasDigests, let url = draft.limits.iconBase?.url(ofFile: name), AppEntry.flaw(inIcon: url) == nil {
             images.insert(IconURL(url))
         }
+        guard !Self.isRemark(key) else { return }
+        if draft.limits.isPlainURL(value) {
+            urls += 1
+            if AppEntry.hasOtherScheme(value) { foreign += 1 }
+        } else if AppEntry.isProse(value) {
+            let text = AppEntry.trimmed(value).utf8
+            if text.first?.isDigit == true, !text.contains(where: \.isWhiteSpace) { figures += 1 } else { words += 1 }
+        }
+        let isNamed = name.utf8.count <= AppEntry.maxTextBytes
         switch draft.limits.icon(value) {
         case .failure(let flaw):
             if flaw == .empty { blanks += 1 }
@@ -59,16 +64,19 @@ struct NamedIcons {
     /// Records a value that is not a string as a problem; `isFigure` says that it is a number, a boolean, a date or data,
     /// which no writer puts in place of a URL.
     mutating func addOther(for key: String, isFigure: Bool) {
-        if isFigure, !Self.isRemark(key) { figures += 1 }
+        isEmpty = false
+        hasDigests = false
+        guard !Self.isRemark(key) else { return }
+        if isFigure { figures += 1 }
         let name = AppEntry.trimmed(key)
         let isNamed = name.utf8.count <= AppEntry.maxTextBytes
         draft.addUnusable(name: isNamed ? name : nil, id: nil, at: ListPath.key(key), "not a string")
-        hasDigests = false
     }
 
-    /// Whether a key begins as those of comments and of a document's own description do.
-    private static func isRemark(_ key: String) -> Bool {
-        key.starts(withBytes: "_") || key.starts(withBytes: "$") || key.starts(withBytes: "//")
+    /// Whether a key begins as those of comments and of a document's own description do, such as `@context`.
+    static func isRemark(_ key: String) -> Bool {
+        let isAnnotation = key.utf8.first == UInt8(ascii: "@") && key.utf8.dropFirst().first?.isSmallLetter == true
+        return isAnnotation || key.starts(withBytes: "_") || key.starts(withBytes: "$") || key.starts(withBytes: "//")
     }
 
     /// The list, if most values are URLs and one of them can be requested; the images, if all values are digests.
@@ -80,8 +88,12 @@ struct NamedIcons {
             let isList = others == 0 || others < urls - foreign + wrappedURLs
             return draft.verdict.flatMap { isList ? .success($0) : .failure(.noKnownShape) }
         }
-        guard hasDigests, draft.entries.count + draft.problemCount > 0 else { return .failure(.noKnownShape) }
+        guard hasDigests, !isEmpty else { return .failure(.noKnownShape) }
         guard draft.limits.iconBase != nil else { return .failure(.noIconBase) }
         return images.count > limit ? .failure(.tooManyEntries(limit: limit)) : .success(AppList(images: images))
     }
+}
+
+extension UInt8 {
+    fileprivate var isSmallLetter: Bool { isLetter && self & 0x20 != 0 }
 }

@@ -99,6 +99,9 @@ struct MunkiTests {
         #expect(
             try parse("{\"A.png\" = \(Self.hash); \"b/C 1.png\" = \(other);}")
                 == .success(AppList(images: ["https://e.org/icons/A.png", "https://e.org/icons/b/C%201.png"])))
+        let remark = "{\"_A.png\" = \(Self.hash);}"
+        #expect(try parse(remark) == .success(AppList(images: ["https://e.org/icons/_A.png"])))
+        #expect(try parse("{\"_sum\" = \(Self.hash); A = \"http://a/1\";}").get().entries.map(\.name) == ["A"])
         // A package that names neither its icon nor its catalogs.
         #expect(try parse("{name = A; installer_item_hash = \(Self.hash);}") == .failure(.noKnownShape))
         #expect(try parse("{\"A.png\" = \(Self.hash); C = (a);}") == .failure(.noKnownShape))
