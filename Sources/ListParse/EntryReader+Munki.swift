@@ -11,7 +11,8 @@ enum MunkiItem {
     /// Whether a dictionary is a package: it names its icon, or its catalogs.
     static func isItem(_ dictionary: KeyedDecodingContainer<ListKey>) -> Bool {
         dictionary.contains(iconNameKey) || dictionary.contains(iconHashKey)
-            || dictionary.contains(catalogsKey) && dictionary.contains(EntryReader.nameKey)
+            || dictionary.contains(EntryReader.nameKey)
+                && (try? dictionary.decodeIfPresent([String].self, forKey: catalogsKey)) != nil
     }
 
     /// The image suffixes that Munki knows.

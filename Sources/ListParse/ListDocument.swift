@@ -76,7 +76,10 @@ struct ListDocument: DecodableWithConfiguration {
             case .verdict(let failure): return failure
             }
         }
-        if MunkiItem.isItem(dictionary) {
+        // A shop of apps may have the keys of a package, but a package has no list of apps.
+        if MunkiItem.isItem(dictionary),
+            larger(than: 0, besides: MunkiItem.iconNameKey, in: dictionary, limits)?.isEmpty != false
+        {
             var reader = EntryReader(limits: limits)
             return reader.read(dictionary)
         }

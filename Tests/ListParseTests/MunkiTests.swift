@@ -45,6 +45,17 @@ struct MunkiTests {
             try parse(text) == .success(AppList(entries: [Self.item("Mail", icon: "Mail.png", expected: .of("x"))])))
     }
 
+    @Test(
+        "a dictionary with a usable list of apps is no package, whatever its other keys are",
+        arguments: [
+            "{name = Shop; catalogs = ({name = Mail; icon = \"https://e.org/m\";});}",
+            "{name = Shop; icon_name = shop; programs = ({name = Mail; icon = \"https://e.org/m\";});}",
+        ])
+    func shop(text: String) throws {
+        let list = AppList(entries: [AppEntry(name: "Mail", icon: "https://e.org/m")])
+        #expect(try parse(text) == .success(list) && ListParser().parse(text) == .success(list))
+    }
+
     @Test("a catalog has an entry for each item; the versions of an app have one image, and each its digest")
     func catalog() throws {
         let text = """
