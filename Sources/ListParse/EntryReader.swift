@@ -112,18 +112,27 @@ struct EntryReader {
     /// Adds a dictionary entry, and returns whether it is of a known kind.
     private mutating func add(_ entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         var firstProblem: (key: ListKey, flaw: IconFlaw)?
-        for key in iconKeys where entry.contains(key) {
+        var chosen: (key: ListKey, url: IconURL)?
+        search: for key in iconKeys where entry.contains(key) {
             switch icon(key, of: entry) {
             case .success(let url):
-                append(
-                    AppEntry(
-                        name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: url,
-                        download: text(Self.downloadKey, of: entry, at: place)),
-                    at: place.key(key))
-                return true
+                // What can never be requested, such as the name of a program's own icon, hides no URL under another key.
+                let isURL = ["https://", "http://"].contains { url.text.starts(withBytes: $0) }
+                let isUsable = isURL || ListDraft.refusal(of: url) == nil
+                if let other = chosen { draft.count(isUsable ? other.url.text : url.text) }
+                if isUsable || chosen == nil { chosen = (key, url) }
+                if isUsable { break search }
             case .failure(let flaw):
                 firstProblem = firstProblem ?? (key, flaw)
             }
+        }
+        if let chosen {
+            append(
+                AppEntry(
+                    name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: chosen.url,
+                    download: text(Self.downloadKey, of: entry, at: place)),
+                at: place.key(chosen.key))
+            return true
         }
         if let firstProblem {
             recordFlaw(firstProblem.flaw, in: try? entry.decode(String.self, forKey: firstProblem.key))

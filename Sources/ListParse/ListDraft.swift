@@ -27,13 +27,19 @@ struct ListDraft {
         entries.append(entry)
         // One usable URL makes a list, so the other URLs are only checked when they are requested.
         guard !hasUsableURL else { return }
+        guard let refusal = Self.refusal(of: entry.icon) else { return hasUsableURL = true }
+        if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath(), reason: "\(refusal)") }
+    }
+
+    /// Why a URL can never be requested, as far as its text shows; `nil` if it can be.
+    static func refusal(of icon: IconURL) -> URLRefusal? {
         do throws(URLRefusal) {
-            if case .inline(let url) = try IconSource(entry.icon), try url.bytes().isEmpty {
+            if case .inline(let url) = try IconSource(icon), try url.bytes().isEmpty {
                 throw .malformedData("it is empty")
             }
-            hasUsableURL = true
+            return nil
         } catch {
-            if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath(), reason: "\(error)") }
+            return error
         }
     }
 

@@ -16,6 +16,14 @@ struct ListShapeTests {
             (#"({artwork = "https://e.org/a.png";})"#, [AppEntry(icon: "https://e.org/a.png")]),
             (#"({artwork = "https://e.org/b"; icon = "https://e.org/a";})"#, [AppEntry(icon: "https://e.org/a")]),
             (#"({icon_url = "https://e.org/b"; icon = "";})"#, [AppEntry(icon: "https://e.org/b")]),
+            (#"({icon = "mdi:email"; icon_url = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
+            (#"({icon = "C:\\a.ico"; iconUrl = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
+            (#"({icon = "file:///a.png"; artwork = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
+            (#"({icon = "data:,"; iconURL = "x:1"; artwork = "data:,x";})"#, [AppEntry(icon: "data:,x")]),
+            (
+                #"({icon = "x:1"; artwork = "y:2"; icon_url = "";}, "https://e.org/a")"#,
+                [AppEntry(icon: "x:1"), AppEntry(icon: "https://e.org/a")]
+            ),
             ("(http://e.org/a, http://e.org/b)", [AppEntry(icon: "http://e.org/a"), AppEntry(icon: "http://e.org/b")]),
             ("(http://e.org/a, {icon = http://e.org/b;})", ["a", "b"].map { AppEntry(icon: "http://e.org/\($0)") }),
             (
