@@ -83,6 +83,11 @@ struct IconBaseTests {
             #expect(limits.icon(text) == .failure(.notOneWord))
         }
         #expect(limits.icon("1:a") == .failure(.unresolvable))
+        for text in ["=IMAGE(\"http://e.org/a.png\")", "![A](http://e.org/a.png)", "1http://e.org"] {
+            #expect(limits.icon(text) == .failure(.withinText) && ListLimits().icon(text) == .failure(.withinText))
+        }
+        #expect(limits.icon("b/http://a/c.png") == .success("https://e.org/icons/b/http://a/c.png"))
+        #expect(ListLimits().icon("b?http://a/c.png") == .failure(.relative))
         #expect(limits.icon("'http://e.org/a'") == .failure(.wrapped(in: .quotes)))
         #expect(limits.icon(String(repeating: "a", count: 8190)) == .failure(.unresolvable))
         #expect(ListLimits().icon("a.png") == .failure(.relative))

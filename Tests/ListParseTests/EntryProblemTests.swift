@@ -15,7 +15,8 @@ struct EntryProblemTests {
             ("<string></string>", "[0]: empty"),
             ("<string>a/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
             ("<string>//e.org/b.png</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
-            ("<string>1http://e.org</string>", "[0]: relative URL, and lists.iconBaseURL is not set"),
+            ("<string>1http://e.org</string>", "[0]: has a URL within other text"),
+            ("<string>=IMAGE(\"https://e.org/b.png\")</string>", "[0]: has a URL within other text"),
             ("<string>http:</string>", "[0]: nothing follows the scheme"),
             ("<string>\"http://e.org/b.png\"</string>", "[0]: remove the quotes around the URL"),
             (
@@ -69,6 +70,7 @@ struct EntryProblemTests {
             ("({icon = {url = \"u:1\";};})", .noUsableEntry("[0].icon: not a string")),
             ("{apps = ({icon = \"http:\";});}", .noUsableEntry("apps[0].icon: nothing follows the scheme")),
             ("({icon = \"a.png\";}, {icon = \"x/b\";})", .noIconBase),
+            ("({icon = \"![A](https://e.org/a)\";})", .noUsableEntry("[0].icon: has a URL within other text")),
             (
                 #"({icon = "\"http://e.org/a\"";}, {icon = "a.png";})"#,
                 .noUsableEntry("[0].icon: remove the quotes around the URL")

@@ -45,6 +45,7 @@ extension ListLimits {
         let text = AppEntry.spelledIcon(spelled)
         guard let flaw = AppEntry.flaw(inIcon: text) else { return .success(IconURL(text)) }
         let isRelative = flaw == .relative
+        if isRelative, AppEntry.hasURLWithin(text) { return .failure(.withinText) }
         guard let iconBase, isRelative || flaw == .notOneWord && AppEntry.isImageFile(text) else {
             return .failure(isRelative && AppEntry.beginsWithHost(text) ? .noScheme : flaw)
         }

@@ -8,6 +8,8 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
     case notOneWord
     /// A URL with quotes or brackets around it.
     case wrapped(in: URLWrapping)
+    /// A URL within other text, as formulas and Markdown have it.
+    case withinText
     /// No scheme, and no base to resolve it against.
     case relative
     /// As ``relative``, but it begins with a host.
@@ -24,6 +26,7 @@ package enum IconFlaw: Error, Equatable, CustomStringConvertible {
         case .tooLong(let limit): "longer than \(limit) bytes"
         case .notOneWord: "has a space or a control character in it"
         case .wrapped(let wrapping): "remove the \(wrapping.rawValue) around the URL"
+        case .withinText: "has a URL within other text"
         case .relative: "relative URL, and lists.iconBaseURL is not set"
         case .noScheme: "no http:// or https:// before the host"
         case .schemeAlone: "nothing follows the scheme"
@@ -127,6 +130,13 @@ extension AppEntry {
         case .notOneWord, .tooLong: !beginsAsURL(text) && !isImageFile(text)
         default: false
         }
+    }
+
+    /// Whether a text without a scheme has a URL in its first segment, where a relative URL has no colon (RFC 3986,
+    /// section 4.2).
+    static func hasURLWithin(_ text: String) -> Bool {
+        let start = text.utf8.prefix { !"/?#".utf8.contains($0) }
+        return start.last == UInt8(ascii: ":") && text.utf8[start.endIndex...].starts(with: "//".utf8)
     }
 
     /// Whether a text begins with an IPv4 address or a name in a common top-level domain, followed by a path.
