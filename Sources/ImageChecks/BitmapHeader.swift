@@ -14,7 +14,8 @@ struct BitmapHeader {
 
     let length: Int
     let size: PixelSize
-    private let depth: Int
+    /// The bits of a pixel.
+    let depth: Int
     private let packing: Packing
     /// The length of the pixels in bytes; 0 if the header has none.
     private let pixelLength: Int

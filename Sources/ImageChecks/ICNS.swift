@@ -27,7 +27,10 @@ enum ICNS: ImageFormat {
         while let element = try elements.next(in: bytes) {
             let picture = bytes.extracting(element.content)
             guard PNG.recognises(picture), let size = try pictureSize(picture, element.name) else { continue }
-            pictures.append(IconPicture(form: .png, bytes: element.content, side: max(size.width, size.height)))
+            pictures.append(
+                IconPicture(
+                    form: .png, bytes: element.content, side: max(size.width, size.height),
+                    depth: try PNG.depth(of: picture)))
         }
         return pictures
     }

@@ -24,12 +24,18 @@ enum ICO: ImageFormat {
         var pictures: [IconPicture] = []
         for entry in try entries(of: bytes) {
             let picture = bytes.extracting(entry)
-            let size = try ImageFault.ofPart { () throws(ImageFault) in try pictureSize(picture) }
             let isPNG = PNG.recognises(picture)
+            let (size, depth) = try ImageFault.ofPart { () throws(ImageFault) in
+                (
+                    try pictureSize(picture),
+                    isPNG ? try PNG.depth(of: picture) : try BitmapHeader(in: picture, at: 0).depth
+                )
+            }
             pictures.append(
                 IconPicture(
                     form: isPNG ? .png : .bitmap,
-                    bytes: isPNG ? entry : entry.lowerBound..<bytes.byteCount, side: max(size.width, size.height)))
+                    bytes: isPNG ? entry : entry.lowerBound..<bytes.byteCount, side: max(size.width, size.height),
+                    depth: depth))
         }
         return pictures
     }

@@ -13,8 +13,12 @@ package struct IconPicture: Equatable, Sendable {
     package var bytes: Range<Int>
     /// The length of the longer side, in pixels.
     package var side: Int
+    /// The bits of a pixel.
+    package var depth: Int
 
     /// The best picture to be drawn in this many pixels: the smallest that is large enough, or else the largest.
+    ///
+    /// Of pictures of one size, it is the first of those with the most colours.
     ///
     /// - Throws: ``ImageRejection`` if the image is damaged.
     /// - Returns: The picture; `nil` if the image has none of a known form.
@@ -29,6 +33,7 @@ package struct IconPicture: Equatable, Sendable {
             }
         }
         let large = all.filter { $0.side >= pixels }
-        return large.min { $0.side < $1.side } ?? all.max { $0.side < $1.side }
+        return large.min { ($0.side, $1.depth) < ($1.side, $0.depth) }
+            ?? all.min { ($1.side, $1.depth) < ($0.side, $0.depth) }
     }
 }

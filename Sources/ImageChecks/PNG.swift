@@ -29,6 +29,12 @@ enum PNG: ImageFormat {
         return PixelSize(width: width, height: height)
     }
 
+    /// The bits of a pixel.
+    static func depth(of bytes: RawSpan) throws(ImageFault) -> Int {
+        let samples = [2: 3, 4: 2, 6: 4][try bytes.byte(at: 25)] ?? 1
+        return Int(try bytes.byte(at: 24)) * samples
+    }
+
     private static func depths(ofColourType colourType: UInt8) -> [UInt8] {
         switch colourType {
         case 0: [1, 2, 4, 8, 16]

@@ -19,6 +19,21 @@ struct IconPictureTests {
         #expect(Array(file[best.bytes].prefix(2)) == (best.form == .png ? [0x89, 0x50] : [40, 0]))
     }
 
+    @Test("of pictures of one size, the one with the most colours is rendered, in whatever order they are")
+    func depths() throws {
+        let pictures = [
+            File.iconBitmap(16, 16, depth: 4), File.iconBitmap(16, 16, depth: 32), File.iconBitmap(16, 16, depth: 8),
+            File.png(16, 16, colourType: 2),
+        ]
+        for pixels in [8, 32] {
+            for shift in pictures.indices {
+                let file = File.ico(Array(pictures[shift...] + pictures[..<shift]))
+                let best = try #require(try IconPicture.best(of: file.span.bytes, .ico, forPixels: pixels))
+                #expect(best.depth == 32 && best.form == .bitmap)
+            }
+        }
+    }
+
     @Test("a damaged icon throws, whatever is damaged", arguments: [4, 6, 14, 18, 22])
     func damage(offset: Int) {
         var file = File.ico([File.iconBitmap(32, 32)])

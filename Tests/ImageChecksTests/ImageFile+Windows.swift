@@ -25,9 +25,9 @@ extension ImageFile {
     }
 
     /// A bitmap as in an icon, of one bit a pixel: its height counts the mask, and a palette comes before the rows.
-    static func iconBitmap(_ width: Int, _ height: Int) -> [UInt8] {
-        let rows = (width + 31) / 32 * 4 * height
-        return bitmap(width, 2 * height, depth: 1) + zeros(8 + 2 * rows)
+    static func iconBitmap(_ width: Int, _ height: Int, depth: Int = 1) -> [UInt8] {
+        let (rows, mask) = ((width * depth + 31) / 32 * 4 * height, (width + 31) / 32 * 4 * height)
+        return bitmap(width, 2 * height, depth: depth) + zeros((depth > 8 ? 0 : 4 << depth) + rows + mask)
     }
 
     /// The start of a JPEG 2000 codestream, with its size.
