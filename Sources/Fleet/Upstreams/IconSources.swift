@@ -295,6 +295,9 @@ package struct IconSources: Sendable {
     /// The upstream that an image came from; `nil` if it came from an origin.
     func source(ofResponseFrom url: String?) -> Upstream? { upstreams.first { $0.url.folder.url == url } }
 
+    /// Whether a manifest of each upstream was accepted, in this run or an earlier one.
+    package var haveAllAnswered: Bool { upstreams.allSatisfy { memos[$0.url.description] != nil } }
+
     /// The last accepted manifests, sorted by upstream.
     package var accepted: [UpstreamMemo] { memos.values.sorted { $0.url < $1.url } }
 

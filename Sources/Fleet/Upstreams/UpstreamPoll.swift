@@ -52,7 +52,7 @@ package struct UpstreamPoll: Sendable {
     }
 
     /// Whether a list of the manifest is taken over.
-    package func adopts(_ list: ListName) -> Bool { settings.lists.contains { $0.matches(list) } }
+    package func adopts(_ list: ListName) -> Bool { settings.adopts(list) }
 
     package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
 

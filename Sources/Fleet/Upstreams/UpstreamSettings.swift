@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+package import CacheFormat
 package import HTTPRules
 
 /// The settings for upstreams: copies of other agents' caches, which take precedence over origins.
@@ -44,6 +45,9 @@ package struct UpstreamSettings: Equatable, Sendable {
     }
 
     package init() {}
+
+    /// Whether a list is taken over from upstreams.
+    package func adopts(_ list: ListName) -> Bool { lists.contains { $0.matches(list) } }
 }
 
 extension UpstreamSettings {

@@ -64,8 +64,7 @@ package final class AdoptedLists: Sendable {
             let place = wanted.first { Self.key(of: $0) == key } ?? Self.formerName(of: name, in: settings)
             if let place, place == name || rename(path.string, root.appending(place).string) == 0 {
                 let folder = root.appending(place)
-                for list in Self.names(in: folder) where !settings.lists.contains(where: { $0.matches(ListName(list)) })
-                {
+                for list in Self.names(in: folder) where !settings.adopts(ListName(list)) {
                     unlink(folder.appending(list).string)
                 }
             } else {

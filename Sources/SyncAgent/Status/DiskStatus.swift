@@ -182,7 +182,7 @@ package struct DiskStatus: Sendable {
         var scan = await scanner.scan().scan
         if isHidden, case .listed(var folder, let present, let changed) = scan {
             let published = plan.knownLists.keys.filter { name in
-                !present.contains(name) && settings.upstream.lists.contains { $0.matches(name) }
+                !present.contains(name) && settings.upstream.adopts(name)
             }
             folder.adopted = Set(published)
             scan = .listed(folder, present: present.union(published), changed: changed)

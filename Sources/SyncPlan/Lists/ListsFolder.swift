@@ -31,6 +31,12 @@ struct ListsFolder: Sendable {
     /// Why the last scan failed, or why the scanned folder is not trusted.
     private(set) var unavailable: String?
     private(set) var identity: FolderIdentity?
+    /// Whether the folder had a list at the last scan.
+    private var hadFile = false
+    /// The known lists that were present since the start.
+    private var seen: Set<ListName> = []
+    /// Whether no earlier run is remembered that saw the folder.
+    private let isNew: Bool
     private(set) var lastScan: Timestamp?
     /// Why the contents of all lists are not known; `nil` if they are.
     var doubt: ListDoubt?
@@ -43,6 +49,7 @@ struct ListsFolder: Sendable {
         rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
         self.identity = identity
+        isNew = identity == nil
     }
 
     mutating func configure(_ settings: Settings.Lists) {
@@ -67,7 +74,12 @@ struct ListsFolder: Sendable {
     var missing: Set<ListName> { absent.names }
 
     /// Records a scan; returns the removed lists, `nil` if the scan says nothing about the lists.
-    mutating func record(_ scan: ListScan, known: some Sequence<ListName>, at now: Timestamp) -> Set<ListName>? {
+    ///
+    /// Without the state of an earlier run, lists that upstreams are `awaited` to give are not removed before they were
+    /// present.
+    mutating func record(
+        _ scan: ListScan, known: some Sequence<ListName>, awaited: Set<ListName> = [], at now: Timestamp
+    ) -> Set<ListName>? {
         isScanned = true
         lastScan = now
         isLookWanted = false
@@ -81,17 +93,22 @@ struct ListsFolder: Sendable {
         }
         // Lists taken over from upstreams, and entries that are no files, do not show whether the folder is the right one.
         let files = present.subtracting(found.others)
-        let isEmpty = files.isSubset(of: found.adopted) && known.contains { !found.adopted.contains($0) }
+        let hasFile = !files.isSubset(of: found.adopted)
+        // A list of the folder can have the name of one of an upstream, which then is there in its place.
+        let isEmpty = !hasFile && (hadFile || known.contains { !found.adopted.contains($0) })
         unavailable = found.doubt(isEmpty: isEmpty, since: identity)
         guard unavailable == nil else {
             absent.reset()
             return nil
         }
-        identity = found.identity
+        (identity, hadFile) = (found.identity, hasFile)
+        seen = present.union(seen.intersection(known))
         // A renamed list is removed only after the new file has been read.
         hasUnread = found.hasUnread
         guard !hasUnread else { return [] }
-        return absent.record(Set(known.filter { !present.contains($0) }), at: min(found.listed ?? now, now))
+        let coming = isNew ? awaited.subtracting(seen) : []
+        let missing = Set(known.filter { !present.contains($0) }).subtracting(coming)
+        return absent.record(missing, at: min(found.listed ?? now, now))
     }
 
     mutating func record(shortage: String) {

@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 package import CacheFormat
+import Fleet
 import HTTPRules
 import Reports
 
@@ -16,7 +17,9 @@ extension Reconciler {
         cache.suspect(isComplete: false)
         // Lists with reported rejections are known, even if a restart left no good version.
         let known = Set(book.catalog.lists.keys).union(rejections.keys).subtracting([Self.pinList])
-        let gone = folder.record(scan, known: known, at: turn.now)
+        // Without the state of an earlier run, lists of upstreams are known from the cache alone until they give them again.
+        let awaited = book.sources.haveAllAnswered ? [] : Set(known.filter(book.settings.upstream.adopts))
+        let gone = folder.record(scan, known: known, awaited: awaited, at: turn.now)
         if case .listed(let found, let present, let changed) = scan {
             let readings = withheld.merging(changed) { $1 }.filter { present.contains($0.key) }
             // No later scan reports them again.

@@ -12,10 +12,11 @@ struct ListsFolderTests {
 
     /// A look at the folder.
     private static func listed(
-        _ present: Set<ListName>, identity: FolderIdentity = Sample.folder.identity, hasUnread: Bool = false
+        _ present: Set<ListName>, adopted: Set<ListName> = [], identity: FolderIdentity = Sample.folder.identity,
+        hasUnread: Bool = false
     ) -> ListScan {
         var folder = Sample.folder
-        folder.identity = identity
+        (folder.identity, folder.adopted) = (identity, adopted)
         folder.hasUnread = hasUnread
         return .listed(folder, present: present, changed: [:])
     }
@@ -64,6 +65,39 @@ struct ListsFolderTests {
         _ = folder.record(Self.listed(["a.plist"], hasUnread: true), known: [], at: Sample.start)
         folder.record(shortage: "no memory")
         #expect(!folder.isSettledOnce)
+    }
+
+    @Test("an empty folder is in doubt where its list had the name of one of an upstream, unless that list was removed")
+    func overridden() {
+        let record = { (folder: inout ListsFolder, adopted: Set<ListName>, identity) in
+            let scan = Self.listed(["a.plist"], adopted: adopted, identity: identity)
+            return folder.record(scan, known: ["a.plist"], at: Sample.start)
+        }
+        for isRemoved in [false, true] {
+            var folder = ListsFolder(Settings().lists, identity: nil)
+            #expect(record(&folder, [], Sample.folder.identity) == [])
+            if isRemoved { #expect(record(&folder, ["a.plist"], Sample.folder.identity) == []) }
+            #expect(record(&folder, ["a.plist"], Self.other) == (isRemoved ? [] : nil))
+            #expect((folder.unavailable == nil) == isRemoved)
+        }
+    }
+
+    @Test("without a state, a list that upstreams are awaited to give is gone only once it was there")
+    func awaited() {
+        for (first, awaited, isKnown, isGone) in [
+            ([], ["a.plist"], false, false), ([], ["a.plist"], true, true), (["a.plist"], ["a.plist"], false, true),
+            ([], [], false, true),
+        ] as [(Set<ListName>, Set<ListName>, Bool, Bool)] {
+            var folder = ListsFolder(Settings().lists, identity: isKnown ? Sample.folder.identity : nil)
+            let own: Set<ListName> = ["own.plist"]
+            _ = folder.record(Self.listed(own.union(first)), known: ["a.plist"], awaited: awaited, at: Sample.start)
+            for seconds in [0, 60] {
+                let time = Sample.start + .seconds(seconds)
+                let gone = folder.record(Self.listed(own), known: ["a.plist"], awaited: awaited, at: time)
+                #expect(gone == (isGone && (seconds > 0) ? ["a.plist"] : []), "\(first) \(awaited) \(seconds)")
+            }
+            #expect(folder.missing.isEmpty)
+        }
     }
 
     @Test("a list missed before the folder vanished is not gone")
