@@ -117,13 +117,15 @@ package struct ListLimits: Equatable, Sendable {
     package static let adoptedIdentityKey = "syncagent-identity"
     /// The largest file of a list that was taken over: the agent's form of a list is longer than the upstream's file.
     package static let maxAdoptedBytes = ParseRecord.maxBytes
+    /// The most entries in all lists that are taken over from an upstream.
+    package static let maxAdoptedEntries = 500_000
 
     /// The limits on lists taken over from upstreams: their documents were limited, and their keys are the agent's own.
     ///
     /// Files of earlier versions have identities under the first key of `lists.identityKeys`.
     package var ofAdopted: ListLimits {
         var limits = self
-        limits.maxBytes = Self.maxAdoptedBytes
+        (limits.maxBytes, limits.maxEntries) = (Self.maxAdoptedBytes, Self.maxAdoptedEntries)
         limits.identityKeys.removeAll { ["icon", "name", "download"].contains($0) }
         limits.identityKeys.insert(Self.adoptedIdentityKey, at: 0)
         return limits

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import AppLists
 import CacheFormat
 import Fleet
 import HTTPRules
@@ -9,7 +10,7 @@ struct UpstreamPoller: Sendable {
     /// Limits that keep an upstream from filling the memory and from delaying other polls.
     struct Limits: Sendable {
         /// The most entries in all documents of a manifest.
-        var entries = 500_000
+        var entries = ListLimits.maxAdoptedEntries
         /// The most bytes of documents per manifest, including those kept from failed polls.
         var bytes = 256 << 20
         /// The most bytes of documents kept from a failed poll for the next.

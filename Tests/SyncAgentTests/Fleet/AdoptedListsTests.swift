@@ -48,13 +48,13 @@ struct AdoptedListsTests {
         #expect(entries.first?.download == "http://e.org/d")
     }
 
-    @Test("the file of a list may be larger than lists.maxBytes")
+    @Test("a list may be larger than lists.maxBytes, and have more entries than lists.maxEntries")
     func large() async throws {
         let apps = (0..<100).map { number in
             AppListDocument.App(
                 name: nil, icon: IconURL("http://e.org/\(number)?a&b"), download: nil, state: .pending)
         }
-        let entries = try await entries(of: apps, ListLimits(maxBytes: ByteCount(2048)))
+        let entries = try await entries(of: apps, ListLimits(maxBytes: ByteCount(2048), maxEntries: 99))
         #expect(entries.map(\.icon) == apps.map(\.icon))
     }
 
