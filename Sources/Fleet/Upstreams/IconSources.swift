@@ -250,8 +250,11 @@ package struct IconSources: Sendable {
     /// Whether an upstream request of the icon is queued or in flight.
     package func isTaking(_ url: IconURL) -> Bool { requests[url] != nil }
 
-    /// Whether a URL is that of responses from an upstream in use.
-    package func gave(responseFrom url: String?) -> Bool { source(ofResponseFrom: url) != nil }
+    /// Whether a URL is that of responses from an upstream, also from one that left the settings.
+    package func gave(responseFrom url: @autoclosure () -> String?) -> Bool {
+        guard !isEmpty || !memos.isEmpty, let url = url() else { return false }
+        return memos[url] != nil || upstreams.contains { $0.url.folder.url == url }
+    }
 
     /// Whether an upstream has another image for the icon, and can be requested now.
     package func canDeliver(_ icon: SoughtIcon, at now: Timestamp) -> Bool {
@@ -292,8 +295,12 @@ package struct IconSources: Sendable {
 
     package func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
-    /// The upstream that an image came from; `nil` if it came from an origin.
-    func source(ofResponseFrom url: String?) -> Upstream? { upstreams.first { $0.url.folder.url == url } }
+    /// The upstream that an image came from, also one that left the settings; `nil` if it came from an origin.
+    func source(ofResponseFrom url: String?) -> Upstream? {
+        if let present = upstreams.first(where: { $0.url.folder.url == url }) { return present }
+        guard let url, let memo = memos[url], let former = UpstreamURL(url) else { return nil }
+        return Upstream(former, accepted: memo, clockOffset: clockOffset, firstPoll: .distantPast)
+    }
 
     /// Whether a manifest of each upstream was accepted, in this run or an earlier one.
     package var haveAllAnswered: Bool { upstreams.allSatisfy { memos[$0.url.description] != nil } }

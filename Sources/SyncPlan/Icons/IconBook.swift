@@ -165,9 +165,7 @@ struct IconBook: Sendable {
         for id in ids {
             let isScheduled = catalog.icons[id].icon.due != nil
             // A response from an upstream says nothing about other URLs.
-            if catalog.icons.hasResponse(id),
-                sources.isEmpty || !sources.gave(responseFrom: catalog.icons.responseURL(of: id))
-            {
+            if catalog.icons.hasResponse(id), !sources.gave(responseFrom: catalog.icons.responseURL(of: id)) {
                 sharedDownloads.record(catalog.icons.url(of: id))
             }
             if catalog.icons[id].icon.hasFailed { sharedDownloads.recordFailure(of: catalog.icons.url(of: id)) }
