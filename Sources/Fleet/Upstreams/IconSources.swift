@@ -14,6 +14,8 @@ package struct IconSources: Sendable {
         var isOver = false
         /// Whether an upstream has the icon, but its circuit breaker is open.
         var isBlocked = false
+        /// Whether the icon has an image that its lists accept.
+        var isRefresh = false
     }
 
     /// The age up to which a poll counts as recent: HTTP caches on the way keep a manifest for that long.
@@ -138,7 +140,7 @@ package struct IconSources: Sendable {
 
     /// Resumes polls after a pause; returns the icons to decide again, because their last poll was missed.
     package mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
-        guard hasWaiting else { return [] }
+        guard waits.values.contains(where: { !$0.isOver }) else { return [] }
         pollNow(at: now)
         let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
         for url in overdue {
@@ -153,10 +155,10 @@ package struct IconSources: Sendable {
 
     /// Decides whether an icon that is due comes from an upstream or its origin.
     ///
-    /// `refreshSpread` is the longest random delay before an icon with an image is requested from its origin; `mayPoll`
-    /// says whether upstreams can be polled now.
+    /// `refreshSpread` is the longest random delay before an image that an upstream gave is requested from its origin;
+    /// `nil` if the image came from there. `mayPoll` says whether upstreams can be polled now.
     package mutating func decide(
-        for icon: SoughtIcon, refreshSpread: Duration, mayPoll: Bool, at now: Timestamp,
+        for icon: SoughtIcon, refreshSpread: Duration?, mayPoll: Bool, at now: Timestamp,
         using generator: inout some RandomNumberGenerator
     ) -> SourceDecision {
         // The icon is queued or in flight already: the same request is returned.
@@ -199,11 +201,13 @@ package struct IconSources: Sendable {
             failed.insert(url)
             return failure
         }
-        // All machines' copies become stale together, so requests to origins for refreshes are spread over a longer
-        // time.
-        let spread = icon.hasImage ? max(settings.spread, refreshSpread) : settings.spread
-        var wait = waits[url] ?? newWait(spread: spread, at: now, using: &generator)
-        wait.isBlocked = isBlocked
+        // An image that was lost, or that a list asks for since, does not wait for as long as a refresh.
+        if let wait = waits[url], !wait.isLast {
+            let isTooLong = refreshSpread == nil && wait.end > now + settings.wait + settings.spread
+            if isTooLong || wait.isRefresh && !wait.isOver && !icon.isRefresh { waits[url] = nil }
+        }
+        var wait = waits[url] ?? newWait(for: icon, refreshSpread, at: now, using: &generator)
+        (wait.isBlocked, wait.isRefresh) = (isBlocked, icon.isRefresh)
         let decision = originDecision(for: &wait, until: missEnd, mayPoll: mayPoll, at: now)
         wait.isOver = decision == .origin
         waits[url] = wait
@@ -211,15 +215,23 @@ package struct IconSources: Sendable {
     }
 
     private mutating func newWait(
-        spread: Duration, at now: Timestamp, using generator: inout some RandomNumberGenerator
+        for icon: SoughtIcon, _ refreshSpread: Duration?, at now: Timestamp,
+        using generator: inout some RandomNumberGenerator
     ) -> Wait {
-        for index in upstreams.indices { upstreams[index].hurry(settings.poll, from: now, using: &generator) }
+        var spread = settings.spread
+        if icon.isRefresh {
+            // All machines' copies become stale together.
+            spread = max(spread, refreshSpread ?? .zero)
+        } else {
+            for index in upstreams.indices { upstreams[index].hurry(settings.poll, from: now, using: &generator) }
+        }
         return Wait(end: now + settings.wait + spread * Double.random(in: 0...1, using: &generator))
     }
 
     /// Decides whether to use the origin.
     ///
-    /// Upstreams that were not polled recently are polled first, because they may have the image by now.
+    /// Upstreams that were not polled recently are polled first, because they may have the image by now; for a refresh,
+    /// their usual polls suffice.
     private mutating func originDecision(
         for wait: inout Wait, until missEnd: Timestamp?, mayPoll: Bool, at now: Timestamp
     ) -> SourceDecision {
@@ -232,7 +244,8 @@ package struct IconSources: Sendable {
         guard mayPoll else { return .wait(until: missEnd) }
         if !wait.isLast {
             wait.isLast = true
-            let start = now + (.zero - min(Self.recently, settings.poll / Upstream.hurry))
+            let age = wait.isRefresh ? settings.poll : min(Self.recently, settings.poll / Upstream.hurry)
+            let start = now + (.zero - age)
             var isAsked = false
             for index in upstreams.indices {
                 isAsked = upstreams[index].pollNow(unlessSince: start, at: now) || isAsked
@@ -287,9 +300,11 @@ package struct IconSources: Sendable {
             .compactMap { $0.end(of: settings.maxAge) }.first { $0 > now }
     }
 
-    package var waitingCount: Int { waits.count { !$0.value.isOver } }
+    /// The number of icons without an image that wait.
+    package var waitingCount: Int { waits.count { !$0.value.isOver && !$0.value.isRefresh } }
 
-    package var hasWaiting: Bool { waits.values.contains { !$0.isOver } }
+    /// Whether icons without an image wait.
+    package var hasWaiting: Bool { waits.values.contains { !$0.isOver && !$0.isRefresh } }
 
     package func isWaiting(_ url: IconURL) -> Bool { waits[url]?.isOver == false && requests[url] == nil }
 

@@ -66,6 +66,9 @@ package struct SoughtIcon {
 
     var hasImage: Bool { image != nil }
 
+    /// Whether it has an image that its lists accept.
+    var isRefresh: Bool { image.map(accepts) ?? false }
+
     func accepts(_ image: Digest) -> Bool {
         expected.isEmpty || expected.values.contains { $0.contains(image) }
     }

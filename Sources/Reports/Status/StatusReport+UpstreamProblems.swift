@@ -7,7 +7,7 @@ extension StatusReport {
         let isWithout = lacksUpstream
         return upstreams.compactMap { upstream in
             let cause = upstream.error.map { $0 + (upstream.code.map { " [\($0)]" } ?? "") }
-            // Icons also wait for a refresh, and after a failure.
+            // Icons also wait after a failure.
             let pending = min(downloads.awaitingUpstream, icons.pending)
             let effect = pending > 0 ? ": \(waiting(pending))" : ""
             let retry = ["syncagent retry --failed"]

@@ -116,7 +116,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var code: String?
         /// Origins that get no requests for a while.
         package var origins: [Origin] = []
-        /// Icons that no upstream has, and whose origins are asked later or, depending on the settings, never.
+        /// Icons without an image that no upstream has, and whose origins are asked later or, depending on the settings, never.
         package var awaitingUpstream = 0
         /// The pending icons that no upstream's list names; `nil` if there are none.
         package var unlisted: Missing?

@@ -115,7 +115,7 @@ extension StatusReport {
                 watch.lastScan.flatMap { Timestamp($0) }, isVolatile: true),
             .gauge(
                 "syncagent_awaiting_upstream",
-                "Icons that no upstream has, and whose origins are asked later or never.",
+                "Icons without an image that no upstream has, and whose origins are asked later or never.",
                 downloads.awaitingUpstream),
         ]
     }

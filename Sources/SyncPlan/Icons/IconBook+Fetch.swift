@@ -11,11 +11,16 @@ extension IconBook {
     mutating func supply(_ id: IconID, _ reason: FetchReason, in turn: inout Turn) {
         let url = catalog.icons.url(of: id)
         guard isRequested(url) else { return }
-        guard !sources.isEmpty, !catalog.icons[id].icon.isInline else {
+        let icon = catalog.icons[id].icon
+        guard !sources.isEmpty, !icon.isInline else {
             return enqueue(id, at: url, reason, from: nil, in: &turn)
         }
+        // Another image that a list asks for is not a refresh.
+        let isCopy =
+            sources.gave(responseFrom: catalog.icons.responseURL(of: id))
+            && catalog.images.digest(icon.image).map(icon.accepts) == true
         let decision = sources.decide(
-            for: catalog.icons[id].icon.sought(at: url, in: catalog.images), refreshSpread: settings.refresh.default,
+            for: icon.sought(at: url, in: catalog.images), refreshSpread: isCopy ? settings.refresh.default : nil,
             mayPoll: downloads.mayStart, at: turn.now, using: &turn.generator)
         switch decision {
         case .take(let queue): enqueue(id, at: url, reason, from: queue, in: &turn)

@@ -26,7 +26,7 @@ struct UpstreamClockTests {
         #expect(state(of: agent) == "fresh")
         try agent.handle(.clockSet(offset: Self.month))
         #expect(state(of: agent) == "stale")
-        #expect(agent.plan.status.downloads.awaitingUpstream == 1, "what it confirmed counts no longer")
+        #expect(agent.plan.book.sources.isWaiting(icon), "what it confirmed counts no longer")
         while agent.downloads.isEmpty {
             agent.polls = []
             try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
@@ -66,7 +66,7 @@ struct UpstreamClockTests {
         let contents = try UpstreamSample.contents(
             [icon: UpstreamSample.ready("new")], generation: 2, published: published)
         try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
-        while agent.plan.status.downloads.awaitingUpstream == 0 {
+        while !agent.plan.book.sources.isWaiting(icon) {
             try agent.passToNextWake()
             if !agent.polls.isEmpty {
                 poll = agent.polls.removeFirst()
@@ -118,7 +118,7 @@ struct UpstreamClockTests {
         #expect(state(of: agent) == "fresh")
         #expect(try agent.awaitPoll().accepted?.generation == 7)
         try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
-        #expect(state(of: agent) == "fresh" && agent.plan.status.downloads.awaitingUpstream == 0)
+        #expect(state(of: agent) == "fresh" && !agent.plan.book.sources.isWaiting(icon))
         #expect(agent.requests.count == 1)
         try agent.pass(.seconds(2))
         try agent.restart()

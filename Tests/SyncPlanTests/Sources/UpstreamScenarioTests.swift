@@ -135,7 +135,7 @@ struct UpstreamScenarioTests {
         try agent.finish(icon, with: "x")
         try agent.finishJobs()
         // Nothing is published for three days.
-        while agent.plan.status.downloads.awaitingUpstream == 0 {
+        while !agent.plan.book.sources.isWaiting(icon) {
             try agent.passToNextWake()
             agent.polls = []
             try agent.handle(.polled(UpstreamAnswer(url: UpstreamSample.first, .unchanged())))
@@ -148,7 +148,7 @@ struct UpstreamScenarioTests {
         contents.index = try #require(poll.index)
         contents.changes = []
         try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
-        #expect(agent.plan.status.downloads.awaitingUpstream == 0)
+        #expect(!agent.plan.book.sources.isWaiting(icon))
         #expect(agent.requests.count == 1, "its origin is not asked")
         #expect(agent.plan.status.upstreams.first?.state == "fresh")
     }
@@ -441,7 +441,7 @@ struct UpstreamScenarioTests {
         #expect(agent.plan.status.downloads.awaitingUpstream == 0)
         try agent.pass(.seconds(400 * 86_400))
         try agent.finishJobs()
-        #expect(agent.downloads.isEmpty && agent.plan.status.downloads.awaitingUpstream == 1)
+        #expect(agent.downloads.isEmpty && agent.plan.book.sources.isWaiting(icon))
     }
 
     @Test("the answer to a poll under earlier settings does not count")
