@@ -146,7 +146,8 @@ package struct IconSources: Sendable {
         for url in overdue {
             // Random delay: the machines of a fleet resume together.
             let delay = settings.spread * Double.random(in: 0...1, using: &generator)
-            waits[url] = Wait(end: now + delay, isBlocked: waits[url]?.isBlocked ?? false)
+            waits[url]?.end = now + delay
+            waits[url]?.isLast = false
         }
         return overdue
     }

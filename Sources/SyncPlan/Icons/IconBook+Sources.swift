@@ -49,7 +49,11 @@ extension IconBook {
         case .idle:
             if let failure = icon.failure {
                 // The origin's backoff stays as it is.
-                if failure.attempts > 0 { return canDeliver ? supply(id, .retry, in: &turn) : () }
+                if failure.attempts > 0 {
+                    if canDeliver { return supply(id, .retry, in: &turn) }
+                    // A wait that ended while nothing could be polled.
+                    return icon.due == nil ? decide(id, in: &turn) : ()
+                }
                 apply(.retried(turn.now), to: id, in: &turn)
             } else if canDeliver, sources.gave(responseFrom: catalog.icons.responseURL(of: id)) {
                 expire(id, in: &turn)

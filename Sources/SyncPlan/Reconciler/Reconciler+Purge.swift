@@ -130,6 +130,7 @@ extension Reconciler {
         purgeReport = report
         turn.emit(report.state == .done ? .purged : .purgeFailed(report))
         book.downloads.isHeld = false
+        book.resumeSources(in: &turn)
         book.startDownloads(in: &turn)
     }
 }

@@ -125,6 +125,55 @@ struct UpstreamScenarioTests {
         #expect(agent.target == file("x"))
     }
 
+    /// Lets time pass until an icon is requested from its origin, with an upstream that has nothing new.
+    private func awaitOrigin(_ agent: inout AgentScenario) throws {
+        let end = agent.now + .seconds(7200)
+        while agent.downloads.isEmpty, agent.now < end {
+            try agent.passToNextWake()
+            try agent.finishJobs()
+            guard let poll = agent.polls.first else { continue }
+            agent.polls = []
+            try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .unchanged())))
+        }
+        #expect(agent.target == icon.text)
+    }
+
+    @Test("an icon whose wait ends during a purge is requested from its origin after it")
+    func purged() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try agent.pass(.seconds(5))
+        try agent.finishJobs()
+        try agent.handle(.purge)
+        #expect(agent.plan.isPurging)
+        try agent.pass(.seconds(1200))
+        try agent.finishJobs()
+        try agent.pass(.seconds(1))
+        try agent.finishJobs()
+        #expect(!agent.plan.isPurging && agent.downloads.isEmpty)
+        try awaitOrigin(&agent)
+    }
+
+    @Test("an icon that failed at its origin is requested there again after a pause in which its wait ended")
+    func failedBeforePause() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try awaitOrigin(&agent)
+        try agent.finish(icon, .failed(.status(500)))
+        try agent.finishJobs()
+        // The waits are not stored.
+        try agent.restart()
+        try agent.scan(["1.plist": [icon]])
+        while !agent.plan.book.sources.isWaiting(icon) { try agent.passToNextWake() }
+        try agent.handle(.pause(Pause()))
+        try agent.pass(.seconds(3600))
+        #expect(agent.downloads.isEmpty)
+        try agent.handle(.resume(nil))
+        try awaitOrigin(&agent)
+    }
+
     @Test(
         "a manifest that is fresh again ends what waited for it",
         arguments: [.origin, .never] as [Settings.Upstream.Fallback])
