@@ -134,7 +134,7 @@ let package = Package(
         .target(
             name: "Reports",
             dependencies: ["AgentSettings", "AppLists", "Articles", "CacheFormat", "Fleet", "HTTPRules"],
-            swiftSettings: settings),
+            swiftSettings: small),
 
         // Decisions: values in, values out.
         .target(
