@@ -46,7 +46,7 @@ enum Flood {
         let file = world.folder.appending("flood")
         try write("", to: file)
         let output = try FileDescriptor.open(file, .writeOnly, options: [.append, .truncate])
-        let arguments = Array(command.dropFirst()) + ["ignore", address, path, "\(count)", "60"]
+        let arguments = Array(command.dropFirst()) + ["ignore", address, path, "\(count)", "600"]
         _ = try await Subprocess.run(
             .name(command[0]), arguments: Arguments(arguments), input: .none,
             output: .fileDescriptor(output, closeAfterSpawningProcess: true), error: .discarded
