@@ -51,6 +51,16 @@ class Package(PackageTest):
         self.assertLessEqual(sizes["/usr/bin/syncagent"], 33_000_000)
         self.assertLessEqual(sizes["package"], 10_800_000)
 
+    def test_articles_name_articles_that_are_there(self):
+        folder = self.folder / "usr/share/doc/syncagent"
+        named = {
+            name for article in folder.glob("*.md")
+            for name in re.findall(r"(?<![\w/])[A-Z][A-Za-z]+\.md\b", article.read_text())}
+        # That of the examples.
+        named.remove("README.md")
+        self.assertIn("Codes.md", named)
+        self.assertEqual([name for name in sorted(named) if not (folder / name).exists()], [])
+
     def test_web_pages_are_complete(self):
         [pages] = self.deb.parent.glob("syncagent-doc_*.deb")
         files = subprocess.run(["dpkg-deb", "--fsys-tarfile", pages], capture_output=True, check=True, timeout=60)
