@@ -109,29 +109,35 @@ struct EntryReader {
         }
     }
 
+    private mutating func append(
+        _ icon: IconURL, under key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace
+    ) {
+        append(
+            AppEntry(
+                name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: icon,
+                download: text(Self.downloadKey, of: entry, at: place)),
+            at: place.key(key))
+    }
+
     /// Adds a dictionary entry, and returns whether it is of a known kind.
     private mutating func add(_ entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> Bool {
         var firstProblem: (key: ListKey, flaw: IconFlaw)?
-        var chosen: (key: ListKey, url: IconURL)?
-        search: for key in iconKeys where entry.contains(key) {
+        // A URL that can never be requested, such as the name of a program's own icon, hides none under another key.
+        var refused: (key: ListKey, url: IconURL)?
+        for key in iconKeys where entry.contains(key) {
             switch icon(key, of: entry) {
+            case .success(let url) where ListDraft.isLink(url) || ListDraft.refusal(of: url) == nil:
+                if let refused { draft.count(refused.url.text) }
+                append(url, under: key, of: entry, at: place)
+                return true
             case .success(let url):
-                // What can never be requested, such as the name of a program's own icon, hides no URL under another key.
-                let isURL = ["https://", "http://"].contains { url.text.starts(withBytes: $0) }
-                let isUsable = isURL || ListDraft.refusal(of: url) == nil
-                if let other = chosen { draft.count(isUsable ? other.url.text : url.text) }
-                if isUsable || chosen == nil { chosen = (key, url) }
-                if isUsable { break search }
+                if refused == nil { refused = (key, url) } else { draft.count(url.text) }
             case .failure(let flaw):
                 firstProblem = firstProblem ?? (key, flaw)
             }
         }
-        if let chosen {
-            append(
-                AppEntry(
-                    name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: chosen.url,
-                    download: text(Self.downloadKey, of: entry, at: place)),
-                at: place.key(chosen.key))
+        if let refused {
+            append(refused.url, under: refused.key, of: entry, at: place)
             return true
         }
         if let firstProblem {

@@ -264,7 +264,7 @@ package struct IconSources: Sendable {
     /// Whether an upstream request of the icon is queued or in flight.
     package func isTaking(_ url: IconURL) -> Bool { requests[url] != nil }
 
-    /// Whether a URL is that of responses from an upstream, also from one that left the settings.
+    /// Whether responses with this URL came from an upstream, present or former.
     package func gave(responseFrom url: @autoclosure () -> String?) -> Bool {
         guard !isEmpty || !memos.isEmpty, let url = url() else { return false }
         return memos[url] != nil || upstreams.contains { $0.url.folder.url == url }
@@ -311,7 +311,7 @@ package struct IconSources: Sendable {
 
     package func originTime(of url: IconURL) -> Timestamp? { waits[url]?.end }
 
-    /// The upstream that an image came from, also one that left the settings; `nil` if it came from an origin.
+    /// The upstream, present or former, that gave an image; `nil` if its origin did.
     func source(ofResponseFrom url: String?) -> Upstream? {
         if let present = upstreams.first(where: { $0.url.folder.url == url }) { return present }
         guard let url, let memo = memos[url], let former = UpstreamURL(url) else { return nil }

@@ -278,7 +278,7 @@ package actor Downloads {
     /// Switches an origin to HTTP/1.1 for the next requests if a new connection to it brought nothing at all.
     ///
     /// If HTTP/1.1 fails as well, switches back to HTTP/2; a server that speaks HTTP/2 alone refuses the TLS connection.
-    /// Requests that fail together switch once: what the request was sent with counts, not what is used by now.
+    /// Requests that fail together switch once: the limit under which a request was sent counts, not the present one.
     func switchVersion(after failure: any Error, of transfer: any Transfer, _ download: ActiveDownload) {
         guard let target = download.steps?.target, target.isSecure, !transfer.isAnswered,
             case .fetch(let cause)? = (failure as? FetchFailure)?.code
@@ -290,7 +290,8 @@ package actor Downloads {
         if known != nil {
             http1Origins.remove(target.origin)
         } else {
-            http1Origins.insert(.now, for: target.origin, until: .now + Self.http1Time, at: .now)
+            let now = ContinuousClock.now
+            http1Origins.insert(now, for: target.origin, until: now + Self.http1Time, at: now)
         }
     }
 }

@@ -131,7 +131,7 @@ package struct EvictionBrake: Equatable, Sendable {
     /// Ends each hold whose retired images are named again, or are gone: `isOver` says so of those that some generations
     /// name.
     ///
-    /// Returns these generations, and when their hold began or earlier, of each hold that nobody confirmed.
+    /// Returns the generations of each ended hold that nobody confirmed, with a time at or before the hold's beginning.
     mutating func review(isOver: (ClosedRange<Int>) -> Bool) -> [(generations: ClosedRange<Int>, since: Timestamp)] {
         var ended: [(ClosedRange<Int>, Timestamp)] = []
         holds = holds.reduce(into: []) { kept, hold in

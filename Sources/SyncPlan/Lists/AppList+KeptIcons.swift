@@ -42,8 +42,7 @@ extension AppList {
             from: { entry in entry.id.map { Key(identity: $0, name: entry.name) } })
         let identities = Set(unusable.lazy.compactMap { $0.id.map { Key(identity: $0) } })
         let names = entries.map { ($0.id, $0.name) } + unusable.map { ($0.id, $0.name) }
-        let shared = AppMatch.shared(identities, in: old.lazy.map { ($0.id, $0.name) })
-            .union(AppMatch.shared(identities, in: names))
+        let shared = AppMatch.shared(identities, in: old.lazy.map { ($0.id, $0.name) }, or: names)
         let hasName = { (entry: UnusableEntry) in !(entry.name ?? "").isEmpty }
         claim(
             { entry in entry.id.map { Key(identity: $0) }.flatMap { hasName(entry) && shared.contains($0) ? nil : $0 }

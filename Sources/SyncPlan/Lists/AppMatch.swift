@@ -6,7 +6,7 @@ import CacheFormat
 ///
 /// An app is recognised by its identity in the list; else by its name, or by its name and its URL without the query, if
 /// only one entry of each version has that. Apps with different identities and URLs are never the same. An identity that
-/// entries with different names share in one of the versions counts together with the name.
+/// entries with different names share in one of the versions counts together with the name or the URL without the query.
 struct AppMatch: Sendable {
     /// The entries before and after them are the same apps with the same URLs.
     private let differing: DifferingParts
@@ -26,8 +26,7 @@ struct AppMatch: Sendable {
         }
         match(&rest, old, new) { entry in entry.id.map { Key(identity: $0, name: entry.name) } }
         let added = Set(rest.new.lazy.compactMap { new[$0].id.map { Key(identity: $0) } })
-        let shared = Self.shared(added, in: old.lazy.map { ($0.id, $0.name) })
-            .union(Self.shared(added, in: new.lazy.map { ($0.id, $0.name) }))
+        let shared = Self.shared(added, in: old.lazy.map { ($0.id, $0.name) }, or: new.lazy.map { ($0.id, $0.name) })
         let identity = { (entry: AppEntry) in
             entry.id.map { Key(identity: $0, name: shared.contains(Key(identity: $0)) ? Self.name(of: entry) : nil) }
         }
@@ -101,11 +100,19 @@ struct AppMatch: Sendable {
     /// The name of an entry; `nil` if it has none, or an empty one.
     private static func name(of entry: AppEntry) -> String? { entry.name.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The identities that entries with different names share.
+    /// The identities that entries with different names share in one of two versions.
     ///
     /// - Complexity: O(*n*) in the number of entries if there are candidates.
-    static func shared(_ candidates: Set<Key>, in entries: some Sequence<(id: String?, name: String?)>) -> Set<Key> {
-        guard !candidates.isEmpty else { return [] }
+    static func shared(
+        _ candidates: Set<Key>, in old: some Sequence<(id: String?, name: String?)>,
+        or new: some Sequence<(id: String?, name: String?)>
+    ) -> Set<Key> {
+        candidates.isEmpty ? [] : shared(candidates, in: old).union(shared(candidates, in: new))
+    }
+
+    private static func shared(
+        _ candidates: Set<Key>, in entries: some Sequence<(id: String?, name: String?)>
+    ) -> Set<Key> {
         var names: [Key: IconURL] = [:]
         var shared: Set<Key> = []
         for entry in entries {

@@ -75,10 +75,11 @@ struct ListsFolder: Sendable {
 
     /// Records a scan; returns the removed lists, `nil` if the scan says nothing about the lists.
     ///
-    /// Without the state of an earlier run, lists that upstreams are `awaited` to give are not removed before they were
-    /// present.
+    /// Without the state of an earlier run, a list that an upstream may still give, by `isAwaited`, is not removed before
+    /// it was present.
     mutating func record(
-        _ scan: ListScan, known: some Sequence<ListName>, awaited: Set<ListName> = [], at now: Timestamp
+        _ scan: ListScan, known: some Sequence<ListName>, isAwaited: (ListName) -> Bool = { _ in false },
+        at now: Timestamp
     ) -> Set<ListName>? {
         isScanned = true
         lastScan = now
@@ -106,9 +107,8 @@ struct ListsFolder: Sendable {
         // A renamed list is removed only after the new file has been read.
         hasUnread = found.hasUnread
         guard !hasUnread else { return [] }
-        let coming = isNew ? awaited.subtracting(seen) : []
-        let missing = Set(known.filter { !present.contains($0) }).subtracting(coming)
-        return absent.record(missing, at: min(found.listed ?? now, now))
+        let missing = known.filter { !present.contains($0) && !(isNew && !seen.contains($0) && isAwaited($0)) }
+        return absent.record(Set(missing), at: min(found.listed ?? now, now))
     }
 
     mutating func record(shortage: String) {

@@ -18,8 +18,9 @@ extension Reconciler {
         // Lists with reported rejections are known, even if a restart left no good version.
         let known = Set(book.catalog.lists.keys).union(rejections.keys).subtracting([Self.pinList])
         // Without the state of an earlier run, lists of upstreams are known from the cache alone until they give them again.
-        let awaited = book.sources.haveAllAnswered ? [] : Set(known.filter(book.settings.upstream.adopts))
-        let gone = folder.record(scan, known: known, awaited: awaited, at: turn.now)
+        let (upstream, isAwaiting) = (book.settings.upstream, !book.sources.haveAllAnswered)
+        let gone = folder.record(
+            scan, known: known, isAwaited: { isAwaiting && upstream.adopts($0) }, at: turn.now)
         if case .listed(let found, let present, let changed) = scan {
             let readings = withheld.merging(changed) { $1 }.filter { present.contains($0.key) }
             // No later scan reports them again.

@@ -90,10 +90,11 @@ struct ListsFolderTests {
         ] as [(Set<ListName>, Set<ListName>, Bool, Bool)] {
             var folder = ListsFolder(Settings().lists, identity: isKnown ? Sample.folder.identity : nil)
             let own: Set<ListName> = ["own.plist"]
-            _ = folder.record(Self.listed(own.union(first)), known: ["a.plist"], awaited: awaited, at: Sample.start)
+            _ = folder.record(
+                Self.listed(own.union(first)), known: ["a.plist"], isAwaited: awaited.contains, at: Sample.start)
             for seconds in [0, 60] {
                 let time = Sample.start + .seconds(seconds)
-                let gone = folder.record(Self.listed(own), known: ["a.plist"], awaited: awaited, at: time)
+                let gone = folder.record(Self.listed(own), known: ["a.plist"], isAwaited: awaited.contains, at: time)
                 #expect(gone == (isGone && (seconds > 0) ? ["a.plist"] : []), "\(first) \(awaited) \(seconds)")
             }
             #expect(folder.missing.isEmpty)
