@@ -115,7 +115,7 @@ struct EntryReader {
         append(
             AppEntry(
                 name: text(Self.nameKey, of: entry, at: place), id: identity(of: entry), icon: icon,
-                download: text(Self.downloadKey, of: entry, at: place)),
+                download: entry.contains(Self.downloadKey) ? text(Self.downloadKey, of: entry, at: place) : nil),
             at: place.key(key))
     }
 
@@ -126,7 +126,7 @@ struct EntryReader {
         var refused: (key: ListKey, url: IconURL)?
         for key in iconKeys where entry.contains(key) {
             switch icon(key, of: entry) {
-            case .success(let url) where ListDraft.isLink(url) || ListDraft.refusal(of: url) == nil:
+            case .success(let url) where ListDraft.refusal(of: url) == nil:
                 if let refused { draft.count(refused.url.text) }
                 append(url, under: key, of: entry, at: place)
                 return true
@@ -180,9 +180,8 @@ struct EntryReader {
 
     /// An optional text of an entry, which may be null; an integer is accepted as its digits.
     mutating func text(_ key: ListKey, of entry: KeyedDecodingContainer<ListKey>, at place: EntryPlace) -> String? {
-        guard entry.contains(key) else { return nil }
         guard let text = text(key, of: entry) else {
-            if (try? entry.decodeNil(forKey: key)) != true { draft.addProblem(place.key(key), "not a string") }
+            if (try? entry.decodeNil(forKey: key)) == false { draft.addProblem(place.key(key), "not a string") }
             return nil
         }
         guard text.utf8.count <= AppEntry.maxTextBytes else {
@@ -202,6 +201,7 @@ struct EntryReader {
             draft.count(text)
             return AppEntry.trimmed(text)
         }
+        guard entry.contains(key) else { return nil }
         return (try? entry.decode(Int64.self, forKey: key)).map { String($0) }
             ?? (try? entry.decode(UInt64.self, forKey: key)).map { String($0) }
     }

@@ -31,11 +31,6 @@ struct ListDraft {
         if firstFlaw == nil { firstFlaw = EntryProblem(keyPath: keyPath(), reason: "\(refusal)") }
     }
 
-    /// Whether a URL begins with `http://` or `https://`, which is cheaper to tell than ``refusal(of:)``.
-    static func isLink(_ icon: IconURL) -> Bool {
-        ["https://", "http://"].contains { icon.text.starts(withBytes: $0) }
-    }
-
     /// Why a URL can never be requested, as far as its text shows; `nil` if it can be.
     static func refusal(of icon: IconURL) -> URLRefusal? {
         do throws(URLRefusal) {

@@ -19,6 +19,8 @@ struct ListShapeTests {
             (#"({icon = "mdi:email"; icon_url = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
             (#"({icon = "C:\\a.ico"; iconUrl = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
             (#"({icon = "file:///a.png"; artwork = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
+            (#"({icon = "https://"; artwork = "https://e.org/b";})"#, [AppEntry(icon: "https://e.org/b")]),
+            (#"({icon = "http://e.org:99999/a"; artwork = "data:,x";})"#, [AppEntry(icon: "data:,x")]),
             (#"({icon = "data:,"; iconURL = "x:1"; artwork = "data:,x";})"#, [AppEntry(icon: "data:,x")]),
             (
                 #"({icon = "x:1"; artwork = "y:2"; icon_url = "";}, "https://e.org/a")"#,

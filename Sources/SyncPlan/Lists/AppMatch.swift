@@ -196,8 +196,8 @@ struct AppMatch: Sendable {
         guard !pairs.isEmpty else { return }
         for entries in [old, new] {
             var seen: Set<Key> = []
-            for entry in entries {
-                guard let key = key(entry), pairs[key] != nil, !seen.insert(key).inserted else { continue }
+            for index in entries.indices {
+                guard let key = key(entries[index]), pairs[key] != nil, !seen.insert(key).inserted else { continue }
                 pairs[key] = nil
             }
         }
