@@ -138,13 +138,13 @@ package struct IconSources: Sendable {
         return Array(failed.union(waits.keys))
     }
 
-    /// Resumes polls after a pause; returns the icons to decide again, because their last poll was missed.
+    /// Returns the icons to decide again after a time without polls, because their last poll was missed.
     package mutating func resume(at now: Timestamp, using generator: inout some RandomNumberGenerator) -> [IconURL] {
-        guard waits.values.contains(where: { !$0.isOver }) else { return [] }
-        pollNow(at: now)
-        let overdue = waits.filter { !$0.value.isOver && ($0.value.isLast || $0.value.end <= now) }.keys.sorted()
+        let overdue = waits.filter { _, wait in
+            !wait.isOver && (wait.end <= now || wait.isLast && !isPolling)
+        }.keys.sorted()
         for url in overdue {
-            // Random delay: the machines of a fleet resume together.
+            // Random delay: the machines of a fleet resume and purge together.
             let delay = settings.spread * Double.random(in: 0...1, using: &generator)
             waits[url]?.end = now + delay
             waits[url]?.isLast = false

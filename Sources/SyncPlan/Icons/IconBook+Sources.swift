@@ -11,7 +11,7 @@ extension IconBook {
         requeueBlocked(in: &turn)
     }
 
-    /// Polls after a pause, if icons wait for a source.
+    /// Decides again, after a pause or a purge, the icons whose waits for a source ended meanwhile.
     mutating func resumeSources(in turn: inout Turn) {
         for url in sources.resume(at: turn.now, using: &turn.generator) { reconsider(url, in: &turn) }
     }
@@ -49,11 +49,7 @@ extension IconBook {
         case .idle:
             if let failure = icon.failure {
                 // The origin's backoff stays as it is.
-                if failure.attempts > 0 {
-                    if canDeliver { return supply(id, .retry, in: &turn) }
-                    // A wait that ended while nothing could be polled.
-                    return icon.due == nil ? decide(id, in: &turn) : ()
-                }
+                if failure.attempts > 0 { return canDeliver ? supply(id, .retry, in: &turn) : decide(id, in: &turn) }
                 apply(.retried(turn.now), to: id, in: &turn)
             } else if canDeliver, sources.gave(responseFrom: catalog.icons.responseURL(of: id)) {
                 expire(id, in: &turn)

@@ -125,17 +125,22 @@ struct UpstreamScenarioTests {
         #expect(agent.target == file("x"))
     }
 
-    /// Lets time pass until an icon is requested from its origin, with an upstream that has nothing new.
-    private func awaitOrigin(_ agent: inout AgentScenario) throws {
+    /// Lets time pass until an icon is requested from its origin, with an upstream that has nothing new; returns when it
+    /// last answered.
+    @discardableResult
+    private func awaitOrigin(_ agent: inout AgentScenario) throws -> Timestamp? {
         let end = agent.now + .seconds(7200)
+        var answered: Timestamp?
         while agent.downloads.isEmpty, agent.now < end {
             try agent.passToNextWake()
             try agent.finishJobs()
             guard let poll = agent.polls.first else { continue }
             agent.polls = []
+            answered = agent.now
             try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .unchanged())))
         }
         #expect(agent.target == icon.text)
+        return answered
     }
 
     @Test("an icon whose wait ends during a purge is requested from its origin after it")
@@ -153,6 +158,32 @@ struct UpstreamScenarioTests {
         try agent.finishJobs()
         #expect(!agent.plan.isPurging && agent.downloads.isEmpty)
         try awaitOrigin(&agent)
+    }
+
+    @Test("a purge polls no upstream before its time")
+    func purgedWithoutPoll() throws {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try agent.handle(.purge)
+        try agent.finishJobs()
+        try agent.pass(.seconds(1))
+        try agent.finishJobs()
+        #expect(!agent.plan.isPurging && agent.plan.book.sources.isWaiting(icon) && agent.polls.isEmpty)
+    }
+
+    @Test("an icon that failed at its origin before a restart is requested there as soon as the last poll has ended")
+    func failedBefore() throws {
+        var agent = AgentScenario.withUpstreams { $0.spread = .zero }
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try awaitOrigin(&agent)
+        try agent.finish(icon, .failed(.status(500)))
+        try agent.finishJobs()
+        try agent.restart()
+        try agent.scan(["1.plist": [icon]])
+        let answered = try awaitOrigin(&agent)
+        #expect(answered == agent.now)
     }
 
     @Test("an icon that failed at its origin is requested there again after a pause in which its wait ended")
