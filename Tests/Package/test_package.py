@@ -53,11 +53,10 @@ class Package(PackageTest):
 
     def test_articles_name_articles_that_are_there(self):
         folder = self.folder / "usr/share/doc/syncagent"
-        named = {
-            name for article in folder.glob("*.md")
-            for name in re.findall(r"(?<![\w/])[A-Z][A-Za-z]+\.md\b", article.read_text())}
-        # That of the examples.
-        named.remove("README.md")
+        text = "".join(article.read_text() for article in folder.glob("*.md"))
+        self.assertNotIn("<doc:", text)
+        # README.md is that of the examples.
+        named = {*re.findall(r"(?<![\w/])[A-Z][A-Za-z]+\.md\b", text)} - {"README.md"}
         self.assertIn("Codes.md", named)
         self.assertEqual([name for name in sorted(named) if not (folder / name).exists()], [])
 
