@@ -31,8 +31,8 @@ struct ListsFolder: Sendable {
     /// Why the last scan failed, or why the scanned folder is not trusted.
     private(set) var unavailable: String?
     private(set) var identity: FolderIdentity?
-    /// Whether the folder had a list at the last scan.
-    private var hadFile = false
+    /// Whether the folder had a list at the last scan, possibly in an earlier run.
+    private(set) var hadFile: Bool
     /// The known lists that were present since the start.
     private var seen: Set<ListName> = []
     /// Whether no earlier run is remembered that saw the folder.
@@ -45,10 +45,10 @@ struct ListsFolder: Sendable {
     /// Whether a scan was requested to decide whether the missing lists are removed.
     private var isLookWanted = false
 
-    init(_ settings: Settings.Lists, identity: FolderIdentity?) {
+    init(_ settings: Settings.Lists, identity: FolderIdentity?, hadFile: Bool = false) {
         rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
-        self.identity = identity
+        (self.identity, self.hadFile) = (identity, hadFile)
         isNew = identity == nil
     }
 

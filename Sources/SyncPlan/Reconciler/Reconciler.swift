@@ -55,7 +55,7 @@ package struct Reconciler: Sendable {
         var (catalog, ledger) = known.moveOut()
         ledger.setSupersessions(restored.memory.superseded, default: now)
         let values = restored.memory.values
-        folder = ListsFolder(settings.lists, identity: values.folder)
+        folder = ListsFolder(settings.lists, identity: values.folder, hadFile: values.hadList == true)
         book = IconBook(
             settings, catalog: consume catalog,
             sources: IconSources(
@@ -269,6 +269,7 @@ package struct Reconciler: Sendable {
             holds: book.retention.brake.holds, folder: folder.identity,
             newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
             upstreams: book.sources.accepted)
+        values.hadList = folder.hadFile ? true : nil
         values.rendering = rulesOfRenditions
         if book.retention.brake.peak > 0 { values.peak = book.retention.brake.peak }
         if purging == book.publishing.manifest?.generation { values.purging = purging }

@@ -37,6 +37,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     var peak: Int?
     /// The identity of the lists folder; `nil` if not known.
     package var folder: FolderIdentity?
+    /// Whether that folder had a list; `nil` if it had none, or in the database of an earlier version.
+    package var hadList: Bool?
     /// The highest generation number given; 0 if there was none.
     package var newestGeneration: Int
     /// The newest generation that a purge superseded (``RetirementLedger/purged``); `nil` if there is none.

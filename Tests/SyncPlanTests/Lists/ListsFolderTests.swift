@@ -9,6 +9,7 @@ import Testing
 @Suite("The lists folder")
 struct ListsFolderTests {
     private static let other = FolderIdentity(fileSystem: 2, device: 2, handle: [2])
+    private static let third = FolderIdentity(fileSystem: 3, device: 3, handle: [3])
 
     /// A look at the folder.
     private static func listed(
@@ -79,6 +80,9 @@ struct ListsFolderTests {
             if isRemoved { #expect(record(&folder, ["a.plist"], Sample.folder.identity) == []) }
             #expect(record(&folder, ["a.plist"], Self.other) == (isRemoved ? [] : nil))
             #expect((folder.unavailable == nil) == isRemoved)
+            // Another run remembers what the folder had.
+            folder = ListsFolder(Settings().lists, identity: folder.identity, hadFile: folder.hadFile)
+            #expect(record(&folder, ["a.plist"], Self.third) == (isRemoved ? [] : nil))
         }
     }
 

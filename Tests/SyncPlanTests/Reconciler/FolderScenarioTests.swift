@@ -75,6 +75,28 @@ struct FolderScenarioTests {
         }
     }
 
+    @Test(
+        "a restart keeps an own list where an unknown empty folder leaves only the upstream's of that name, unless that was in force",
+        arguments: [false, true], [false, true])
+    func startBesideUpstream(wasAdopted: Bool, isMounted: Bool) throws {
+        var agent = Self.agent()
+        if wasAdopted { agent.folder.adopted = ["1.plist"] }
+        try agent.publish(["1.plist": [Self.url: "x"]])
+        try agent.pass(.seconds(5))
+        if !isMounted { agent.folder = Self.other }
+        agent.folder.adopted = ["1.plist"]
+        try agent.restart()
+        try agent.scan(["1.plist": ["https://a.example/2.png"]])
+        if wasAdopted || isMounted {
+            #expect(
+                agent.plan.status.eviction == .active && agent.downloads.keys.map(\.text) == ["https://a.example/2.png"]
+            )
+        } else {
+            try Self.expectDoubt(agent)
+            #expect(agent.downloads.isEmpty)
+        }
+    }
+
     @Test("a folder with a list is trusted as the lists folder from then on")
     func taken() throws {
         var agent = try Self.agentInDoubt()
