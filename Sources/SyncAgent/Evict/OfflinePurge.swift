@@ -80,7 +80,8 @@ package enum OfflinePurge {
         var values = RememberedValues()
         guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return values }
         let known = store.remembered.values
-        (values.privateOrigins, values.folder, values.hadList) = (known.privateOrigins, known.folder, known.hadList)
+        (values.privateOrigins, values.folder) = (known.privateOrigins, known.folder)
+        (values.hadList, values.isFolderNew) = (known.hadList, known.isFolderNew)
         try? await store.close()
         return values
     }

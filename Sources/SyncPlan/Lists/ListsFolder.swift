@@ -35,8 +35,8 @@ struct ListsFolder: Sendable {
     private(set) var hadFile: Bool
     /// The known lists that were present since the start.
     private var seen: Set<ListName> = []
-    /// Whether no earlier run is remembered that saw the folder.
-    private let isNew: Bool
+    /// Whether no run is remembered that saw the folder and heard from all upstreams.
+    let isNew: Bool
     private(set) var lastScan: Timestamp?
     /// Why the contents of all lists are not known; `nil` if they are.
     var doubt: ListDoubt?
@@ -45,11 +45,11 @@ struct ListsFolder: Sendable {
     /// Whether a scan was requested to decide whether the missing lists are removed.
     private var isLookWanted = false
 
-    init(_ settings: Settings.Lists, identity: FolderIdentity?, hadFile: Bool = false) {
+    init(_ settings: Settings.Lists, identity: FolderIdentity?, hadFile: Bool = false, isNew: Bool = false) {
         rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
         (self.identity, self.hadFile) = (identity, hadFile)
-        isNew = identity == nil
+        self.isNew = isNew || identity == nil
     }
 
     mutating func configure(_ settings: Settings.Lists) {

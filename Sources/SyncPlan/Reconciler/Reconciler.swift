@@ -55,7 +55,9 @@ package struct Reconciler: Sendable {
         var (catalog, ledger) = known.moveOut()
         ledger.setSupersessions(restored.memory.superseded, default: now)
         let values = restored.memory.values
-        folder = ListsFolder(settings.lists, identity: values.folder, hadFile: values.hadList == true)
+        folder = ListsFolder(
+            settings.lists, identity: values.folder, hadFile: values.hadList == true,
+            isNew: values.isFolderNew == true)
         book = IconBook(
             settings, catalog: consume catalog,
             sources: IconSources(
@@ -270,6 +272,7 @@ package struct Reconciler: Sendable {
             newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
             upstreams: book.sources.accepted)
         values.hadList = folder.hadFile ? true : nil
+        values.isFolderNew = folder.isNew && !book.sources.haveAllAnswered ? true : nil
         values.rendering = rulesOfRenditions
         if book.retention.brake.peak > 0 { values.peak = book.retention.brake.peak }
         if purging == book.publishing.manifest?.generation { values.purging = purging }

@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 import CacheFormat
+import Fleet
 import Reports
 import Testing
 
@@ -95,6 +96,28 @@ struct FolderScenarioTests {
             try Self.expectDoubt(agent)
             #expect(agent.downloads.isEmpty)
         }
+    }
+
+    @Test("after the loss of the state, an upstream's list stays over restarts until the upstream has answered")
+    func startWithoutState() throws {
+        var agent = Self.agent()
+        try agent.publish(["own.plist": [Self.url: "x"], "up.json": ["https://a.example/2.png": "y"]])
+        agent.memory = SimulatedMemory()
+        agent.settings.upstream.urls = [UpstreamSample.first]
+        agent.settings.upstream.lists = [try #require(ListPattern("*.json"))]
+        for _ in 0..<3 {
+            try agent.restart()
+            try agent.scan(["own.plist": [Self.url], "up.json": nil])
+            try agent.pass(.seconds(60))
+            try agent.finishJobs()
+            #expect(try agent.published("up.json") == [UpstreamSample.ready("y")])
+        }
+        try agent.finishPoll([:])
+        try agent.restart()
+        try agent.scan(["own.plist": [Self.url], "up.json": nil])
+        try agent.pass(.seconds(60))
+        try agent.finishJobs()
+        #expect(agent.plan.knownLists.keys.map(\.text) == ["own.plist"])
     }
 
     @Test("a folder with a list is trusted as the lists folder from then on")
