@@ -1,29 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
+import AppLists
 import CacheFormat
 
 /// Checks a JSON text (RFC 8259) before it is decoded.
 ///
 /// Foundation's decoder can end the process if there are too many levels, takes only one of several values with the
 /// same key, and does not say on Linux where the fault is.
-package struct JSONOutline {
+struct JSONOutline {
     private let bytes: [UInt8]
     private var offset: Int
     /// The offsets of the brackets that are open, outermost first.
     private var open: [Int] = []
+    private var repeated: RepeatedKeys
     private var topKeys = 0
     /// The key to count; `nil` counts all.
     private let sought: String?
 
-    /// Counts the keys of the outermost object, or those that may be a given one, duplicates included; 0 if the text is
-    /// not an object.
+    /// Counts the keys of the outermost object, or those that may be a given one, duplicates included, and notes repeated
+    /// keys; 0 if the text is not an object.
     ///
     /// - Throws: A rejection with the first fault and its line, or if nesting exceeds the limit.
-    package static func topKeys(_ bytes: [UInt8], thatMayBe key: String? = nil) throws(ListRejection) -> Int {
-        var outline = JSONOutline(bytes: bytes, offset: bytes.textStart, sought: key)
+    static func topKeys(
+        _ bytes: [UInt8], thatMayBe key: String? = nil, _ repeated: inout RepeatedKeys
+    ) throws(ListRejection) -> Int {
+        var outline = JSONOutline(bytes: bytes, offset: bytes.textStart, repeated: repeated, sought: key)
         guard outline.skipWhiteSpace() else { return 0 }
         try outline.value()
         if outline.skipWhiteSpace() { throw outline.fault("\(outline.found) after the end of the list") }
+        repeated = outline.repeated
         return outline.topKeys
     }
 
@@ -67,6 +71,7 @@ package struct JSONOutline {
         let end: Unicode.Scalar = isObject ? "}" : "]"
         var isFirst = true
         open.append(offset)
+        repeated.begin()
         guard open.count <= ListLimits.maxDepth else { throw .tooDeep(limit: ListLimits.maxDepth) }
         offset += 1
         while try nextByte() != UInt8(ascii: end) {
@@ -82,6 +87,7 @@ package struct JSONOutline {
             try value()
         }
         open.removeLast()
+        repeated.end()
         offset += 1
     }
 
@@ -89,6 +95,7 @@ package struct JSONOutline {
         guard bytes[offset] == UInt8(ascii: "\"") else { throw fault("a key must be a string in double quotes") }
         let start = offset + 1
         try string()
+        repeated.add(bytes[start..<offset - 1])
         if open.count == 1, bytes[start..<offset - 1].mayBe(sought, marks: "\\") { topKeys += 1 }
         guard try nextByte() == UInt8(ascii: ":") else { throw fault("“:” is missing after a key") }
         offset += 1

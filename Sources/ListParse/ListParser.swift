@@ -27,11 +27,18 @@ package struct ListParser: Sendable {
         if encoding == .json, isTranscoded { return .failure(.notJSON("it is not in UTF-8")) }
         do {
             let outline = try encoding.outline(of: bytes, limits)
+            let document: ListDocument
             if encoding == .json {
-                return try JSONDecoder().decode(ListDocument.self, from: Data(bytes), configuration: outline).verdict
+                document = try JSONDecoder().decode(ListDocument.self, from: Data(bytes), configuration: outline)
+            } else {
+                let text = encoding == .openStep ? OpenStepEscapes.joiningSurrogates(bytes) : bytes
+                document = try PropertyListDecoder().decode(
+                    ListDocument.self, from: Data(text), configuration: outline)
             }
-            let text = encoding == .openStep ? OpenStepEscapes.joiningSurrogates(bytes) : bytes
-            return try PropertyListDecoder().decode(ListDocument.self, from: Data(text), configuration: outline).verdict
+            if case .success = document.verdict, let (key, offset) = outline.repeated.first {
+                return .failure(.repeatedKey(key, line: bytes.line(at: offset)))
+            }
+            return document.verdict
         } catch let rejection as ListRejection {
             return .failure(rejection)
         } catch {

@@ -2,13 +2,12 @@
 import AppLists
 
 enum OpenStepNesting {
-    /// Counts the keys of the outermost dictionary, or those that may be a given one, duplicates included; `nil` if the
-    /// nesting exceeds the limit.
-    static func topKeys(_ text: [UInt8], thatMayBe key: String? = nil, maxDepth limit: Int) -> Int? {
+    /// Counts the keys of the outermost dictionary, or those that may be a given one, duplicates included, and notes
+    /// repeated keys; `nil` if the nesting exceeds the limit.
+    static func topKeys(_ text: [UInt8], thatMayBe key: String? = nil, _ repeated: inout RepeatedKeys) -> Int? {
         text.withUnsafeBufferPointer { bytes in
             // The last string, which may be a key.
             var string = 0..<0
-            var depth = 0
             var keys = 0
             // `key = value;` without braces is a dictionary, too.
             let isBraced = bytes.first { !$0.isWhiteSpace } == UInt8(ascii: "{")
@@ -18,12 +17,13 @@ enum OpenStepNesting {
                 index += 1
                 switch byte {
                 case UInt8(ascii: "{"), UInt8(ascii: "("):
-                    depth += 1
-                    if depth > limit { return nil }
+                    repeated.begin()
+                    if repeated.depth > ListLimits.maxDepth { return nil }
                 case UInt8(ascii: "}"), UInt8(ascii: ")"):
-                    depth = max(depth - 1, 0)
+                    repeated.end()
                 case UInt8(ascii: "="):
-                    if depth == (isBraced ? 1 : 0), text[string].mayBe(key, marks: "\\") { keys += 1 }
+                    repeated.add(text[string])
+                    if repeated.depth == (isBraced ? 1 : 0), text[string].mayBe(key, marks: "\\") { keys += 1 }
                 case UInt8(ascii: "\""), UInt8(ascii: "'"):
                     let start = index
                     index = endOfString(quotedBy: byte, in: bytes, from: index)

@@ -28,22 +28,21 @@ package enum PropertyListEncoding: Equatable {
     /// - Throws: A rejection if nesting exceeds the limit, there are more values than a file without references could
     ///   have, or JSON is not well-formed.
     package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
-        let maxDepth = ListLimits.maxDepth
-        var outline = PropertyListOutline(limits: limits)
+        var outline = PropertyListOutline(limits: limits, repeated: RepeatedKeys(limits.iconKeys))
         let topKeys: Int?
         switch self {
         case .blank: topKeys = 0
-        case .xml: topKeys = XMLNesting.topKeys(bytes, narrowing: &outline.limits)
-        case .json: topKeys = try JSONOutline.topKeys(bytes)
-        case .openStep: topKeys = OpenStepNesting.topKeys(bytes, maxDepth: maxDepth)
+        case .xml: topKeys = XMLNesting.topKeys(bytes, &outline)
+        case .json: topKeys = try JSONOutline.topKeys(bytes, &outline.repeated)
+        case .openStep: topKeys = OpenStepNesting.topKeys(bytes, &outline.repeated)
         case .binary:
             guard let binary = BinaryNesting(bytes) else { return outline }
             let maxValues = limits.maxBytes.bytes
-            let extent = binary.extent(maxDepth: maxDepth, maxValues: maxValues)
+            let extent = binary.extent(maxDepth: ListLimits.maxDepth, maxValues: maxValues)
             if let extent, extent.values > maxValues { throw .tooManyValues(limit: maxValues) }
             topKeys = extent.map { _ in binary.topKeys() }
         }
-        guard let topKeys else { throw .tooDeep(limit: maxDepth) }
+        guard let topKeys else { throw .tooDeep(limit: ListLimits.maxDepth) }
         outline.topKeys = topKeys
         outline.mayRepeat = { mayRepeat($0, in: bytes) }
         return outline
@@ -51,11 +50,11 @@ package enum PropertyListEncoding: Equatable {
 
     /// Whether a key may be in the outermost dictionary twice, if some key is.
     private func mayRepeat(_ key: String, in bytes: [UInt8]) -> Bool {
-        var limits = ListLimits()
+        var outline = PropertyListOutline(limits: ListLimits())
         return switch self {
-        case .json: (try? JSONOutline.topKeys(bytes, thatMayBe: key)) != 1
-        case .xml: XMLNesting.topKeys(bytes, thatMayBe: key, narrowing: &limits) != 1
-        case .openStep: OpenStepNesting.topKeys(bytes, thatMayBe: key, maxDepth: ListLimits.maxDepth) != 1
+        case .json: (try? JSONOutline.topKeys(bytes, thatMayBe: key, &outline.repeated)) != 1
+        case .xml: XMLNesting.topKeys(bytes, thatMayBe: key, &outline) != 1
+        case .openStep: OpenStepNesting.topKeys(bytes, thatMayBe: key, &outline.repeated) != 1
         case .binary: BinaryNesting(bytes)?.topKeys(thatMayBe: key) != 1
         case .blank: true
         }
@@ -66,6 +65,8 @@ package enum PropertyListEncoding: Equatable {
 package struct PropertyListOutline {
     /// The limits, without identity keys that no dictionary of the list has, as far as known.
     package var limits: ListLimits
+    /// The keys of icons that a dictionary has twice.
+    var repeated = RepeatedKeys()
     /// The number of keys of the outermost dictionary, duplicates included; 0 if unknown.
     package var topKeys = 0
     /// Whether a key may be in the outermost dictionary twice, if some key is.

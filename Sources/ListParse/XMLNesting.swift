@@ -2,31 +2,35 @@
 import AppLists
 
 enum XMLNesting {
-    /// Counts the keys of the outermost dictionary, or those that may be a given one, and keeps those identity keys that
-    /// a dictionary may have; `nil` if the nesting exceeds the limit.
-    static func topKeys(_ bytes: [UInt8], thatMayBe key: String? = nil, narrowing limits: inout ListLimits) -> Int? {
+    /// Counts the keys of the outermost dictionary, or those that may be a given one, and notes repeated keys and those
+    /// identity keys that a dictionary may have; `nil` if the nesting exceeds the limit.
+    static func topKeys(_ bytes: [UInt8], thatMayBe key: String? = nil, _ outline: inout PropertyListOutline) -> Int? {
         var pieces = XMLPieces(bytes)
-        var depth = 0
         var topKeys = 0
-        var identityKeys = XMLKeys(limits.identityKeys)
+        var identityKeys = XMLKeys(outline.limits.identityKeys)
         var keyStart = 0
         while let piece = pieces.next() {
             guard case .tag(let name, let isEnd, let isEmpty, _) = piece else { continue }
             // Like the parser, accept names that only begin with “array” or “dict”.
             if pieces.has("array", at: name) || pieces.has("dict", at: name) {
                 if isEnd {
-                    depth = max(depth - 1, 0)
+                    outline.repeated.end()
                 } else if !isEmpty {
-                    depth += 1
-                    if depth > ListLimits.maxDepth { return nil }
+                    outline.repeated.begin()
+                    if outline.repeated.depth > ListLimits.maxDepth { return nil }
                 }
             } else if pieces.has("key", at: name) {
                 let text = isEnd ? bytes[keyStart..<(name - 2)] : []
-                if isEnd { identityKeys.add(text) } else { keyStart = pieces.offset }
-                if isEnd || isEmpty, depth == 1, text.mayBe(key, marks: "&<") { topKeys += 1 }
+                if isEnd {
+                    identityKeys.add(text)
+                    outline.repeated.add(text)
+                } else {
+                    keyStart = pieces.offset
+                }
+                if isEnd || isEmpty, outline.repeated.depth == 1, text.mayBe(key, marks: "&<") { topKeys += 1 }
             }
         }
-        limits.identityKeys = identityKeys.possible
+        outline.limits.identityKeys = identityKeys.possible
         return topKeys
     }
 }

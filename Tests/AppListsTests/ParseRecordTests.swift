@@ -31,6 +31,7 @@ struct ParseRecordTests {
             .failure(.tooLarge(limit: .mebibytes(8))), .failure(.notAPropertyList("x\n")),
             .failure(.tooDeep(limit: 32)), .failure(.tooManyValues(limit: 8 << 20)), .failure(.noKnownShape),
             .failure(.ambiguousShape(keys: ["a", "b"])), .failure(.repeatedKeys), .failure(.noIconBase),
+            .failure(.repeatedKey("icon", line: 7)),
             .failure(.noUsableEntry("[0]: empty")),
             .failure(.tooManyEntries(limit: 50_000)), .failure(.tooMuchText(limit: .mebibytes(64))),
         ] as [ListVerdict])

@@ -37,6 +37,32 @@ struct RejectionTextTests {
     }
 
     @Test(
+        "a list in which the end of an app is missing is rejected with the line, in each encoding",
+        arguments: [
+            ("[{\"icon\": \"http://e.org/a\",\n\"name\": \"Maps\", \"icon\": \"http://e.org/b\"}]", "icon", 2),
+            ("{\"apps\": [{\"artwork\": \"http://e.org/a\", \"artwork\":\n\"http://e.org/b\"}]}", "artwork", 1),
+            ("<plist><array><dict>\(icon("a"))\n\n\(icon("b"))</dict></array></plist>", "icon", 3),
+            ("(http://e.org/a,\n{icon = http://e.org/b; name = Maps;\nicon = http://e.org/c;})", "icon", 3),
+            ("{apps = ({icon = http://e.org/b; \"icon\" = http://e.org/c;});}", "icon", 1),
+        ])
+    func repeatedIcon(text: String, key: String, line: Int) {
+        #expect(ListParser().parse(text) == .failure(.repeatedKey(key, line: line)))
+        #expect(ListRejection.repeatedKey(key, line: line).message.contains("“\(key)” twice, again in line \(line)"))
+    }
+
+    @Test(
+        "the key of an icon may be there once for each app, for each key, and in what an app contains",
+        arguments: [
+            #"[{"icon": "http://e.org/a", "artwork": "b"}, {"icon": "http://e.org/a", "maker": {"icon": "c"}}]"#,
+            #"[{"maker": {"icon": "c"}, "icon": "http://e.org/a", "name": "icon", "id": "icon"}]"#,
+            "<plist><array><dict>\(icon("a"))</dict><dict>\(icon("b"))</dict><dict/></array></plist>",
+            "({icon = http://e.org/b; a = icon; maker = {icon = c;};}, {icon = http://e.org/c;})",
+        ])
+    func icons(text: String) throws {
+        #expect(try !ListParser().parse(text).get().entries.isEmpty)
+    }
+
+    @Test(
         "another key may be there twice beside the list",
         arguments: [
             #"{"v": 1, "apps": ["http://e.org/a"], "v": 2}"#,
@@ -48,6 +74,8 @@ struct RejectionTextTests {
     func repeatedOther(text: String) throws {
         #expect(try ListParser().parse(text).get().entries.count == 1)
     }
+
+    private static func icon(_ path: String) -> String { "<key>icon</key><string>http://e.org/\(path)</string>" }
 
     private static func xml(_ key: String) -> String {
         "<key>\(key)</key><array><string>http://e.org/a</string></array>"

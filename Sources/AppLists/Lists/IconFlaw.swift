@@ -52,12 +52,13 @@ extension AppEntry {
         guard bytes.count <= longest else { return .tooLong(limit: longest) }
         if let wrapping = URLWrapping(of: icon) { return .wrapped(in: wrapping) }
         var isOneWord = true
-        let isText = bytes.allSatisfy { byte in
-            if byte == 0x20 { isOneWord = false }
-            return byte >= 0x20 && byte != 0x7F
+        let span = icon.utf8Span.span
+        for index in span.indices {
+            guard span[index] >= 0x20, span[index] != 0x7F else { return .notOneWord }
+            if span[index] == 0x20 { isOneWord = false }
         }
         // A sentence with a colon in it is no URL.
-        guard isText, isOneWord || mayHaveSpaces(icon) else { return .notOneWord }
+        guard isOneWord || mayHaveSpaces(icon) else { return .notOneWord }
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), FetchTarget.isScheme(bytes[..<colon]) else {
             return .relative
         }

@@ -27,7 +27,7 @@ package struct ListRejection: Error, Equatable, Sendable {
         case noKnownShape = "no-known-shape"
         /// Several arrays could be the list, and no key decides.
         case ambiguousShape = "ambiguous-shape"
-        /// In a dictionary of name → URL, only the name identifies an app.
+        /// In a dictionary of name → URL, only the name identifies an app; in any other, one of the apps would be lost.
         case repeatedKeys = "repeated-keys"
         /// All icons, or all images, are given by relative names, and `lists.iconBaseURL` is not set.
         case noIconBase = "no-icon-base"
@@ -88,6 +88,8 @@ package struct ListRejection: Error, Equatable, Sendable {
     package static let noKnownShape = Self(.noKnownShape)
     package static func ambiguousShape(keys: [String]) -> Self { Self(.ambiguousShape, keys) }
     package static let repeatedKeys = Self(.repeatedKeys)
+    /// An app's dictionary has the key of an icon twice, the second time in a line.
+    package static func repeatedKey(_ key: String, line: Int) -> Self { Self(.repeatedKeys, [key, String(line)]) }
     package static let noIconBase = Self(.noIconBase)
     /// The first problem of the list's entries, as text.
     package static func noUsableEntry(_ problem: String) -> Self { Self(.noUsableEntry, [problem]) }
@@ -115,7 +117,8 @@ extension ListRejection {
         let number = facts.first.flatMap { Int($0) }.map { max($0, 0) }
         let isValid =
             switch code {
-            case .emptyFile, .noKnownShape, .repeatedKeys, .noIconBase: facts.isEmpty
+            case .emptyFile, .noKnownShape, .noIconBase: facts.isEmpty
+            case .repeatedKeys: facts.isEmpty || facts.count == 2 && Int(facts[1]) != nil
             case .unreadable, .noUsableEntry: facts.count == 1
             case .notAPropertyList: facts.count == 1 || facts.count == 2 && facts[1] == "JSON"
             case .tooLarge, .tooDeep, .tooManyValues, .tooManyEntries, .tooMuchText:
@@ -177,6 +180,9 @@ extension ListRejection: CustomStringConvertible {
             "The array \(fact), or the names with URLs beside it, could be the list: name the intended one “apps”."
         case .ambiguousShape:
             "Several arrays could be the list (\(facts.joined(separator: ", "))): name the intended one “apps”."
+        case .repeatedKeys where facts.count == 2:
+            "A dictionary has “\(fact)” twice, again in line \(facts[1]), so one of its apps would be lost: end the "
+                + "dictionary of each app before that of the next, or remove one of the two."
         case .repeatedKeys:
             "Some names are in the dictionary twice, possibly in different Unicode spellings: give each app its own "
                 + "name, put all apps under one key, or write an array of dictionaries."

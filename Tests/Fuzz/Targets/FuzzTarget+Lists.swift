@@ -35,7 +35,7 @@ extension FuzzTarget {
         }
         var faults = [XMLFault.first(in: bytes)].compactMap(\.self)
         do throws(ListRejection) {
-            _ = try JSONOutline.topKeys(bytes)
+            _ = try PropertyListEncoding.json.outline(of: bytes, limits)
         } catch {
             if error.code == .notAPropertyList { faults += error.facts.prefix(1) }
         }
