@@ -226,7 +226,7 @@ struct CommandTests {
         }
     }
 
-    @Test("a command whose output cannot be written ends with 1, and one whose reader has gone by SIGPIPE")
+    @Test("output that cannot be written ends a command with 1, a reader that has gone by SIGPIPE, no other one")
     func unwritableOutput() async throws {
         try await World.with { world in
             for output in ["exec >/dev/full", "exec >&-"] {
@@ -248,6 +248,12 @@ struct CommandTests {
                 let end = try await Program.run(["sh", "-c", script, program, command] + options)
                 #expect(end.messages == "\(128 + SIGPIPE)\n", "\(command): \(end)")
             }
+            // A program that has the pipe, too, set it not to block.
+            let narrow = "import fcntl, os; fcntl.fcntl(1, fcntl.F_SETPIPE_SZ, 4096); os.set_blocking(1, False)"
+            let unblocked = "{ python3 -c '\(narrow)'; \"$0\" explain; echo $? >&2; } | cat"
+            let whole = try await Program.run(["sh", "-c", unblocked, program])
+            #expect(whole.messages == "0\n", "\(whole)")
+            #expect(whole.output == (try await world.agent.call("explain").output))
             // Also while it has nothing to write.
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.pid != nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import FoundationEssentials
+import Glibc
 import Reports
 import Subprocess
 import SyncPlan
@@ -111,6 +112,15 @@ struct EventTests {
             let nothing = try await world.agent.call("events")
             #expect(nothing.code == 69)
             expectContains(nothing.messages, "it does not exist")
+            // Not even root can read a link to itself.
+            let state = world.folder.appending("state")
+            let file = state.appending("events-0.ndjson").string
+            try makeFolder(state)
+            #expect(symlink(file, file) == 0)
+            let unreadable = try await world.agent.call("events")
+            #expect(unreadable.code == 69)
+            expectContains(unreadable.messages, "events-0.ndjson cannot be read: Too many levels of symbolic links")
+            #expect(unlink(file) == 0 && rmdir(state.string) == 0)
             try world.drop(["Mail", "Maps"])
             try write("no list", to: world.agent.lists.appending("bad.plist"))
             #expect(try await world.agent.call("run", "--once").code == 1)

@@ -111,14 +111,16 @@ struct EventsCommand: AsyncParsableCommand {
 
     private func stoppedJournal(_ agent: LockState) throws -> EventJournal {
         let folder = try configuration.folders().state
-        guard access(folder.string, R_OK | X_OK) == 0 else {
-            let reason =
-                errno == ENOENT
-                ? "none has run with the state folder \(folder): it does not exist. Start the agent, or name its folder "
-                    + "with --state."
-                : "the state folder \(folder) cannot be read: \(Errno(rawValue: errno)). Run this command as the "
-                    + "agent's user."
-            throw Exit.because("No agent answers, and \(reason)", code: .noAgent)
+        guard access(folder.string, F_OK) == 0 || errno != ENOENT else {
+            throw Exit.because(
+                "No agent answers, and none has run with the state folder \(folder): it does not exist. Start the agent, or "
+                    + "name its folder with --state.", code: .noAgent)
+        }
+        for path in [folder] + EventJournal.files.map({ folder.appending($0) })
+        where access(path.string, path == folder ? R_OK | X_OK : R_OK) != 0 && errno != ENOENT {
+            throw Exit.because(
+                "No agent answers, and \(path) cannot be read: \(Errno(rawValue: errno)). Run this command as the "
+                    + "agent's user.", code: .noAgent)
         }
         // If the agent runs but cannot be asked, a message has already said why.
         if agent == .free { Message.error("The agent is not running. The events are read from \(folder).") }

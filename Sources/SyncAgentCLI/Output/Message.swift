@@ -61,8 +61,17 @@ enum Message {
     static func output(unescaped text: String) throws(ExitCode) { try write(text + "\n") }
 
     private static func write(_ text: String) throws(ExitCode) {
+        var rest = Array(text.utf8)[...]
         do {
-            _ = try FileDescriptor.standardOutput.writeAll(text.utf8)
+            while !rest.isEmpty {
+                do {
+                    rest = rest.dropFirst(try rest.withUnsafeBytes { try FileDescriptor.standardOutput.write($0) })
+                } catch Errno.wouldBlock {
+                    // Another program that has the pipe or the terminal does not want to wait for it.
+                    var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
+                    poll(&output, 1, -1)
+                }
+            }
         } catch {
             if error as? Errno == .brokenPipe { endAsReaderHasGone() }
             throw Exit.because("Cannot write the output: \(error).")
