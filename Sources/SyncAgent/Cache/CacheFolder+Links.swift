@@ -20,11 +20,12 @@ extension CacheFolder {
 
     /// Adds a hard link under a temporary name, and renames it: an existing file of the new name is replaced.
     ///
-    /// If the file has as many links as its file system allows, the new name gets a copy.
+    /// If the file has as many links as its file system allows, the new name gets a copy, unless it is one.
     package func replaceLink(_ name: String, at newName: String, temporary: String) throws(FileError) {
         do {
             try link(name, to: temporary)
         } catch  where error.errno == .tooManyLinks {
+            if (try? leads(newName, to: name)) == true { return }
             try copy(name, to: temporary)
         }
         do {
@@ -35,6 +36,14 @@ extension CacheFolder {
             remove(temporary)
             throw error
         }
+    }
+
+    /// Whether a name is a link to a file, or a copy of it that ``replaceLink(_:at:temporary:)`` may have made.
+    func leads(_ name: String, to file: String) throws(FileError) -> Bool {
+        guard let there = try entry(name), let wanted = try entry(file) else { return false }
+        if there.inode == wanted.inode { return true }
+        guard there.isOwn, there.size == wanted.size else { return false }
+        return try read(name) == read(file)
     }
 
     private func copy(_ name: String, to newName: String) throws(FileError) {

@@ -48,9 +48,9 @@ package actor CacheInspector {
     private func areInPlace(_ names: [RenditionName]) -> Bool {
         names.allSatisfy { name in
             // A name that cannot be inspected counts as in place: it is not known to be missing.
-            guard let image = try? folder.entry(name.path) else { return true }
+            guard (try? folder.entry(name.path)) != nil else { return true }
             do throws(FileError) {
-                return try folder.entry(name.subject.path(name.size))?.inode == image.inode
+                return try folder.leads(name.subject.path(name.size), to: name.path)
             } catch {
                 return error.errno != .notDirectory && error.errno != .tooManySymbolicLinkLevels
             }

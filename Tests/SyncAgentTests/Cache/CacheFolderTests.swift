@@ -194,6 +194,26 @@ struct CacheFolderTests {
         }
     }
 
+    @Test("a name leads to a file if it is a link to it, or a copy that the agent may have made")
+    func names() async throws {
+        try await withTemporaryFolder { path in
+            let cache = try CacheFixture(path)
+            let folder = cache.folder
+            for (name, text) in [
+                ("one", "one"), ("copy", "one"), ("other", "two"), ("longer", "ones"), ("writable", "one"),
+            ] {
+                try folder.write(Array(text.utf8), to: "icons/\(name)", mode: CacheFolder.imageMode)
+            }
+            #expect(chmod(path.appending("icons/writable").string, 0o666) == 0)
+            try folder.link("icons/one", to: "icons/link")
+            #expect(symlink("one", path.appending("icons/symbolic").string) == 0)
+            let leading = ["one", "link", "copy", "other", "longer", "writable", "symbolic", "missing"].filter {
+                (try? folder.leads("icons/\($0)", to: "icons/one")) == true
+            }
+            #expect(leading == ["one", "link", "copy"])
+        }
+    }
+
     @Test("an empty folder by the name of a file is replaced; one with something in it stays")
     func folders() async throws {
         try await withTemporaryFolder { path in
