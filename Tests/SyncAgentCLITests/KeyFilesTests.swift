@@ -26,4 +26,11 @@ struct KeyFilesTests {
         #expect(ExportCommand.remedy(for: .permissionDenied).contains("chown -R USER"))
         #expect(ExportCommand.remedy(for: .noSpace).isEmpty)
     }
+
+    @Test("the target of an export is a path as the system reads it: the folder before “..” can be a link")
+    func target() {
+        #expect(ExportCommand.absolute("/a/link/../b").string == "/a/link/../b")
+        #expect(ExportCommand.absolute("/a/./b/").string == "/a/b")
+        #expect(ExportCommand.absolute("link/../b").string.hasSuffix("/link/../b"))
+    }
 }

@@ -119,9 +119,11 @@ struct ExportCommand: AsyncParsableCommand {
             " Another user, such as root, may have exported there before: run chown -R USER on the target, or remove it."
     }
 
-    private static func absolute(_ path: FilePath) -> FilePath {
-        guard path.isRelative, let here = Configuration.currentDirectory() else { return path.lexicallyNormalized() }
-        return here.pushing(path).lexicallyNormalized()
+    /// The target with the working folder before it.
+    static func absolute(_ path: FilePath) -> FilePath {
+        let whole = path.isRelative ? Configuration.currentDirectory()?.pushing(path) ?? path : path
+        // The folder before “..” may be a link, which the system resolves.
+        return path.components.contains { $0.kind == .parentDirectory } ? whole : whole.lexicallyNormalized()
     }
 
     private static func sentence(_ report: Export.Report, _ target: String, _ key: KeyID?) -> String {
