@@ -3,6 +3,9 @@
 
 const storedToken = 'syncagent-token';
 
+/** The longest time without an answer. A stream that is silent for so long is doubted; events have a comment every 15 s. */
+const patience = 20_000;
+
 /** Takes the token out of the address, where it would stay in the history and be copied with it. */
 export function takeToken() {
   const match = /^#token=([0-9a-f]{64})$/.exec(location.hash);
@@ -58,10 +61,10 @@ async function send(path, options = {}) {
   throw new Refusal(response.status, error.code ?? `http-${response.status}`, error.message ?? response.statusText);
 }
 
-export const ask = async path => (await send(path)).json();
+export const ask = async path => (await send(path, { signal: AbortSignal.timeout(patience) })).json();
 
 export const tell = async (path, body) => (await send(path, {
-  method: 'POST', headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
+  method: 'POST', signal: AbortSignal.timeout(patience), headers: body === undefined ? {} : { 'Content-Type': 'application/json' },
   body: body === undefined ? undefined : JSON.stringify(body),
 })).json();
 
@@ -111,20 +114,36 @@ async function* chunks(body) {
 /** Follows a stream until it is refused. Reopens it when it ends, with a growing delay while it yields nothing. */
 async function follow(open, ended) {
   let delay = 500;
+  let isDoubted = false;
   for (;;) {
     const stop = new AbortController();
+    let timer;
+    const listen = () => { clearTimeout(timer); timer = setTimeout(doubt, patience); };
+    const doubt = async () => {
+      if (!document.hidden) await ask('/v1/health').catch(error => {
+        // Another refusal, such as that of too many clients, is an answer.
+        if (!(error instanceof Refusal) || error.code === 'not-responding') stop.abort(error);
+      });
+      if (!stop.signal.aborted) listen();
+    };
     // The page is hidden: close the stream.
     const hide = () => { if (document.hidden) stop.abort(); };
     document.addEventListener('visibilitychange', hide);
     try {
-      await open(stop.signal, () => { delay = 500; });
+      // The stream of an agent that hangs can begin with an old status.
+      if (isDoubted) await ask('/v1/health');
+      isDoubted = false;
+      listen();
+      await open(stop.signal, () => { delay = 500; listen(); });
       if (!document.hidden) ended(null);
     } catch (error) {
+      isDoubted = true;
       const isRefused = error instanceof Refusal && error.status === 403;
       if (isRefused || !document.hidden) ended(error);
       if (isRefused) return;
     } finally {
       document.removeEventListener('visibilitychange', hide);
+      clearTimeout(timer);
       stop.abort();
     }
     await pause(delay);
@@ -132,7 +151,8 @@ async function follow(open, ended) {
   }
 }
 
-function pause(time) {
+/** Returns after a time, but not while the page is hidden. */
+export function pause(time) {
   return new Promise(resolve => {
     const go = () => {
       if (document.hidden) return;

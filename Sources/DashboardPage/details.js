@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Everything known of one icon, beside the wall.
-import { why } from '/agent.js';
+import { pause, Refusal, why } from '/agent.js';
 import { imageOf, makeImage, showImage } from '/images.js';
 import { bytes, capital, command, counted, element, nameOf, number, sentence, shellWord, shownURL, when, withTimes } from '/text.js';
 
@@ -57,7 +57,8 @@ export class Details {
     try {
       report = await why(url);
     } catch (error) {
-      trouble = error.message;
+      trouble = error instanceof Refusal ? error.message : 'The agent does not respond.';
+      if (!(error instanceof Refusal)) pause(5000).then(() => { if (this.#url === url) this.refresh(); });
     }
     if (this.#url === url) this.#show(icon, report, trouble);
   }
@@ -81,7 +82,7 @@ export class Details {
         ? element('p.box', { data: { tone: 'wait' } },
           'This is the previous image of the app. The image of its new URL is not on disk yet.')
         : null,
-      this.#facts(icon, report, names),
+      this.#facts(icon, report, names, trouble),
       this.#deeds(icon, report),
       element('h3', {}, 'In a terminal'),
       command(`syncagent why ${shellWord(icon.url)}`, this.#say, `syncagent why ${shellWord(shownURL(icon.url))}`),
@@ -98,13 +99,13 @@ export class Details {
     return this.#image;
   }
 
-  #facts(icon, report, names) {
+  #facts(icon, report, names, trouble) {
     const size = icon.width ? `${number(icon.width)} × ${number(icon.height)} px` : null;
     const file = [icon.type, size, icon.bytes ? bytes(icon.bytes) : null].filter(Boolean).join(', ');
     const response = report?.response;
     const holds = report?.holds ?? [];
     const rows = [
-      ['Next', report ? withTimes(sentence(capital(report.next))) : 'Asking the agent…'],
+      ['Next', report ? withTimes(sentence(capital(report.next))) : trouble ? null : 'Asking the agent…'],
       ...holds.map(hold => ['On hold', withTimes(sentence(capital(hold.reason)))]),
       ['Names', names],
       ['Lists', (report?.lists ?? icon.lists ?? []).join(', ') || 'None'],

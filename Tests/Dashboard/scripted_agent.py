@@ -134,13 +134,14 @@ def event(number, kind, message, seconds=0, url=None, code=None, **more):
 class ScriptedAgent:
     """Serves a status, icons and events, and notes what it is told.
 
-    `token` may change things, and who has none may do what `anonymous` says: read, or none.
+    `token` may change things, and who has none may do what `anonymous` says: read, or none. `refusals` has the codes that
+    paths are answered with. While it hangs, nothing is answered.
     """
 
     def __init__(self, icons, status, events=(), token="a" * 64, port=0, anonymous="read"):
         self.anonymous = anonymous
         self.icons, self.status, self.events, self.token, self.port = icons, status, list(events), token, port
-        self.told = []
+        self.told, self.asked, self.refusals, self.hangs = [], [], {}, False
         self.changed = threading.Condition()
         self.by_path = {"/" + icon["path"]: index for index, icon in enumerate(icons) if icon["path"]}
         self.by_url = {icon["url"]: icon for icon in icons}
@@ -182,18 +183,24 @@ class ScriptedAgent:
         self.server.shutdown()
         self.server.server_close()
 
-    def change(self, status=None, events=()):
-        """Has the streams tell something new."""
+    def change(self, status=None, events=(), hangs=False):
+        """Has the streams tell something new, or the agent hang."""
         with self.changed:
+            self.hangs = hangs
             self.status = status or self.status
             self.events += events
             self.changed.notify_all()
 
     def answer(self, request, body=None):
+        path, _, query = request.path.partition("?")
+        self.asked.append(path)
+        with self.changed:
+            self.changed.wait_for(lambda: not self.hangs or not self.is_open)
         if not self.is_open:
             request.close_connection = True
             return None
-        path, _, query = request.path.partition("?")
+        if path in self.refusals:
+            return self.send(request, {"error": {"code": self.refusals[path], "message": "Try again."}}, 503)
         query = urllib.parse.parse_qs(query)
         token = request.headers.get("X-Syncagent-Token")
         if token not in (None, self.token):
@@ -221,6 +228,8 @@ class ScriptedAgent:
         if path == "/v1/events":
             return self.send(request, {"format": 1, "events": self.events, "gap": False,
                                        "next": self.events[-1]["id"] if self.events else 0})
+        if path == "/v1/health":
+            return self.send(request, {"format": 1})
         if path == "/v1/settings":
             return self.send(request, {"format": 1, "folders": {"lists": "/etc/syncagent/lists.d"}, "settings": []})
         if path == "/v1/icons":

@@ -193,6 +193,44 @@ def back(page):
         expect_sound(page, is_gone=True)
 
 
+def hangs(page):
+    """An agent that hangs, or of which only the server runs, is not shown as live; one that goes on is, by itself."""
+    page.look(1400, "light")
+    own = icons(30)
+    with page.hurried(), ScriptedAgent(own, status(own)) as agent:
+        opened(page, agent)
+        rounds = lambda: agent.asked.count("/v1/health")
+        page.wait("an agent at rest is asked again and again", lambda: rounds() > 1)
+        expect_same("at rest", page.text("#link-text"), "Live")
+        agent.refusals = {"/v1/health": "busy"}
+        wanted = rounds() + 1
+        page.wait("refusals", lambda: rounds() > wanted)
+        expect_same("busy", page.text("#link-text"), "Live")
+        for trouble in ({"hangs": True}, {"refusals": {"/v1/health": "not-responding"}}):
+            agent.refusals = trouble.get("refusals", {})
+            agent.change(hangs="hangs" in trouble)
+            page.wait(f"no answer: {trouble}", lambda: page.text("#link-text") == "Not responding")
+            before, wanted = len(agent.asked), rounds() + 1
+            page.wait("it is asked again", lambda: rounds() > wanted)
+            expect("no stream tells an old status", "/v1/status/stream" not in agent.asked[before:])
+            if "hangs" in trouble:
+                page.js("document.querySelector('.cell').click()")
+                page.wait("the details say so", lambda: "The agent does not respond." in page.text("#details"))
+                expect("nothing is awaited", "Asking the agent…" not in page.text("#details"))
+            agent.refusals = {}
+            agent.change()
+            page.wait(f"it goes on: {trouble}", lambda: page.text("#link-text") == "Live")
+            page.wait("the details", lambda: "Next" in (page.text("#details dl") or ""))
+        page.js("Object.defineProperty(document, 'hidden', { value: true }); document.dispatchEvent(new Event('visibilitychange'))")
+        page.driver.execute_async_script("setTimeout(arguments[0], 20_000)")
+        before = len(agent.asked)
+        page.driver.execute_async_script("setTimeout(arguments[0], 60_000)")
+        expect_same("what a hidden page asks for", agent.asked[before:], [])
+        # The browser itself tells of the refusals.
+        page.messages()
+        expect_sound(page)
+
+
 def first(count, own):
     """The first icons on the wall: “Books 2” is before “Books 10”, and all in Latin letters before others."""
     def key(icon):
@@ -291,4 +329,4 @@ def readers(page):
         expect_same("axe-core", page.flaws(), [])
 
 
-USES = (virtual, keyboard, stops, filters, live, back, changes, readers)
+USES = (virtual, keyboard, stops, filters, live, back, hangs, changes, readers)
