@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dashboard of an agent: shows what it says, and has it do things if the address had a token.
 import {
-  access, ask, followEvents, followStatus, iconPages, isTokenOver, onAccess, Refusal, takeToken, tell,
+  access, ask, followEvents, followStatus, iconPages, isTokenOver, onAccess, pause, Refusal, takeToken, tell,
 } from '/agent.js';
 import { Details } from '/details.js';
 import { confirm, say } from '/dialogs.js';
@@ -116,7 +116,7 @@ const loaded = new Promise(resolve => {
   setTimeout(resolve, 3000);
 });
 
-/** Reloads all icons. A change during a load triggers another load after a pause. */
+/** Reloads all icons. A change during a load, or an error, triggers another load after a pause. */
 async function loadIcons() {
   isOutdated = true;
   if (isLoading) return;
@@ -140,11 +140,14 @@ async function loadIcons() {
       await new Promise(resolve => { setTimeout(resolve, Math.max(1000, 10 * (performance.now() - start))); });
     }
   } catch {
+    await pause(5000);
     // The stream of the status says that the agent is gone, and loads again when it is back.
+    isOutdated ||= !wasGone;
   } finally {
     isLoading = false;
     showWall();
   }
+  if (isOutdated) loadIcons();
 }
 
 let listsFolder = null;
@@ -240,6 +243,7 @@ function showSentence() {
 }
 
 function gone(error) {
+  wasGone = true;
   if (error instanceof Refusal && error.status === 403) {
     showLink('gone', 'Not allowed');
     announce(showRefused());
@@ -247,7 +251,6 @@ function gone(error) {
     for (const part of document.querySelectorAll('.problems, .columns, #actions')) part.hidden = true;
     return;
   }
-  wasGone = true;
   showLink('gone', 'Not responding');
   showGone(lastAnswer);
   byId('actions').hidden = true;

@@ -231,6 +231,28 @@ def hangs(page):
         expect_sound(page)
 
 
+def refused(page):
+    """Icons that are refused once are asked for again, but not while the agent is gone."""
+    page.look(1400, "light")
+    own = icons(30)
+    asked = lambda: agent.asked.count("/v1/icons")
+    with page.hurried(), ScriptedAgent(own, status(own)) as agent:
+        agent.refusals = {"/v1/icons": "busy"}
+        page.open(agent.url)
+        page.wait("they are asked for again", lambda: asked() > 2)
+        expect_same("without icons", page.text("#wall-empty"), "Loading the icons…")
+        agent.refusals["/v1/health"] = "not-responding"
+        page.wait("the agent is gone", lambda: page.text("#link-text") == "Not responding")
+        page.driver.execute_async_script("setTimeout(arguments[0], 6000)")
+        before = asked()
+        page.driver.execute_async_script("setTimeout(arguments[0], 20_000)")
+        expect_same("icons of an agent that is gone", asked(), before)
+        agent.refusals = {}
+        page.wait("all icons", lambda: page.text("#icons-count") == "30 icons")
+        page.messages()
+        expect_sound(page)
+
+
 def first(count, own):
     """The first icons on the wall: “Books 2” is before “Books 10”, and all in Latin letters before others."""
     def key(icon):
@@ -329,4 +351,4 @@ def readers(page):
         expect_same("axe-core", page.flaws(), [])
 
 
-USES = (virtual, keyboard, stops, filters, live, back, hangs, changes, readers)
+USES = (virtual, keyboard, stops, filters, live, back, hangs, refused, changes, readers)
