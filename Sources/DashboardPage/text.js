@@ -93,19 +93,30 @@ export function retell(root) {
   }
 }
 
-/** A URL without what may be secret in it, as the commands show it. */
+/** Whether a URL has a host and a port, and no user: the agent may request it (FetchTarget.swift). */
+function isRequested(url) {
+  const [, port] = /^https?:\/\/(?:\[[\da-f:.]+\]|[\w.-]{1,253})(?::(\d{0,5}))?(?![^/?#])/i.exec(url) ?? [null, '0'];
+  return !port || (port > 0 && port < 65536);
+}
+
+/** A URL without what may be secret in it, as the commands show it (LogURL.swift). */
 export function shownURL(url) {
-  if (url.startsWith('data:')) return url.slice(0, url.indexOf(',') + 1 || 40).slice(0, 60) + '…';
-  const end = url.search(/[?#]/);
-  const bare = end < 0 ? url : `${url.slice(0, end)}${url[end]}…`;
-  return bare.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/@]*@/i, '$1');
+  if (/^data:/i.test(url)) {
+    const size = new TextEncoder().encode(url).length;
+    return `${url.slice(0, 40).split(',', 1)[0]},… (${size} bytes)`;
+  }
+  const shown = url.replace(/[?#][^]*/, end => (end[0] === '?' ? '?…' : ''));
+  const user = /^([^:]*:\/\/)[^/\\]*@/;
+  if (user.test(shown)) return shown.replace(user, '$1…@');
+  // In an invalid URL the password can be anywhere.
+  return url.includes('@') && !isRequested(url) ? '…' : shown;
 }
 
 /** What to call an icon: its name, else the end of its URL. */
 export function nameOf(icon) {
   const name = icon.names?.[0] ?? icon.name;
   if (name) return name;
-  const path = shownURL(icon.url).replace(/[?#]…$/, '').replace(/\/+$/, '');
+  const path = shownURL(icon.url).replace(/\?…$/, '').replace(/\/+$/, '');
   return path.slice(path.lastIndexOf('/') + 1) || path;
 }
 

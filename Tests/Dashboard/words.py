@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the dashboard says, asked of a scripted agent."""
 import json
+import pathlib
+import re
 
 from expectations import expect, expect_same, expect_sound, opened
 from scripted_agent import ScriptedAgent, event, icons, problem, stamp, status
@@ -97,4 +99,24 @@ def hostile(page):
         expect_sound(page)
 
 
-WORDS = (new, times, many, stale, hostile)
+def urls(page):
+    """URLs are shown as the commands show them."""
+    swift = pathlib.Path(__file__).resolve().parents[1] / "AppListsTests/Addresses/LogURLTests.swift"
+    text = re.sub(r"\\u\{(\w+)\}", lambda mark: chr(int(mark[1], 16)), swift.read_text())
+    table = re.findall(r'\("(.*?)", "(.*?)"\)', text)
+    expect("the table of the commands", len(table) > 20)
+    table += [
+        ("https://user:p@SECRET@host/x", "https://…@host/x"), ("https://user:pa/SECRET@host/x", "…"),
+        ("https://user\\SECRET@host/x", "…"), ("https://user:99999/SECRET@host/x", "…"), ("//user:SECRET@host/x", "…"),
+        ("http://[::1]:8080/@x", "http://[::1]:8080/@x"), ("https://a.example:/@x y", "https://a.example:/@x y"),
+        ("https://a.example/@b/c@1.2.3/d.svg", "https://a.example/@b/c@1.2.3/d.svg"),
+        ("https://exämple/@x", "…"), ("https://a.example:٣/@x", "…"), ("DATA:,SECRET", "DATA:,… (12 bytes)")]
+    with ScriptedAgent([], status([])) as agent:
+        opened(page, agent)
+        shown = page.driver.execute_async_script("""const [urls, done] = arguments;
+            import('/text.js').then(({ shownURL }) => done(urls.map(shownURL)))""", [url for url, _ in table])
+    for (url, wanted), found in zip(table, shown):
+        expect_same(url, found, wanted)
+
+
+WORDS = (urls, new, times, many, stale, hostile)

@@ -66,9 +66,18 @@ class Labels(unittest.TestCase):
             (app(icon="https://user@cdn.example.com/icons/a.png?x=1"), "a.png (cdn.example.com)"),
             (app("\x00", icon="https://cdn.example.com/"), "cdn.example.com"),
             (app(icon="data:image/png;base64,AAAA"), "data: image"),
+            (app(icon="DATA:,AAAA"), "data: image"),
+            (app(icon="https://user:p@SECRET@host/x.png"), "x.png (host)"),
+            (app(icon="https://user:pa/SECRET@host/x.png"), "…"),
+            (app(icon="https://user\\SECRET@host/x.png"), "…"),
+            (app(icon="https://user:SEC?RET@host/x.png"), "…"),
+            (app(icon="user:SECRET@host/x.png"), "…"),
+            (app(icon="https://a.example:٣/@x"), "…"),
+            (app(icon="https://a.example:8443/@b/c@1.2.3/d.svg?x@y"), "d.svg (a.example:8443)"),
+            (app(icon="http://[::1]/@x"), "@x ([::1])"),
         ]
         for given, expected in table:
-            with self.subTest(expected):
+            with self.subTest(given.icon or expected):
                 self.assertEqual(names.label(given), expected)
 
     def test_numbers_are_sorted_by_value(self):

@@ -9,6 +9,8 @@ COLORS = 10
 
 # Where words begin: after a space or a sign, in camel case, and where digits follow letters.
 WORD = re.compile(r"(?<![^\W_])[^\W_]|(?<=[a-z])[A-Z]|(?<=[^\W\d_])\d")
+# A URL that the agent may request. In any other one with an @, a password can be anywhere.
+REQUESTED = re.compile(r"https?://(\[[0-9a-f:.]+\]|[\w.-]{1,253})(:[0-9]{0,5})?(?![^/?#])", re.ASCII | re.IGNORECASE)
 NOT_INSTALLED = "It is not installed: no desktop file has its id or name."
 # The places of matches, the best first.
 BEGINNING, BEGINNING_OF_WORD, ELSEWHERE = range(3)
@@ -24,9 +26,12 @@ def label(app):
     """The name of an app; without one, the file name and the host of its icon."""
     if name := clean(app.name or ""):
         return name
-    if app.icon.startswith("data:"):
+    if app.icon[:5].lower() == "data:":
         return "data: image"
-    host, path = re.match(r"(?:[^:/?#]+:)?(?://)?(?:[^/?#]*@)?([^/?#]*)([^?#]*)", app.icon).groups()
+    icon = re.sub(r"\A([^:]*://)[^/\\?#]*@", r"\1", app.icon)
+    if icon == app.icon and "@" in icon and not REQUESTED.match(icon):
+        return "…"
+    host, path = re.match(r"(?:[^:/?#]+:)?(?://)?([^/?#]*)([^?#]*)", icon).groups()
     file = path.rstrip("/").rpartition("/")[2]
     return clean(f"{file} ({host})" if file else host, 40)
 
