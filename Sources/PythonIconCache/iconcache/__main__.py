@@ -5,6 +5,7 @@ import argparse
 import io
 import os
 import sys
+import time
 from collections.abc import Iterator
 
 from . import IconCache, IconCacheError, __version__, _library
@@ -24,8 +25,18 @@ def rows(options: argparse.Namespace) -> Iterator[tuple[object, ...]]:
     elif options.command == "lists":
         yield from ((found.name, found.apps, found.ready, found.failed) for found in cache.snapshot().lists)
     else:
-        for change in cache.watch(options.timeout):
-            yield change.kind, change.list or change.url, change.image and change.image.path
+        watch, last = cache.watch(options.timeout), time.monotonic()
+        while True:
+            try:
+                for change in watch:
+                    last = time.monotonic()
+                    yield change.kind, change.list or change.url, change.image and change.image.path
+                return
+            except IconCacheError as error:
+                # The watch raises one that lasts every two seconds.
+                if options.timeout is not None and time.monotonic() + 2 > last + options.timeout:
+                    raise
+                print(f"iconcache: {error}", file=sys.stderr, flush=True)
 
 
 def shown(field: object) -> str:

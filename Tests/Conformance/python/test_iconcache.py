@@ -1220,6 +1220,24 @@ class CommandTests(CacheTest):
         self.assertEqual(self.run_command("--version"), f"iconcache {version}, libiconcache {version}\n")
 
 
+    def test_a_watch_goes_on_after_an_error(self):
+        self.publish_one()
+        command = [sys.executable, "-B", "-m", "iconcache", "--cache", self.folder, "watch"]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": PACKAGE},
+        ) as watch:
+            try:
+                self.assertEqual([watch.stdout.readline().split("\t")[0] for _ in range(2)], ["list_added", "icon_ready"])
+                self.published.put_manifest("{")
+                self.assertRegex(watch.stderr.readline(), "^iconcache: .*manifest.json is damaged: ")
+                self.published.publish({LIST: [ready(MAIL, "new")]}, [("new", None)])
+                self.assertEqual(watch.stdout.readline(), f"list_changed\t{LIST}\t\n")
+            finally:
+                watch.kill()
+        self.published.put_manifest("{")
+        for timeout in ("0", "1", "2"):
+            self.assertIn(" is damaged: ", self.run_command("watch", "--timeout", timeout, code=1))
+
     def test_output_that_lacks_characters_or_room(self):
         self.published.publish({LIST: [pending(MAIL, name="Pošta é"), pending(MAPS)]})
         for encoding, name in (("utf-8", "Pošta é"), ("iso-8859-1", "Po?ta é"), ("ascii", "Po?ta ?")):
