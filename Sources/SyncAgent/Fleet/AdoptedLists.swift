@@ -6,6 +6,7 @@ package import CacheFormat
 import Fleet
 import Glibc
 import IconCache
+import SyncPlan
 import Synchronization
 package import SystemPackage
 
@@ -13,6 +14,8 @@ package import SystemPackage
 ///
 /// Each upstream has a folder, named by its place in `upstream.urls` and its URL. These folders are read together with
 /// the lists folder: among lists with the same name, the one in the lists folder wins, then that of the first upstream.
+/// Beside them are the documents of each upstream, so that a restart requests none of them again.
+///
 /// Lists on disk stay in force while an upstream is down, also after a restart; those of an upstream that left the
 /// settings, until all others have given theirs.
 package final class AdoptedLists: Sendable {
@@ -58,7 +61,8 @@ package final class AdoptedLists: Sendable {
     private func arrange(_ settings: UpstreamSettings) {
         let wanted =
             settings.lists.isEmpty ? [] : settings.urls.enumerated().map { Self.name(of: $1, at: $0, in: settings) }
-        for name in Self.names(in: root) {
+        let kept = Set(settings.urls.map(Self.documentsName))
+        for name in Self.names(in: root) where !kept.contains(name) {
             let path = root.appending(name)
             let key = Self.key(of: name)
             let place = wanted.first { Self.key(of: $0) == key } ?? Self.formerName(of: name, in: settings)
@@ -82,7 +86,38 @@ package final class AdoptedLists: Sendable {
         return isWritten && access(path.appending(name.text).string, F_OK) == 0
     }
 
-    /// Removes staged lists of earlier polls that the manifest does not name.
+    /// A document that was kept; it may be damaged.
+    func document(_ digest: Digest, of upstream: UpstreamURL) -> [UInt8]? {
+        let path = "\(Self.folder)/\(Self.documentsName(of: upstream))/\(digest)"
+        return try? CacheFolder(root.removingLastComponent()).read(path, upTo: Downloads.maxBytes.document)
+    }
+
+    /// Keeps a document for later runs of the agent, if there is room.
+    func keep(_ document: [UInt8], _ digest: Digest, of upstream: UpstreamURL, in settings: UpstreamSettings) {
+        state.withLock { state in
+            guard state.accepts(settings), let folder = try? CacheFolder(root.removingLastComponent()),
+                folder.space.map({ Self.hasRoom($0, for: document.count) }) == true
+            else { return }
+            let path = "\(Self.folder)/\(Self.documentsName(of: upstream))"
+            let new = "\(path)/\(Self.temporary)"
+            do throws(FileError) {
+                for path in [Self.folder, path] { try folder.makeFolder(path, mode: .ownerReadWriteExecute) }
+                try folder.discard(new)
+                // Not flushed: the digest shows whether the file is whole.
+                try folder.write(document, to: new, mode: .ownerReadWrite)
+                try folder.rename(new, to: "\(path)/\(digest)")
+            } catch {
+                folder.remove(new)
+            }
+        }
+    }
+
+    /// Whether the database and the journal keep enough room beside a document of this many bytes.
+    static func hasRoom(_ space: DiskSpace, for count: Int) -> Bool {
+        [.percent(5), .bytes(.mebibytes(64))].allSatisfy { space.shortage(for: count, above: $0) == nil }
+    }
+
+    /// Removes staged lists and documents of earlier polls that the manifest does not name.
     func clean(keeping documents: Set<Digest>, of upstream: UpstreamURL, in settings: UpstreamSettings) {
         state.withLock { state in
             guard state.accepts(settings) else { return }
@@ -91,6 +126,9 @@ package final class AdoptedLists: Sendable {
             for name in Self.names(in: folder) where name.starts(withBytes: Self.stagedMark) && !kept.contains(name) {
                 unlink(folder.appending(name).string)
             }
+            let old = root.appending(Self.documentsName(of: upstream))
+            let names = Set(documents.map(\.description))
+            for name in Self.names(in: old) where !names.contains(name) { unlink(old.appending(name).string) }
         }
     }
 
@@ -233,6 +271,11 @@ package final class AdoptedLists: Sendable {
             // Without the flush, a power failure could leave an empty list, which would retire its icons.
             guard fsync(file.rawValue) == 0 else { throw Errno(rawValue: errno) }
         }
+    }
+
+    /// The name of the folder of an upstream's documents, which has no lists.
+    private static func documentsName(of upstream: UpstreamURL) -> String {
+        stagedMark + Digest.of(upstream.description).description.prefix(bytes: 16)
     }
 
     private static func name(of upstream: UpstreamURL, in settings: UpstreamSettings) -> String {

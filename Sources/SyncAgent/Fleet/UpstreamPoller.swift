@@ -28,6 +28,8 @@ struct UpstreamPoller: Sendable {
         }
     }
 
+    private typealias ReadDocument = (body: [UInt8], document: UpstreamDocument)
+
     let downloads: Downloads
     /// The lists on disk that polls update; `nil` to take over no lists.
     var adopted: AdoptedLists?
@@ -141,20 +143,18 @@ struct UpstreamPoller: Sendable {
         var failure: UpstreamFailure?
         let end = ContinuousClock.now + limits.time
         var rest = lists.values.filter { found[$0.sha256] == nil }.makeIterator()
-        await withTaskGroup(of: (Manifest.List, Result<[UInt8], UpstreamFailure>).self) { group in
+        await withTaskGroup(of: (Manifest.List, Result<ReadDocument, UpstreamFailure>).self) { group in
             var count = 0
             while true {
                 while count < Self.concurrency, failure == nil, let list = rest.next() {
-                    let message = "its manifest names \(list.document), which is missing"
-                    group.addTask { (list, await file(list.document, poll, as: .incomplete, message)) }
+                    group.addTask { (list, await document(of: list, poll)) }
                     count += 1
                 }
                 guard let (list, result) = await group.next() else { return }
                 count -= 1
                 do throws(UpstreamFailure) {
-                    let body = try result.get()
+                    let (body, document) = try result.get()
                     bytes += body.count
-                    let document = try await Self.reader.read(body, of: list, poll)
                     if let name = adoptions[list.sha256] { try await stage(body, of: name, list, poll) }
                     found[list.sha256] = document
                     entries += document.contents.count
@@ -173,6 +173,25 @@ struct UpstreamPoller: Sendable {
         }
         if failure != nil { trim(&found) }
         return (found, failure)
+    }
+
+    /// Downloads and reads a document, unless it was kept.
+    private func document(of list: Manifest.List, _ poll: UpstreamPoll) async -> Result<ReadDocument, UpstreamFailure> {
+        let store = poll.url.folder.isFile ? nil : adopted
+        if let body = await onOwnThread("documents", { store?.document(list.sha256, of: poll.url) }),
+            let document = try? await Self.reader.read(body, of: list, poll)
+        {
+            return .success((body, document))
+        }
+        do throws(UpstreamFailure) {
+            let message = "its manifest names \(list.document), which is missing"
+            let body = try await file(list.document, poll, as: .incomplete, message).get()
+            let document = try await Self.reader.read(body, of: list, poll)
+            await onOwnThread("documents") { store?.keep(body, list.sha256, of: poll.url, in: poll.settings) }
+            return .success((body, document))
+        } catch {
+            return .failure(error)
+        }
     }
 
     /// Drops documents of a failed poll until the others are within the limit.

@@ -3,6 +3,8 @@ import AgentSettings
 import AppLists
 import CacheFormat
 import Fleet
+import Glibc
+import SyncPlan
 import SystemPackage
 import TestSupport
 import Testing
@@ -118,5 +120,81 @@ struct AdoptedListsTests {
             configure()
             #expect(try Self.names(adopted).isEmpty)
         }
+    }
+
+    @Test("documents are kept for their upstream, until it no longer names them or leaves the settings")
+    func documents() async throws {
+        try await withTemporaryFolder { folder in
+            let urls = try ["one", "two"].map { try #require(UpstreamURL("http://\($0).example/")) }
+            var settings = Settings()
+            settings.upstream.urls = urls
+            let adopted = AdoptedLists(state: folder, settings)
+            let texts = ["a", "b"].map { Array($0.utf8) }
+            for url in urls {
+                for text in texts { adopted.keep(text, .of(text), of: url, in: settings.upstream) }
+                #expect(texts.allSatisfy { adopted.document(.of($0), of: url) == $0 })
+            }
+            adopted.clean(keeping: [.of(texts[1])], of: urls[0], in: settings.upstream)
+            #expect(adopted.document(.of(texts[0]), of: urls[0]) == nil)
+            #expect(adopted.document(.of(texts[1]), of: urls[0]) == texts[1])
+            #expect(adopted.document(.of(texts[0]), of: urls[1]) == texts[0])
+            #expect(try Self.names(adopted).isEmpty)
+            let former = settings.upstream
+            settings.upstream.urls = [urls[0]]
+            adopted.configure(settings)
+            adopted.keep(texts[0], .of(texts[0]), of: urls[1], in: former)
+            #expect(adopted.document(.of(texts[1]), of: urls[0]) == texts[1])
+            #expect(texts.allSatisfy { adopted.document(.of($0), of: urls[1]) == nil })
+        }
+    }
+
+    @Test("documents are written to new files only: a pipe, a link or a folder in their place is replaced, or stays")
+    func occupied() async throws {
+        try await withTemporaryFolder { folder in
+            var settings = Settings()
+            let url = try #require(UpstreamURL("http://one.example/"))
+            settings.upstream.urls = [url]
+            let adopted = AdoptedLists(state: folder, settings)
+            func keep(_ text: String) -> String? {
+                adopted.keep(Array(text.utf8), .of(text), of: url, in: settings.upstream)
+                return adopted.document(.of(text), of: url).map { String(decoding: $0, as: UTF8.self) }
+            }
+            #expect(keep("a") == "a")
+            let names = try CacheFolder(adopted.root).names(in: ".")
+            let documents = adopted.root.appending(try #require(names.first?.name))
+            let other = folder.appending("other")
+            for name in [".new", Digest.of("b").description] {
+                let path = documents.appending(name).string
+                #expect(mkfifo(path, 0o600) == 0)
+                #expect(keep("b") == "b")
+                unlink(documents.appending(Digest.of("b").description).string)
+                #expect(symlink(other.string, path) == 0)
+                #expect(keep("b") == "b")
+                unlink(documents.appending(Digest.of("b").description).string)
+            }
+            #expect(access(other.string, F_OK) != 0)
+            // Links are not read, either.
+            #expect(rename(documents.appending(Digest.of("a").description).string, other.string) == 0)
+            #expect(symlink(other.string, documents.appending(Digest.of("a").description).string) == 0)
+            #expect(adopted.document(.of("a"), of: url) == nil)
+            #expect(
+                rename(documents.string, other.string + ".d") == 0
+                    && symlink(other.string + ".d", documents.string) == 0)
+            #expect(keep("c") == nil)
+        }
+    }
+
+    @Test(
+        "documents leave 5 % of the file system free, and at least 64 MiB",
+        arguments: [
+            (1000, 84, 20, true), (1000, 83, 20, false), (10_000, 520, 20, true), (10_000, 519, 20, false),
+            (100, 63, 0, false),
+        ])
+    func room(total: Int, free: Int, document: Int, isKept: Bool) {
+        let space = DiskSpace(folder: "/", bytes: DiskSpace.Amount(free: free << 20, total: total << 20))
+        #expect(AdoptedLists.hasRoom(space, for: document << 20) == isKept)
+        var full = space
+        full.inodes = DiskSpace.Amount(free: 5, total: 100)
+        #expect(!AdoptedLists.hasRoom(full, for: document << 20))
     }
 }

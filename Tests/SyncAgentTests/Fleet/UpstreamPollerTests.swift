@@ -60,9 +60,12 @@ struct UpstreamPollerTests {
     }
 
     /// Looks at an upstream, again after each answer that was accepted; beside so many images that do not come.
+    ///
+    /// With `restart`, each poll is that of an agent that has only its state folder in common with those before.
     private func poll(
         _ upstreams: [Upstream], images: Int = 0, keys: [PublicKey] = [], accepted: UpstreamMemo? = nil,
-        limits: UpstreamPoller.Limits = UpstreamPoller.Limits(), _ change: (inout Settings) -> Void = { _ in }
+        limits: UpstreamPoller.Limits = UpstreamPoller.Limits(),
+        _ change: (inout Settings) -> Void = { _ in }, restart: (@Sendable (CacheFolder) throws -> Void)? = nil
     ) async throws -> (outcomes: [UpstreamAnswer.Outcome], requests: Int) {
         let current = Mutex(upstreams[0])
         let (begun, end) = (Tally(), Gate())
@@ -99,7 +102,13 @@ struct UpstreamPollerTests {
                 rules.publicKeys = keys
                 for upstream in upstreams {
                     current.withLock { $0 = upstream }
-                    let answer = await UpstreamPoller(downloads: downloads, limits: limits).poll(
+                    var poller = UpstreamPoller(downloads: downloads, limits: limits)
+                    if let restart {
+                        (validators, index, found) = (nil, nil, [:])
+                        poller.adopted = AdoptedLists(state: folder, settings)
+                        try restart(cache)
+                    }
+                    let answer = await poller.poll(
                         UpstreamPoll(
                             url: url, validators: validators, accepted: known, index: index, settings: rules,
                             found: found))
@@ -220,6 +229,58 @@ struct UpstreamPollerTests {
             let (outcomes, _) = try await poll([upstream])
             #expect(Self.code(of: outcomes.first) == (mebibytes == 1 ? nil : "manifest-damaged"), "\(outcomes)")
         }
+    }
+
+    /// The documents in the state folder.
+    private static func kept(_ state: CacheFolder) throws -> [String] {
+        guard try state.status("upstream") != nil else { return [] }
+        return try state.names(in: "upstream").flatMap { folder in
+            try state.names(in: "upstream/\(folder.name)").map { "upstream/\(folder.name)/\($0.name)" }
+        }
+    }
+
+    @Test("documents are not requested again after a restart, but those that changed since", arguments: [0, 1])
+    func restarted(new: Int) async throws {
+        let now = AgentClock.wallTime
+        let upstreams = [2, 2 + new].map { Upstream(generation: $0, published: now, lists: $0) }
+        let (outcomes, requests) = try await poll(upstreams, restart: { _ in })
+        guard case .accepted(let contents)? = outcomes.last else {
+            Issue.record("\(outcomes)")
+            return
+        }
+        #expect(contents.index.documents.count == 2 + new && requests == 3 + 1 + new)
+    }
+
+    @Test("a document that is damaged on disk is requested again, and replaced")
+    func damaged() async throws {
+        let upstream = Upstream(lists: 2)
+        let restarts = Tally()
+        let (outcomes, requests) = try await poll(
+            [upstream, upstream, upstream],
+            restart: { state in
+                restarts.add("")
+                if restarts.total == 2 {
+                    let path = try #require(try Self.kept(state).first)
+                    try state.discard(path)
+                    try state.write(Array("x".utf8), to: path, mode: .ownerReadWrite)
+                }
+            })
+        #expect(outcomes.allSatisfy { if case .accepted = $0 { true } else { false } })
+        #expect(requests == 3 + 2 + 1)
+    }
+
+    @Test("a document that cannot be read is not kept")
+    func unreadable() async throws {
+        var upstream = Upstream()
+        upstream.files[upstream.document] = Array("{}".utf8)
+        let count = Tally()
+        let (outcomes, requests) = try await poll(
+            [upstream, upstream],
+            restart: { state in
+                for _ in try Self.kept(state) { count.add("") }
+            })
+        #expect(outcomes.allSatisfy { if case .failed = $0 { true } else { false } })
+        #expect(requests == 4 && count.total == 0)
     }
 
     @Test("a manifest without a signature is not read")
