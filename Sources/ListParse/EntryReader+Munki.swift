@@ -53,7 +53,8 @@ extension EntryReader {
                 at: place.key(key))
         case .failure(let flaw):
             if flaw == .relative { lacksIconBase = true }
-            let name = Self.trimmed(Self.nameKey, of: item)
+            let whole = Self.trimmed(Self.nameKey, of: item)
+            let name = whole.flatMap { $0.utf8.count <= AppEntry.maxTextBytes ? $0 : nil }
             draft.addUnusable(
                 name: name, id: (name ?? "").isEmpty ? nil : name, at: place.key(key), flaw.description)
         }

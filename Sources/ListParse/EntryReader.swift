@@ -37,9 +37,12 @@ struct EntryReader {
 
     init(limits: ListLimits) {
         draft = ListDraft(limits)
-        iconKeys = (["icon"] + limits.iconKeys.filter { $0 != "icon" }).map(ListKey.init)
+        iconKeys = Self.iconKeys(limits).map(ListKey.init)
         identityKeys = limits.identityKeys.map(ListKey.init)
     }
+
+    /// The keys of icons, by precedence.
+    static func iconKeys(_ limits: ListLimits) -> [String] { ["icon"] + limits.iconKeys.filter { $0 != "icon" } }
 
     /// Reads an array of dictionaries, URLs, or both; `path` is its key path, for problems.
     mutating func read(_ array: any UnkeyedDecodingContainer, at path: String) -> Reading {

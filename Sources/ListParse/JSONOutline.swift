@@ -71,7 +71,7 @@ struct JSONOutline {
         let end: Unicode.Scalar = isObject ? "}" : "]"
         var isFirst = true
         open.append(offset)
-        repeated.begin()
+        repeated.begin(isArray: !isObject)
         guard open.count <= ListLimits.maxDepth else { throw .tooDeep(limit: ListLimits.maxDepth) }
         offset += 1
         while try nextByte() != UInt8(ascii: end) {

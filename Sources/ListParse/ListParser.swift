@@ -36,7 +36,7 @@ package struct ListParser: Sendable {
                     ListDocument.self, from: Data(text), configuration: outline)
             }
             if case .success = document.verdict, let (key, offset) = outline.repeated.first {
-                return .failure(.repeatedKey(key, line: bytes.line(at: offset)))
+                return .failure(.repeatedKey(ListPath.shown(key), line: bytes.line(at: offset)))
             }
             return document.verdict
         } catch let rejection as ListRejection {

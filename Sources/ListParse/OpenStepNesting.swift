@@ -17,7 +17,7 @@ enum OpenStepNesting {
                 index += 1
                 switch byte {
                 case UInt8(ascii: "{"), UInt8(ascii: "("):
-                    repeated.begin()
+                    repeated.begin(isArray: byte == UInt8(ascii: "("))
                     if repeated.depth > ListLimits.maxDepth { return nil }
                 case UInt8(ascii: "}"), UInt8(ascii: ")"):
                     repeated.end()

@@ -28,7 +28,7 @@ package enum PropertyListEncoding: Equatable {
     /// - Throws: A rejection if nesting exceeds the limit, there are more values than a file without references could
     ///   have, or JSON is not well-formed.
     package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
-        var outline = PropertyListOutline(limits: limits, repeated: RepeatedKeys(limits.iconKeys))
+        var outline = PropertyListOutline(limits: limits, repeated: RepeatedKeys(EntryReader.iconKeys(limits)))
         let topKeys: Int?
         switch self {
         case .blank: topKeys = 0

@@ -12,11 +12,12 @@ enum XMLNesting {
         while let piece = pieces.next() {
             guard case .tag(let name, let isEnd, let isEmpty, _) = piece else { continue }
             // Like the parser, accept names that only begin with “array” or “dict”.
-            if pieces.has("array", at: name) || pieces.has("dict", at: name) {
+            let isArray = pieces.has("array", at: name)
+            if isArray || pieces.has("dict", at: name) {
                 if isEnd {
                     outline.repeated.end()
                 } else if !isEmpty {
-                    outline.repeated.begin()
+                    outline.repeated.begin(isArray: isArray)
                     if outline.repeated.depth > ListLimits.maxDepth { return nil }
                 }
             } else if pieces.has("key", at: name) {

@@ -88,6 +88,14 @@ struct MunkiTests {
         #expect(list.problems.map(\.description) == ["[0].name: not a string"] && list.entries.count == 1)
     }
 
+    @Test("an item with a name that is too long, and without a base URL, is a problem of its entry alone")
+    func longName() throws {
+        let name = String(repeating: "x", count: AppEntry.maxTextBytes + 1)
+        let verdict = ListParser().parse("({icon = \"https://e.org/a\";}, {catalogs = (a); name = \(name);})")
+        #expect(try verdict.get().entries.count == 1)
+        #expect(try ParseRecord.decode(ParseRecord.encode(verdict), maxEntries: 5) == verdict)
+    }
+
     @Test("an icon key goes before the item's icon name")
     func iconKey() throws {
         let text = "({icon = \"a.png\"; icon_name = B; name = Mail; icon_hash = \(Self.hash);})"

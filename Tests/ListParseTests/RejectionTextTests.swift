@@ -54,7 +54,7 @@ struct RejectionTextTests {
         "the key of an icon may be there once for each app, for each key, and in what an app contains",
         arguments: [
             #"[{"icon": "http://e.org/a", "artwork": "b"}, {"icon": "http://e.org/a", "maker": {"icon": "c"}}]"#,
-            #"[{"maker": {"icon": "c"}, "icon": "http://e.org/a", "name": "icon", "id": "icon"}]"#,
+            #"[{"maker": {"icon": "c", "icon": "d"}, "icon": "http://e.org/a", "name": "icon", "id": "icon"}]"#,
             "<plist><array><dict>\(icon("a"))</dict><dict>\(icon("b"))</dict><dict/></array></plist>",
             "({icon = http://e.org/b; a = icon; maker = {icon = c;};}, {icon = http://e.org/c;})",
         ])

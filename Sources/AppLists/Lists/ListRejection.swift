@@ -181,7 +181,7 @@ extension ListRejection: CustomStringConvertible {
         case .ambiguousShape:
             "Several arrays could be the list (\(facts.joined(separator: ", "))): name the intended one “apps”."
         case .repeatedKeys where facts.count == 2:
-            "A dictionary has “\(fact)” twice, again in line \(facts[1]), so one of its apps would be lost: end the "
+            "A dictionary has “\(fact)” twice, again in line \(facts[1]), so one of its apps may be lost: end the "
                 + "dictionary of each app before that of the next, or remove one of the two."
         case .repeatedKeys:
             "Some names are in the dictionary twice, possibly in different Unicode spellings: give each app its own "
