@@ -11,8 +11,9 @@ class NoAnswer(Exception):
 
 
 class Reader:
-    """How long the reader may take for an answer, in seconds."""
-    patience = 120
+    # How long the reader may take for an answer, in seconds. A shell takes 16 s for 100,000 apps, and 120 s were too few beside
+    # other work: the limit is for readers that hang.
+    patience = 600
 
     def __init__(self, command, folder=None, environment=None, directory=None):
         self.process = subprocess.Popen(
