@@ -249,7 +249,7 @@ package struct Download: Sendable {
 
     /// Checks the length of an image, in bytes, before its body comes.
     ///
-    /// A page in place of the image is refused later, as a page, and may be larger than the room.
+    /// A page that a server sends in place of an image may be larger than the room: it is refused later, for being a page.
     private func check(_ length: Int, of head: ResponseHead) throws(FetchFailure) {
         guard length <= rules.maxBytes.bytes else { throw .tooLarge(limit: rules.maxBytes) }
         guard let room = request.room, length > room else { return }

@@ -131,7 +131,8 @@ package struct EvictionBrake: Equatable, Sendable {
     /// Ends each hold whose retired images are named again, or are gone: `isOver` says so of those that some generations
     /// name.
     ///
-    /// Returns the generations of each ended hold that nobody confirmed, with a time at or before the hold's beginning.
+    /// - Returns: For each hold that ended without a confirmation, its generations, and a time that is not after the hold's
+    ///   beginning.
     mutating func review(isOver: (ClosedRange<Int>) -> Bool) -> [(generations: ClosedRange<Int>, since: Timestamp)] {
         var ended: [(ClosedRange<Int>, Timestamp)] = []
         holds = holds.reduce(into: []) { kept, hold in

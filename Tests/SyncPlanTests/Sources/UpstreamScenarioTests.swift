@@ -143,6 +143,19 @@ struct UpstreamScenarioTests {
         return answered
     }
 
+    /// An agent that was started again after its icon had failed at its origin: waits are not stored.
+    private func restartedAfterFailure() throws -> AgentScenario {
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([:])
+        try awaitOrigin(&agent)
+        try agent.finish(icon, .failed(.status(500)))
+        try agent.finishJobs()
+        try agent.restart()
+        try agent.scan(["1.plist": [icon]])
+        return agent
+    }
+
     @Test("an icon whose wait ends during a purge is requested from its origin after it")
     func purged() throws {
         var agent = AgentScenario.withUpstreams()
@@ -174,29 +187,14 @@ struct UpstreamScenarioTests {
 
     @Test("an icon that failed at its origin before a restart is requested there as soon as the last poll has ended")
     func failedBefore() throws {
-        var agent = AgentScenario.withUpstreams { $0.spread = .zero }
-        try agent.scan(["1.plist": [icon]])
-        try agent.finishPoll([:])
-        try awaitOrigin(&agent)
-        try agent.finish(icon, .failed(.status(500)))
-        try agent.finishJobs()
-        try agent.restart()
-        try agent.scan(["1.plist": [icon]])
+        var agent = try restartedAfterFailure()
         let answered = try awaitOrigin(&agent)
         #expect(answered == agent.now)
     }
 
     @Test("an icon that failed at its origin is requested there again after a pause in which its wait ended")
     func failedBeforePause() throws {
-        var agent = AgentScenario.withUpstreams()
-        try agent.scan(["1.plist": [icon]])
-        try agent.finishPoll([:])
-        try awaitOrigin(&agent)
-        try agent.finish(icon, .failed(.status(500)))
-        try agent.finishJobs()
-        // The waits are not stored.
-        try agent.restart()
-        try agent.scan(["1.plist": [icon]])
+        var agent = try restartedAfterFailure()
         while !agent.plan.book.sources.isWaiting(icon) { try agent.passToNextWake() }
         try agent.handle(.pause(Pause()))
         try agent.pass(.seconds(3600))
