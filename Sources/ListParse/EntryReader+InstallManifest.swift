@@ -31,7 +31,7 @@ extension EntryReader {
             else { continue }
             hasIcon = true
             // An app has an image of each kind, so the kind is part of the identity.
-            let id = identifier.map { "\($0) \(kind)" }
+            let id = Self.identity(identifier, kind)
             switch icon(Self.urlKey, of: dictionary) {
             case .success(let url): append(AppEntry(name: name, id: id, icon: url), at: asset.key(Self.urlKey))
             case .failure(let flaw):
@@ -52,6 +52,11 @@ extension EntryReader {
         return true
     }
 
+    /// The identity of an app's image of a kind; `nil` if it would be too long.
+    private static func identity(_ identifier: String?, _ kind: String) -> String? {
+        identifier.map { "\($0) \(kind)" }.flatMap { $0.utf8.count <= AppEntry.maxTextBytes ? $0 : nil }
+    }
+
     private mutating func metadata(
         of item: KeyedDecodingContainer<ListKey>, at place: EntryPlace
     ) -> (name: String?, identifier: String?) {
@@ -64,7 +69,7 @@ extension EntryReader {
 
     /// Adds an entry without a URL for each kind of image: an app has an image of each.
     private mutating func addLostImages(_ name: String?, _ identifier: String?, at place: EntryPlace) {
-        let ids = Self.kinds.map { kind in identifier.map { "\($0) \(kind)" } }
+        let ids = Self.kinds.map { Self.identity(identifier, $0) }
         draft.addUnusable(name: name, ids: ids, at: place.key(Self.assetsKey), "no display-image or full-size-image")
         // The item itself has been counted as one element.
         elements += Self.kinds.count - 1

@@ -156,7 +156,7 @@ struct EntryReader {
         if name == nil, id == nil, addItemWithoutAssets(entry, at: place) { return false }
         draft.addUnusable(
             name: name, id: id, at: "\(place)",
-            "no icon key (\(iconKeys.map(\.stringValue).joined(separator: ", ")))")
+            "no icon key (\(ListPath.shown(iconKeys.map(\.stringValue).joined(separator: ", "))))")
         return false
     }
 

@@ -28,7 +28,10 @@ package enum PropertyListEncoding: Equatable {
     /// - Throws: A rejection if nesting exceeds the limit, there are more values than a file without references could
     ///   have, or JSON is not well-formed.
     package func outline(of bytes: [UInt8], _ limits: ListLimits) throws(ListRejection) -> PropertyListOutline {
-        var outline = PropertyListOutline(limits: limits, repeated: RepeatedKeys(EntryReader.iconKeys(limits)))
+        // Only with a base is that of Munki the key of an icon.
+        let ofMunki = limits.iconBase == nil ? [] : [MunkiItem.iconNameKey.stringValue]
+        let repeated = RepeatedKeys(ofMunki + EntryReader.iconKeys(limits))
+        var outline = PropertyListOutline(limits: limits, repeated: repeated)
         let topKeys: Int?
         switch self {
         case .blank: topKeys = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds a dictionary of an array that has the key of an icon twice: the end of an app's dictionary is missing.
+/// Finds an app's dictionary that has the key of an icon twice: the end of the dictionary before is missing.
 ///
 /// Decoders keep one of the values, so that an app would be lost without a word. Keys count as they are spelled.
 struct RepeatedKeys: Sendable {
@@ -18,9 +18,12 @@ struct RepeatedKeys: Sendable {
 
     mutating func end() { _ = open.popLast() }
 
-    /// Adds a key of the innermost dictionary, which counts only within an array: the keys of any other can be names.
+    /// Adds a key of the innermost dictionary.
+    ///
+    /// That counts only within an array at the top or of the dictionary there, where apps are: keys elsewhere can be names,
+    /// or tell something else of an app.
     mutating func add(_ key: ArraySlice<UInt8>) {
-        guard depth > 1, open[depth - 2].isArray, first == nil,
+        guard depth == 2 || depth == 3, open[depth - 2].isArray, first == nil,
             let place = sought.firstIndex(where: { $0.bytes.count == key.count && $0.bytes[...] == key })
         else { return }
         let bit: UInt64 = 1 << place

@@ -53,6 +53,19 @@ struct InstallManifestTests {
         #expect(list.problems.last?.description == problem)
     }
 
+    @Test("an identifier that its kind makes too long is none, with images and without them")
+    func longIdentifier() throws {
+        let asset = "{kind = \"full-size-image\"; url = http://a/1;}"
+        let longest = AppEntry.maxTextBytes - "full-size-image".utf8.count - 1
+        for (count, isKept) in [(longest, true), (longest + 1, false), (AppEntry.maxTextBytes, false)] {
+            let metadata = "metadata = {\"bundle-identifier\" = \(String(repeating: "i", count: count));};"
+            let list = try ListParser().parse("{items = ({assets = (\(asset)); \(metadata)}, {\(metadata)});}").get()
+            #expect(list.entries.map { $0.id?.utf8.count } == [isKept ? AppEntry.maxTextBytes : nil])
+            #expect(list.unusable.count == 2)
+            #expect((list.unusable.last?.id != nil) == isKept)
+        }
+    }
+
     @Test(
         "an item that has lost its assets is an app of its metadata without an image of either kind",
         arguments: [

@@ -34,6 +34,10 @@ struct ListLimitTests {
         ).get()
         #expect(list.entries.map(\.icon) == ["http://a/2", "http://a/3", "http://a/5"])
         #expect(list.problems.map(\.description) == ["[3]: no icon key (icon, logo, pic)"])
+        #expect(parser.parse("({icon = http://a/1; icon = http://a/2;})") == .failure(.repeatedKey("icon", line: 1)))
+        let many = ListParser(limits: ListLimits(iconKeys: (0..<150).map { "the-icon-that-is-wanted-number-\($0)" }))
+        let reason = try many.parse("(http://a/1, {name = A;})").get().problems[0].reason
+        #expect(reason.utf8.count < 200 && reason.hasPrefix("no icon key (icon, the-icon-that-is-wanted-number-0, "))
     }
 
     @Test(

@@ -55,7 +55,11 @@ struct RejectionTextTests {
         arguments: [
             #"[{"icon": "http://e.org/a", "artwork": "b"}, {"icon": "http://e.org/a", "maker": {"icon": "c"}}]"#,
             #"[{"maker": {"icon": "c", "icon": "d"}, "icon": "http://e.org/a", "name": "icon", "id": "icon"}]"#,
+            #"[{"icon": "http://e.org/a", "screenshots": [{"icon": "c", "icon": "d"}]}]"#,
+            #"[{"icon": "http://e.org/a"}, {"icon_name": "b", "icon_name": "c"}]"#,
             "<plist><array><dict>\(icon("a"))</dict><dict>\(icon("b"))</dict><dict/></array></plist>",
+            "<plist><array><dict>\(icon("a"))<key>a</key><dict>\(icon("b"))\(icon("c"))</dict></dict></array></plist>",
+            "({icon = http://e.org/b; maker = {icon = c; icon = d;};})",
             "({icon = http://e.org/b; a = icon; maker = {icon = c;};}, {icon = http://e.org/c;})",
         ])
     func icons(text: String) throws {
