@@ -75,13 +75,13 @@ package enum OfflinePurge {
 
     private static func exists(_ path: FilePath) -> Bool { access(path.string, F_OK) == 0 }
 
-    /// The values that outlive a purge: the private origins, and which lists folder had the lists.
+    /// The values that outlive a purge: the private origins, which lists folder had the lists, and what upstreams may give.
     private static func known(in state: FilePath) async -> RememberedValues {
         var values = RememberedValues()
         guard let store = try? StateStore(folder: state, clock: AgentClock(), logger: silent) else { return values }
         let known = store.remembered.values
         (values.privateOrigins, values.folder) = (known.privateOrigins, known.folder)
-        (values.hadList, values.isFolderNew) = (known.hadList, known.isFolderNew)
+        (values.hadList, values.awaitedLists) = (known.hadList, known.awaitedLists)
         try? await store.close()
         return values
     }

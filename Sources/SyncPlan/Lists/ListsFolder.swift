@@ -33,10 +33,8 @@ struct ListsFolder: Sendable {
     private(set) var identity: FolderIdentity?
     /// Whether the folder had a list at the last scan, possibly in an earlier run.
     private(set) var hadFile: Bool
-    /// The known lists that were present since the start.
-    private var seen: Set<ListName> = []
-    /// Whether no run is remembered that saw the folder and heard from all upstreams.
-    let isNew: Bool
+    /// The known lists that upstreams may give again, since no run is remembered that gave them; `nil` until a scan tells.
+    private(set) var awaited: Set<ListName>?
     private(set) var lastScan: Timestamp?
     /// Why the contents of all lists are not known; `nil` if they are.
     var doubt: ListDoubt?
@@ -45,11 +43,13 @@ struct ListsFolder: Sendable {
     /// Whether a scan was requested to decide whether the missing lists are removed.
     private var isLookWanted = false
 
-    init(_ settings: Settings.Lists, identity: FolderIdentity?, hadFile: Bool = false, isNew: Bool = false) {
+    init(
+        _ settings: Settings.Lists, identity: FolderIdentity?, hadFile: Bool = false, awaited: [ListName] = []
+    ) {
         rules = ListLimits(settings).rules
         absent = AbsentLists(settle: settings.settle, settleMax: settings.settleMax)
         (self.identity, self.hadFile) = (identity, hadFile)
-        self.isNew = isNew || identity == nil
+        self.awaited = identity == nil ? nil : Set(awaited)
     }
 
     mutating func configure(_ settings: Settings.Lists) {
@@ -75,8 +75,8 @@ struct ListsFolder: Sendable {
 
     /// Records a scan; returns the removed lists, `nil` if the scan says nothing about the lists.
     ///
-    /// Without the state of an earlier run, a list that an upstream may still give, by `isAwaited`, is not removed before
-    /// it was present.
+    /// Without the state of an earlier run, a list that is missing at the first scan and that an upstream may still give,
+    /// by `isAwaited`, is not removed before it was present.
     mutating func record(
         _ scan: ListScan, known: some Sequence<ListName>, isAwaited: (ListName) -> Bool = { _ in false },
         at now: Timestamp
@@ -103,11 +103,11 @@ struct ListsFolder: Sendable {
             return nil
         }
         (identity, hadFile) = (found.identity, hasFile)
-        seen = present.union(seen.intersection(known))
+        awaited = (awaited ?? Set(known.filter(isAwaited))).subtracting(present)
         // A renamed list is removed only after the new file has been read.
         hasUnread = found.hasUnread
         guard !hasUnread else { return [] }
-        let missing = known.filter { !present.contains($0) && !(isNew && !seen.contains($0) && isAwaited($0)) }
+        let missing = known.filter { !present.contains($0) && !(awaited?.contains($0) == true && isAwaited($0)) }
         return absent.record(Set(missing), at: min(found.listed ?? now, now))
     }
 

@@ -57,7 +57,7 @@ package struct Reconciler: Sendable {
         let values = restored.memory.values
         folder = ListsFolder(
             settings.lists, identity: values.folder, hadFile: values.hadList == true,
-            isNew: values.isFolderNew == true)
+            awaited: values.awaitedLists ?? [])
         book = IconBook(
             settings, catalog: consume catalog,
             sources: IconSources(
@@ -272,7 +272,9 @@ package struct Reconciler: Sendable {
             newestGeneration: book.publishing.newest, purged: book.retention.ledger.purged,
             upstreams: book.sources.accepted)
         values.hadList = folder.hadFile ? true : nil
-        values.isFolderNew = folder.isNew && !book.sources.haveAllAnswered ? true : nil
+        if let awaited = folder.awaited, !awaited.isEmpty, !book.sources.haveAllAnswered {
+            values.awaitedLists = awaited.sorted()
+        }
         values.rendering = rulesOfRenditions
         if book.retention.brake.peak > 0 { values.peak = book.retention.brake.peak }
         if purging == book.publishing.manifest?.generation { values.purging = purging }

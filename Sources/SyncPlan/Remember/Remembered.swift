@@ -39,8 +39,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var folder: FolderIdentity?
     /// Whether that folder had a list; `nil` if it had none, or in the database of an earlier version.
     package var hadList: Bool?
-    /// Whether upstreams may still give lists that were known before the state was lost; `nil` if not.
-    package var isFolderNew: Bool?
+    /// The lists that were known before the state was lost, and that upstreams may give again; `nil` if there are none.
+    package var awaitedLists: [ListName]?
     /// The highest generation number given; 0 if there was none.
     package var newestGeneration: Int
     /// The newest generation that a purge superseded (``RetirementLedger/purged``); `nil` if there is none.

@@ -120,6 +120,20 @@ struct FolderScenarioTests {
         #expect(agent.plan.knownLists.keys.map(\.text) == ["own.plist"])
     }
 
+    @Test("an own list that is removed between runs is gone, also if an upstream never answered")
+    func removedBetweenRuns() throws {
+        var agent = Self.agent()
+        agent.settings.upstream.urls = [UpstreamSample.first]
+        agent.settings.upstream.lists = [try #require(ListPattern("*.plist"))]
+        try agent.restart()
+        try agent.publish(["a.plist": [Self.url: "x"], "b.plist": ["https://a.example/2.png": "y"]])
+        try agent.restart()
+        try agent.scan(["a.plist": [Self.url], "b.plist": nil])
+        try agent.pass(.seconds(60))
+        try agent.scan(["a.plist": [Self.url], "b.plist": nil])
+        #expect(agent.plan.knownLists.keys.map(\.text) == ["a.plist"])
+    }
+
     @Test("a folder with a list is trusted as the lists folder from then on")
     func taken() throws {
         var agent = try Self.agentInDoubt()
