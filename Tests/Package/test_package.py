@@ -54,7 +54,7 @@ class Package(PackageTest):
     def test_articles_name_articles_that_are_there(self):
         folder = self.folder / "usr/share/doc/syncagent"
         text = "".join(article.read_text() for article in folder.glob("*.md"))
-        self.assertNotIn("<doc:", text)
+        self.assertNotRegex(text, r"[<(]doc:|!\[")
         # README.md is that of the examples.
         named = {*re.findall(r"(?<![\w/])[A-Z][A-Za-z]+\.md\b", text)} - {"README.md"}
         self.assertIn("Codes.md", named)
