@@ -18,6 +18,8 @@ package final class CacheFolder: Sendable {
         package var size: Int64
         /// Whether the agent owns it, and nobody else may write to it.
         package var isOwn: Bool
+        /// Whether its mode lets everybody read it.
+        var isReadable: Bool
     }
 
     package let path: FilePath
@@ -213,7 +215,7 @@ package final class CacheFolder: Sendable {
         guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Entry(
             inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            isOwn: status.st_uid == user && status.st_mode & 0o022 == 0)
+            isOwn: status.st_uid == user && status.st_mode & 0o022 == 0, isReadable: status.st_mode & 0o444 == 0o444)
     }
 
     /// Whether readers find this generation: its file and the manifest are the same inode.

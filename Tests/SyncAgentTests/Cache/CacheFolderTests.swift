@@ -201,13 +201,17 @@ struct CacheFolderTests {
             let folder = cache.folder
             for (name, text) in [
                 ("one", "one"), ("copy", "one"), ("other", "two"), ("longer", "ones"), ("writable", "one"),
+                ("private", "one"),
             ] {
                 try folder.write(Array(text.utf8), to: "icons/\(name)", mode: CacheFolder.imageMode)
             }
             #expect(chmod(path.appending("icons/writable").string, 0o666) == 0)
+            #expect(chmod(path.appending("icons/private").string, 0o400) == 0)
             try folder.link("icons/one", to: "icons/link")
             #expect(symlink("one", path.appending("icons/symbolic").string) == 0)
-            let leading = ["one", "link", "copy", "other", "longer", "writable", "symbolic", "missing"].filter {
+            let leading = [
+                "one", "link", "copy", "other", "longer", "writable", "private", "symbolic", "missing",
+            ].filter {
                 (try? folder.leads("icons/\($0)", to: "icons/one")) == true
             }
             #expect(leading == ["one", "link", "copy"])
