@@ -57,7 +57,7 @@ package actor Staging {
             folder.remove(name)
         } catch {
             folder.remove(name)
-            return .failure(Shortage(error.errno) ?? Shortage(bytes: bytes, isGeneral: true, reason: "\(error)"))
+            return .failure(Self.shortage(error, bytes: bytes))
         }
         return .success(found ?? DiskSpace(folder: folder.path.string, bytes: .init(free: .max, total: .max)))
     }
@@ -99,13 +99,44 @@ package actor Staging {
     private func write(_ bytes: [UInt8]) throws -> String {
         try measure(for: bytes.count)
         let name = nextName()
-        do throws(FileError) {
-            try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
-        } catch  where error.errno == .noSuchFileOrDirectory {
-            try folder.makeTree()
-            try folder.write(bytes, to: StagingPath.of(name), mode: CacheFolder.imageMode)
+        let file = try creating { () throws(FileError) in
+            try folder.create(StagingPath.of(name), mode: CacheFolder.imageMode)
+        }
+        do {
+            try file.closeAfter { _ = try file.writeAll(bytes) }
+        } catch {
+            folder.remove(StagingPath.of(name))
+            throw folder.failure("write", StagingPath.of(name), error as? Errno ?? .ioError)
         }
         return name
+    }
+
+    /// Creates a file; if that fails, no image can be stored until a trial file can be written.
+    ///
+    /// So a folder that refuses new files is no failure of each icon, which would be requested again and again.
+    ///
+    /// - Throws: ``FileError`` if there is no space, or a `Shortage` of everything.
+    private func creating(
+        _ create: () throws(FileError) -> FileDescriptor
+    ) throws -> FileDescriptor {
+        do throws(FileError) {
+            do throws(FileError) {
+                return try create()
+            } catch  where error.errno == .noSuchFileOrDirectory {
+                try folder.makeTree()
+                return try create()
+            }
+        } catch {
+            // A name that is taken says nothing of others.
+            if error.isOutOfSpace || [.fileExists, .isDirectory].contains(error.errno) { throw error }
+            throw Self.shortage(error, bytes: DiskSpace.usual)
+        }
+    }
+
+    /// The shortage because of which no file can be written.
+    private static func shortage(_ error: FileError, bytes: Int) -> Shortage {
+        if error.isOutOfSpace { return Shortage(bytes: bytes, isGeneral: true, reason: "\(error)") }
+        return Shortage(error.errno) ?? Shortage(.outOfResources, bytes: bytes, isGeneral: true, reason: "\(error)")
     }
 
     /// Keeps a copy of an image that another icon has, staged or published.
@@ -130,15 +161,14 @@ package actor Staging {
     ///
     /// - Parameter partial: What to keep of an incomplete image; `nil` for nothing.
     /// - Returns: The file's name in `staging/`; it stays open until `end`, `suspend` or `abandon`.
-    /// - Throws: ``FileError`` if the file cannot be created.
-    package func begin(_ partial: PartialDownload?) throws(FileError) -> String {
-        guard let partial else {
-            let name = nextName()
-            open[name] = try folder.create(StagingPath.of(name), mode: CacheFolder.imageMode)
-            return name
+    /// - Throws: ``FileError`` or a `Shortage` if the file cannot be created.
+    package func begin(_ partial: PartialDownload?) throws -> String {
+        let name = partial?.file ?? nextName()
+        open[name] = try creating { () throws(FileError) in
+            if let partial { return try partials.begin(partial) }
+            return try folder.create(StagingPath.of(name), mode: CacheFolder.imageMode)
         }
-        open[partial.file] = try partials.begin(partial)
-        return partial.file
+        return name
     }
 
     /// Appends bytes to an image, if there is space for them.

@@ -20,6 +20,8 @@ extension Shortage {
         case .tooManyOpenFilesInSystem: "the open file limit of the system is reached (ENFILE): raise fs.file-max"
         case .noMemory: "the system is out of memory (ENOMEM)"
         case .noBufferSpace: "the system is out of memory for sockets (ENOBUFS)"
+        case .readOnlyFileSystem:
+            "the file system of the cache is read-only (EROFS): mount it writable; the kernel's log may say why"
         default: nil
         }
     }

@@ -141,7 +141,7 @@ struct CacheFolderTests {
             #expect(refusal.reason.contains("Not a directory") && refusal.reason.contains(name), "\(refusal.reason)")
             _ = await cache.evictor.remove(plan)
             _ = await cache.evictor.release([GenerationRelease(generation: 1)])
-            if name == "staging" { await #expect(throws: FileError.self) { try await cache.stage("three") } }
+            if name == "staging" { await #expect(throws: Shortage.self) { try await cache.stage("three") } }
             try canary.check(names.union(["file"]))
             #expect(try IconCache(at: cache.path).manifest() == before)
         }

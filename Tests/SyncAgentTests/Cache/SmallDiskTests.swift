@@ -125,6 +125,30 @@ struct SmallDiskTests {
         }
     }
 
+    @Test("a folder that takes no new files is a shortage of all downloads, and no failure of an icon")
+    func noStaging() async throws {
+        try await withSmallCache("size=8m") { cache in
+            let staging = cache.path.appending("staging").string
+            try #require(rmdir(staging) == 0)
+            try cache.folder.write("".utf8, to: "staging", mode: .ownerReadWrite)
+            let (outcome, requests) = try await fetch(1000, into: cache)
+            guard case .noRoom(let shortage) = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(requests == 1 && shortage.code == .outOfResources && shortage.isGeneral)
+            #expect(shortage.reason.contains(staging))
+            let trial = await cache.staging.measure(trial: 1000)
+            let trouble = #expect(throws: Shortage.self) { try trial.get() }
+            #expect(trouble?.code == .outOfResources)
+            try #require(unlink(staging) == 0)
+            guard case .image = try await fetch(1000, into: cache).outcome else {
+                Issue.record("files can be created now, and it was not downloaded")
+                return
+            }
+        }
+    }
+
     @Test("a publication without room is undone, and the generation before stays whole")
     func publication() async throws {
         try await withSmallCache("size=1m") { cache in
