@@ -42,7 +42,9 @@ extension CacheFolder {
     func leads(_ name: String, to file: String) throws(FileError) -> Bool {
         guard let there = try entry(name), let wanted = try entry(file) else { return false }
         if there.inode == wanted.inode { return true }
-        guard there.isOwn, there.isReadable, there.size == wanted.size else { return false }
+        guard there.isOwn, there.size == wanted.size, there.readMode.isSuperset(of: wanted.readMode) else {
+            return false
+        }
         return try read(name) == read(file)
     }
 

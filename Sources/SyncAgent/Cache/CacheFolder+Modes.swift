@@ -1,10 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
+import CLinux
 import CacheFormat
 import Glibc
 import SystemPackage
 
 // The permissions of readers.
 extension CacheFolder {
+    /// The permissions of the folder itself; none if they are not known.
+    var mode: FilePermissions {
+        var status = stat()
+        return fstat(descriptor.rawValue, &status) == 0 ? FilePermissions(rawValue: status.st_mode & 0o777) : []
+    }
+
+    /// Makes an image the agent's own again, and readable, after somebody changed the owner or mode of its file.
+    ///
+    /// The mode is changed for all names of the file. A file of another user, or one that is open for writing, is replaced
+    /// by a copy.
+    ///
+    /// - Parameters:
+    ///   - image: The image that the file should have.
+    ///   - name: The name of the file.
+    ///   - readMode: The permissions that readers have.
+    ///   - temporary: A name for a copy.
+    /// - Returns: `false` if there is no file with the bytes of the image, or another user's cannot be read.
+    /// - Throws: ``FileError`` if it cannot be replaced, or read for another reason.
+    func takeBack(
+        _ image: AppListDocument.Image, at name: String, readMode: FilePermissions, temporary: String
+    ) throws(FileError) -> Bool {
+        guard let found = try status(name), found.st_mode & S_IFMT == S_IFREG, found.st_size == image.bytes else {
+            return false
+        }
+        let (bytes, isOwn): ([UInt8], Bool)
+        do throws(FileError) {
+            if found.st_uid == geteuid(), found.st_mode & 0o400 == 0 { try setMode(readMode, ofFile: name) }
+            let file = try open(name)
+            defer { try? file.close() }
+            isOwn = try own(file, named: name, readMode: readMode)
+            bytes = try contents(of: file, named: name, upTo: image.bytes)
+        } catch {
+            if error.saysMissing || error.errno == .fileTooLarge { return false }
+            guard error.errno == .permissionDenied, found.st_uid != geteuid() else { throw error }
+            return false
+        }
+        guard Digest.of(bytes) == image.sha256 else { return false }
+        guard !isOwn else { return true }
+        remove(temporary)
+        try write(bytes, to: temporary, mode: Self.imageMode)
+        do {
+            try rename(temporary, to: name)
+        } catch {
+            remove(temporary)
+            throw error
+        }
+        return true
+    }
+
+    /// Gives an open file of the agent its mode; returns whether it has it, and nobody can write to the file any more.
+    private func own(
+        _ file: FileDescriptor, named name: String, readMode: FilePermissions
+    ) throws(FileError) -> Bool {
+        var status = stat()
+        try check("stat", name, fstat(file.rawValue, &status))
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else { return false }
+        try check("change the mode of", name, fchmod(file.rawValue, readMode.rawValue))
+        return has_no_writer(file.rawValue) != 0
+    }
+
+    private func setMode(_ mode: FilePermissions, ofFile name: String) throws(FileError) {
+        try inFolder(of: name) { (folder, last) throws(FileError) in
+            try check("change the mode of", name, fchmodat(folder, last, mode.rawValue, AT_SYMLINK_NOFOLLOW))
+        }
+    }
+
     /// Sets the permissions of the folder, and adds them to those of its entries unless its folders have them.
     ///
     /// An earlier `cache.mode` or the umask of a restored copy can have locked readers out. More than granted stays inside:
@@ -30,7 +97,7 @@ extension CacheFolder {
     }
 
     private func add(_ mode: FilePermissions, to name: String) throws(FileError) {
-        // What belongs to another user counts as missing, and is replaced.
+        // What belongs to another user is replaced later.
         guard let status = try status(name), status.st_uid == geteuid() else { return }
         var missing = mode.subtracting(FilePermissions(rawValue: status.st_mode))
         switch status.st_mode & S_IFMT {

@@ -6,7 +6,7 @@ import SystemPackage
 extension CacheFolder {
     /// Fails if others can change the folder, or it contains links to other places.
     ///
-    /// Images are not checked: at start, those that do not belong to the agent count as missing.
+    /// Images are not checked: an inspection makes those the agent's that have the right bytes.
     ///
     /// - Returns: The permissions that all inner folders for readers give, apart from those of renditions, and the manifest
     ///   does, too: those that the last run gave to new files. Without a manifest, the newest generation counts.

@@ -18,8 +18,8 @@ package final class CacheFolder: Sendable {
         package var size: Int64
         /// Whether the agent owns it, and nobody else may write to it.
         package var isOwn: Bool
-        /// Whether its mode lets everybody read it.
-        var isReadable: Bool
+        /// The permissions to read it.
+        var readMode: FilePermissions
     }
 
     package let path: FilePath
@@ -87,6 +87,10 @@ package final class CacheFolder: Sendable {
     func read(_ name: String, upTo limit: Int = FileBytes.longest) throws(FileError) -> [UInt8] {
         let file = try open(name)
         defer { try? file.close() }
+        return try contents(of: file, named: name, upTo: limit)
+    }
+
+    func contents(of file: FileDescriptor, named name: String, upTo limit: Int) throws(FileError) -> [UInt8] {
         do {
             return try FileBytes.read(file, upTo: limit)
         } catch {
@@ -215,7 +219,8 @@ package final class CacheFolder: Sendable {
         guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG else { return nil }
         return Entry(
             inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            isOwn: status.st_uid == user && status.st_mode & 0o022 == 0, isReadable: status.st_mode & 0o444 == 0o444)
+            isOwn: status.st_uid == user && status.st_mode & 0o022 == 0,
+            readMode: Self.imageMode.intersection(FilePermissions(rawValue: status.st_mode)))
     }
 
     /// Whether readers find this generation: its file and the manifest are the same inode.

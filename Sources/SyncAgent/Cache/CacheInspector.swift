@@ -17,6 +17,8 @@ package actor CacheInspector {
     private let lock: FolderLock?
     private let barrier: Barrier
     private let logger: Logger
+    /// The permissions that readers have by the mode that the folder had at the start.
+    private let readMode: FilePermissions
     /// The state of the folders when everything was last in place.
     private var shape: CacheFolder.Shape
     /// The contents of an adopted folder, until they are reported.
@@ -35,6 +37,7 @@ package actor CacheInspector {
         self.lock = lock
         self.logger = logger
         barrier = Barrier(folder: folder)
+        readMode = CacheFolder.imageMode.intersection(folder.mode).union(.ownerRead)
         shape = folder.shape
     }
 
@@ -94,7 +97,7 @@ package actor CacheInspector {
                 }
                 for naming in expected.sample {
                     for name in [naming.image.path] + naming.names {
-                        if try !folder.isPlausible(naming.image, at: name) { return false }
+                        if try !folder.isPlausible(naming.image, at: name, readMode: readMode) { return false }
                     }
                 }
                 return true
@@ -131,7 +134,8 @@ package actor CacheInspector {
         }
         // The plan does not know the contents of an adopted folder yet.
         var search = FolderSearch(
-            folder, removesOthers: expected.removesOthers && adopted == nil, doubtful: expected.doubtful)
+            folder, readMode: readMode, removesOthers: expected.removesOthers && adopted == nil,
+            doubtful: expected.doubtful)
         var restored: [String] = []
         do throws(FileError) {
             try folder.keepingFoldersOpen { () throws(FileError) in

@@ -8,12 +8,16 @@ import SystemPackage
 /// Each folder is listed once; a name whose inode in the listing is that of its image needs no further check.
 struct FolderSearch {
     private let folder: CacheFolder
+    /// The permissions that readers have.
+    private let readMode: FilePermissions
     /// Whether to remove everything that is not expected.
     private let removesOthers: Bool
     /// The images to read in any case.
     private let doubtful: Set<Digest>
     /// The images that are missing under all of their names.
     private(set) var lost: Set<Digest> = []
+    /// The images that were restored, possibly as other files than their names lead to.
+    private var restoredImages: Set<Digest> = []
     /// Why a name could not be corrected.
     private(set) var refusal: FileError?
     /// The inode of the image of each naming; 0 where it was not found.
@@ -21,8 +25,11 @@ struct FolderSearch {
     /// By digest, an image would take 100 bytes.
     private var inodes: [UInt64] = []
 
-    init(_ folder: CacheFolder, removesOthers: Bool, doubtful: Set<Digest> = []) {
+    init(
+        _ folder: CacheFolder, readMode: FilePermissions, removesOthers: Bool, doubtful: Set<Digest> = []
+    ) {
         self.folder = folder
+        self.readMode = readMode
         self.removesOthers = removesOthers
         self.doubtful = doubtful
     }
@@ -55,6 +62,8 @@ struct FolderSearch {
         try found.get()
         let there = try foundThere.get()
         lost.formUnion(there.search.lost)
+        restoredImages.formUnion(there.search.restoredImages)
+        refusal = refusal ?? there.search.refusal
         for (_, expected) in others {
             for index in expected { inodes[index] = there.search.inodes[index] }
         }
@@ -81,13 +90,20 @@ struct FolderSearch {
                 do throws(FileError) {
                     var isThere = try isThere(
                         image, at: path, isRead: isThorough || doubtful.contains(image.sha256))
+                    let wasThere = isThere
                     if !isThere {
-                        let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
-                        isThere = try putBack(image, from: names, temporary: temporary)
-                        if isThere { restored.append(path) }
+                        isThere = try takeBack(image, at: path, temporary: temporary)
+                        if !isThere {
+                            let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
+                            isThere = try putBack(image, from: names, temporary: temporary)
+                        }
+                        if isThere {
+                            restored.append(path)
+                            restoredImages.insert(image.sha256)
+                        }
                     }
                     if isThere {
-                        found[image.sha256] = if let inode { inode } else { try folder.entry(path)?.inode }
+                        found[image.sha256] = if wasThere, let inode { inode } else { try folder.entry(path)?.inode }
                     } else {
                         lost.insert(image.sha256)
                         if removesOthers { folder.remove(path) }
@@ -107,17 +123,31 @@ struct FolderSearch {
     private func isThere(
         _ image: AppListDocument.Image, at name: String, isRead: Bool = true
     ) throws(FileError) -> Bool {
-        guard try folder.isPlausible(image, at: name) else { return false }
+        guard try folder.isPlausible(image, at: name, readMode: readMode) else { return false }
         return isRead ? try isWhole(image, at: name) : true
+    }
+
+    private mutating func takeBack(
+        _ image: AppListDocument.Image, at name: String, temporary: String
+    ) throws(FileError) -> Bool {
+        do throws(FileError) {
+            return try folder.takeBack(image, at: name, readMode: readMode, temporary: temporary)
+        } catch {
+            // Without room for a copy, another user's file with the right bytes stays until there is some.
+            guard error.isOutOfSpace else { throw error }
+            refusal = refusal ?? error
+            return true
+        }
     }
 
     /// Restores an image from one of its other names, if one is intact.
     ///
     /// - Returns: Whether it was restored.
-    private func putBack(
+    private mutating func putBack(
         _ image: AppListDocument.Image, from names: [String], temporary: String
     ) throws(FileError) -> Bool {
-        for name in names where try isThere(image, at: name) {
+        for name in names {
+            if try !isThere(image, at: name), try !takeBack(image, at: name, temporary: temporary) { continue }
             try folder.replaceLink(name, at: image.path, temporary: temporary)
             return true
         }
@@ -156,7 +186,7 @@ struct FolderSearch {
                 let image = images.image(at: index)
                 if others.removeValue(forKey: digest.hex) == inodes[index] { continue }
                 let name = CacheLayout.byURL(digest)
-                guard try leadsElsewhere(name, image) else { continue }
+                if !restoredImages.contains(image.sha256), try !leadsElsewhere(name, image) { continue }
                 do throws(FileError) {
                     try folder.replaceLink(image.path, at: name, temporary: temporary)
                     restored.append(name)
@@ -170,7 +200,9 @@ struct FolderSearch {
     }
 
     private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {
-        guard let entry = try folder.entry(name), entry.size == image.bytes else { return true }
+        guard try folder.isPlausible(image, at: name, readMode: readMode), let entry = try folder.entry(name) else {
+            return true
+        }
         // It can be a copy, if the image has as many links as its file system allows.
         guard try entry.inode != folder.entry(image.path)?.inode else { return false }
         return Verification.flaw(of: image, at: name, in: folder)?.isCertain ?? false
@@ -204,9 +236,11 @@ extension CacheExpectation.Naming {
 }
 
 extension CacheFolder {
-    /// Whether a file can be the image, judged by owner, mode and size.
-    func isPlausible(_ image: AppListDocument.Image, at name: String) throws(FileError) -> Bool {
+    /// Whether a file can be the image, judged by owner, mode and size; readers need `readMode` to read it.
+    func isPlausible(
+        _ image: AppListDocument.Image, at name: String, readMode: FilePermissions = []
+    ) throws(FileError) -> Bool {
         guard let entry = try entry(name) else { return false }
-        return entry.isOwn && entry.size == image.bytes
+        return entry.isOwn && entry.readMode.isSuperset(of: readMode) && entry.size == image.bytes
     }
 }

@@ -171,14 +171,20 @@ struct StartUpRecovery {
         Set(manifest.lists.values.compactMap { state.documents[$0.sha256] }.flatMap(\.images))
     }
 
+    /// Whether an image has the right bytes; the first inspection corrects the owner and mode of its file.
+    private func isWhole(_ image: AppListDocument.Image) throws(FileError) -> Bool {
+        do throws(FileError) {
+            return try folder.readIfPresent(image.path, upTo: image.bytes).map(Digest.of) == image.sha256
+        } catch  where error.errno == .permissionDenied {
+            let readMode = CacheFolder.imageMode.intersection(folder.mode).union(.ownerRead)
+            return try folder.takeBack(image, at: image.path, readMode: readMode, temporary: Self.temporary)
+        }
+    }
+
     /// Verifies the images of all generations, and records missing and damaged ones.
     private mutating func readImages() throws(FileError) {
         for image in Set(state.documents.values.flatMap(\.images)) {
-            if try folder.isPlausible(image, at: image.path),
-                try folder.readIfPresent(image.path, upTo: image.bytes).map(Digest.of) == image.sha256
-            {
-                continue
-            }
+            if try isWhole(image) { continue }
             logger.warning("image missing or damaged", metadata: ["path": "\(image.path)"])
             state.missing.insert(image.sha256)
         }

@@ -162,7 +162,7 @@ package actor Evictor {
             do throws(FileError) {
                 guard let entry = try folder.entry(image.path) else { return true }
                 let bytes = try folder.readIfPresent(image.path, upTo: image.bytes)
-                guard bytes.map(Digest.of) == image.sha256, entry.isOwn else { return true }
+                guard bytes.map(Digest.of) == image.sha256 else { return true }
                 whole.insert(entry.inode)
             } catch {
                 unreadable.insert(image)

@@ -52,7 +52,7 @@ struct CacheFixture {
         }
         images += urls.map { .init(image: $0.value, url: $0.key) }
         let namings = CacheExpectation.Namings(images)
-        var search = FolderSearch(folder, removesOthers: true)
+        var search = FolderSearch(folder, readMode: .ownerRead, removesOthers: true)
         var names: [String] = []
         try search.findImages(namings, isThorough: false, temporary: StagingPath.of("test"), &names)
         try search.findNames(of: namings, temporary: StagingPath.of("test"), &names)

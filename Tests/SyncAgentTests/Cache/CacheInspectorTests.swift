@@ -92,6 +92,69 @@ struct CacheInspectorTests {
     }
 
     @Test(
+        "images whose owner or mode was changed are the agent's and readable again, and lost only if their bytes differ",
+        arguments: [
+            "chmod -R g+w icons", "chmod -R a+w by-url", "chmod 400 icons/*/*", "chmod 0 icons/*/*",
+            "chown 1 icons/*/*",
+            "chown 1:1 icons/*/* by-url/*/*; chmod 600 icons/*/*",
+            "chmod a+w icons/*/*; sed -i s/one/eno/ icons/*/*",
+            "chmod a+w icons/*/*; for i in icons/*/*; do printf eno > $i; done",
+        ])
+    func changedModes(script: String) async throws {
+        if script.hasPrefix("chown") && geteuid() != 0 { return }
+        try await withCache { cache, _, expected in
+            var expected = expected
+            expected.sample = [Self.naming("one", Self.a), Self.naming("two", Self.b)]
+            try #require(chmod(cache.path.string, 0o755) == 0)
+            let inspector = CacheInspector(cache.publisher, lock: nil, logger: .silent)
+            #expect(await !isSuspicious(inspector, expected))
+            let result = try await Program.run("sh", "-ec", "cd '\(cache.path)'; \(script)")
+            try #require(result.code == 0, "\(result.messages)")
+            #expect(await isSuspicious(inspector, expected))
+            let found = await inspector.inspect(expected)
+            #expect(found.trouble == nil)
+            let isPrinted = script.contains("printf")
+            #expect(found.lostImages == (isPrinted ? [.of("one"), .of("two")] : []))
+            guard !isPrinted else { return }
+            #expect(await !isSuspicious(inspector, expected))
+            for naming in expected.sample {
+                let image = try #require(try cache.folder.entry(naming.image.path))
+                #expect(image.isOwn && image.readMode == CacheFolder.imageMode)
+                for name in naming.names { #expect(try cache.folder.entry(name) == image) }
+            }
+        }
+    }
+
+    @Test("an image that a program has open for writing is replaced by a copy, for all of its names")
+    func openForWriting() async throws {
+        try await withCache { cache, inspector, expected in
+            let file = cache.path.appending(Self.image("one").path)
+            try #require(chmod(file.string, 0o666) == 0)
+            let writer = try FileDescriptor.open(file, .writeOnly)
+            let found = await inspector.inspect(expected)
+            #expect(found.lostImages.isEmpty && found.trouble == nil)
+            try writer.closeAfter { _ = try writer.writeAll("eno".utf8) }
+            for name in [Self.image("one").path, CacheLayout.byURL(Self.a)] {
+                #expect(try cache.folder.read(name) == Array("one".utf8))
+            }
+        }
+    }
+
+    @Test("images need the permissions that readers had at the start, whatever mode the folder gets")
+    func widerFolder() async throws {
+        try await withCache { cache, _, expected in
+            var expected = expected
+            expected.sample = [Self.naming("one", Self.a)]
+            try #require(chmod(cache.path.string, 0o750) == 0)
+            try #require(chmod(cache.path.appending(Self.image("one").path).string, 0o440) == 0)
+            let inspector = CacheInspector(cache.publisher, lock: nil, logger: .silent)
+            try #require(chmod(cache.path.string, 0o777) == 0)
+            #expect(await !isSuspicious(inspector, expected))
+            #expect(await inspector.inspect(expected).trouble == nil)
+        }
+    }
+
+    @Test(
         "leases on a manifest from before and after it was replaced by a copy, or touched, keep its generation",
         arguments: ["cp manifest.json copy; mv copy manifest.json", "touch -d 2020-01-01 manifest.json"], [0, 1])
     func leased(script: String, first: Int) async throws {

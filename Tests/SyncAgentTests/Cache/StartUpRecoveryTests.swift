@@ -70,12 +70,18 @@ struct StartUpRecoveryTests {
         }
     }
 
-    @Test("an image that others can change, or that is no file, is taken for missing, and removed")
+    @Test("an image that others can change stays if they did not; one that is no file counts as missing, and goes")
     func foreign() async throws {
-        try await afterDamage { cache in
-            chmod(cache.path.appending(Self.three).string, 0o464)
-        } _: { cache, missing in
-            #expect(missing == [.of("three")] && !cache.exists(Self.three))
+        for text in ["three", "eerht"] {
+            try await afterDamage { cache in
+                let file = cache.path.appending(Self.three).string
+                try #require(chmod(file, 0o664) == 0)
+                let descriptor = try FileDescriptor.open(FilePath(file), .writeOnly)
+                try descriptor.closeAfter { _ = try descriptor.writeAll(text.utf8) }
+            } _: { cache, missing in
+                #expect(missing == (text == "three" ? [] : [.of("three")]))
+                #expect(cache.exists(Self.three) == (text == "three"))
+            }
         }
         try await afterDamage { cache in
             cache.folder.remove(Self.three)
