@@ -254,6 +254,11 @@ struct CommandTests {
             let whole = try await Program.run(["sh", "-c", unblocked, program])
             #expect(whole.messages == "0\n", "\(whole)")
             #expect(whole.output == (try await world.agent.call("explain").output))
+            let long = String(repeating: "x", count: 9000)
+            let messages = try await Program.run([
+                "sh", "-c", "{ python3 -c '\(narrow)'; \"$0\" explain \"$1\" 2>&1 >/dev/null; } | cat", program, long,
+            ])
+            #expect(messages.output == (try await world.agent.call("explain", long).messages))
             // Also while it has nothing to write.
             try await world.agent.whileRunning { _ in
                 try await world.agent.status { $0.pid != nil }

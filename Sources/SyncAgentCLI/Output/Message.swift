@@ -61,17 +61,8 @@ enum Message {
     static func output(unescaped text: String) throws(ExitCode) { try write(text + "\n") }
 
     private static func write(_ text: String) throws(ExitCode) {
-        var rest = Array(text.utf8)[...]
         do {
-            while !rest.isEmpty {
-                do {
-                    rest = rest.dropFirst(try rest.withUnsafeBytes { try FileDescriptor.standardOutput.write($0) })
-                } catch Errno.wouldBlock {
-                    // Another program that has the pipe or the terminal does not want to wait for it.
-                    var output = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
-                    poll(&output, 1, -1)
-                }
-            }
+            try FileDescriptor.standardOutput.write(text)
         } catch {
             if error as? Errno == .brokenPipe { endAsReaderHasGone() }
             throw Exit.because("Cannot write the output: \(error).")
@@ -88,18 +79,35 @@ enum Message {
         }
     }
 
-    /// Ends the command as SIGPIPE does, which the threads of tasks block, and the parent may have set to be ignored.
-    private static func endAsReaderHasGone() {
-        signal(SIGPIPE, SIG_DFL)
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        sigaddset(&signals, SIGPIPE)
-        pthread_sigmask(SIG_UNBLOCK, &signals, nil)
-        raise(SIGPIPE)
-    }
+    private static func endAsReaderHasGone() { raiseByDefault(SIGPIPE) }
+}
+
+/// Raises a signal with its default effect: the threads of tasks block it, and the parent may have set it to be ignored.
+func raiseByDefault(_ number: CInt) {
+    let handler = signal(number, SIG_DFL)
+    var (signals, blocked) = (sigset_t(), sigset_t())
+    sigemptyset(&signals)
+    sigaddset(&signals, number)
+    pthread_sigmask(SIG_UNBLOCK, &signals, &blocked)
+    raise(number)
+    pthread_sigmask(SIG_SETMASK, &blocked, nil)
+    signal(number, handler)
 }
 
 extension FileDescriptor {
     /// Writes text; does nothing if that fails.
-    func tryWriting(_ text: String) { _ = try? writeAll(text.utf8) }
+    func tryWriting(_ text: String) { try? write(text) }
+
+    /// Writes all of a text, also where another program that has the pipe or the terminal has set it not to block.
+    fileprivate func write(_ text: String) throws {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            do {
+                rest = rest.dropFirst(try rest.withUnsafeBytes { try write($0) })
+            } catch Errno.wouldBlock {
+                var output = pollfd(fd: rawValue, events: Int16(POLLOUT), revents: 0)
+                poll(&output, 1, -1)
+            }
+        }
+    }
 }
