@@ -64,6 +64,66 @@ struct TerminalTests {
     }
 
     @Test(
+        "status --watch gives the terminal back when it is stopped, draws nothing in the background, and then goes on",
+        .enabled(if: Tool.areInstalled("python3"), "python3 stops it as a shell does"), .timeLimit(.minutes(5)))
+    func stopped() async throws {
+        // Child: a shell with one job. Parent: the terminal.
+        let shell = """
+            import fcntl, os, pty, signal, struct, sys, termios
+            shell, terminal = pty.fork()
+            if shell == 0:
+                fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+                signal.signal(signal.SIGTTOU, signal.SIG_IGN)
+                job = os.fork()
+                if job == 0:
+                    os.setpgid(0, 0)
+                    os.tcsetpgrp(0, os.getpid())
+                    signal.signal(signal.SIGTTOU, signal.SIG_DFL)
+                    os.execv(sys.argv[1], sys.argv[1:])
+                def until_stopped(mark):
+                    assert os.WIFSTOPPED(os.waitpid(job, os.WUNTRACED)[1])
+                    os.tcsetpgrp(0, os.getpgrp())
+                    os.write(1, mark)
+                until_stopped(b"<stopped>")
+                os.kill(job, signal.SIGCONT)
+                os.kill(job, signal.SIGWINCH)
+                os.kill(job, signal.SIGTSTP)
+                until_stopped(b"<stopped in the background>")
+                os.tcsetpgrp(0, job)
+                os.kill(job, signal.SIGCONT)
+                os.write(1, b"<exit %d>" % os.waitstatus_to_exitcode(os.waitpid(job, 0)[1]))
+                os._exit(0)
+            shown, after = b"", 0
+            def until(mark):
+                global shown, after
+                while (found := shown.find(mark, after)) < 0:
+                    shown += os.read(terminal, 4096)
+                after = found + len(mark)
+            until(b"\\x1b[J")
+            os.write(terminal, b"\\x1a")
+            until(b"<stopped in the background>")
+            until(b"\\x1b[J")
+            os.write(terminal, b"\\x03")
+            until(b"<exit")
+            print(shown.decode())
+            """
+        try await World.with { world in
+            try await world.agent.whileRunning { _ in
+                let socket = world.folder.appending("control.sock").string
+                let watch = [BuiltProducts.path("syncagent").string, "status", "--watch", "--socket", socket]
+                let result = try await Program.run(
+                    ["python3", "-c", shell] + watch, environment: ["TERM": "xterm"])
+                let (on, off) = ("\u{1B}[?1049h", "\u{1B}[?1049l")
+                let marks = result.output.matches(of: /\x1B\[\?1049[hl]|<.*?>/).map { String($0.output) }
+                #expect(
+                    marks == [on, off, "<stopped>", "<stopped in the background>", on, off, "<exit 0>"],
+                    "\(marks) \(result.messages)")
+                #expect(result.output.contains("<stopped><stopped in"))
+            }
+        }
+    }
+
+    @Test(
         "an agent ends when the terminal is closed in which it was started",
         .enabled(if: Tool.areInstalled("python3"), "python3 closes the terminal"), .timeLimit(.minutes(5)))
     func closedTerminal() async throws {

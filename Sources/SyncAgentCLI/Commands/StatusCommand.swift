@@ -2,6 +2,8 @@
 import AgentServer
 import AgentSettings
 import ArgumentParser
+import Dispatch
+import Glibc
 import Reports
 import SyncAgent
 import SystemPackage
@@ -115,8 +117,17 @@ struct StatusCommand: AsyncParsableCommand {
     private func redraw() async throws {
         let screen = output.screen
         let page = FullScreen(on: screen)
-        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigwinch)
-        defer { page.close() }
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm, .sighup, .sigwinch, .sigcont)
+        let stop = DispatchSource.makeSignalSource(signal: SIGTSTP, queue: .global())
+        stop.setEventHandler { page.stop() }
+        stop.activate()
+        // The terminal stops no writer in the background: the page waits there.
+        signal(SIGTTOU, SIG_IGN)
+        defer {
+            stop.cancel()
+            signal(SIGTSTP, SIG_DFL)
+            page.close()
+        }
         try await withThrowingTaskGroup(of: Bool.self) { group in
             group.addTask {
                 try await reports { report, context in
@@ -126,8 +137,8 @@ struct StatusCommand: AsyncParsableCommand {
             }
             group.addTask {
                 for await signal in signals {
-                    guard signal == .sigwinch else { break }
-                    page.redraw()
+                    guard [.sigwinch, .sigcont].contains(signal) else { break }
+                    page.redraw(anew: signal == .sigcont)
                 }
                 return true
             }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
+import Glibc
 import Synchronization
 import SystemPackage
 
@@ -9,9 +10,12 @@ final class FullScreen: Sendable {
     private static let end = "\u{1B}[?25h\u{1B}[?1049l"
 
     private struct State {
-        var content: @Sendable (Int?, Int?) -> [StyledText] = { _, _ in [] }
+        /// What is shown; `nil` before the first time, and once the screen is closed.
+        var content: (@Sendable (Int?, Int?) -> [StyledText])?
         /// The output drawn last; `nil` while the alternate screen is off.
         var shown: String?
+        /// Whether the process was stopped, and has not had the terminal since.
+        var isAway = false
     }
 
     private let screen: Screen
@@ -24,24 +28,33 @@ final class FullScreen: Sendable {
 
     /// Shows lines; `content` makes them anew for each drawing.
     func show(_ content: @escaping @Sendable (_ width: Int?, _ height: Int?) -> [StyledText]) {
-        state.withLock { state in
-            state.content = content
-            if state.shown == nil { file.tryWriting(Self.beginning) }
-            state.shown = ""
-        }
+        state.withLock { $0.content = content }
         redraw()
     }
 
-    /// Draws the current lines for the current size of the terminal.
-    func redraw() {
+    /// Draws the current lines for the current size of the terminal, unless another program has it after a stop.
+    ///
+    /// `anew` draws them even if they are as before: others may have written to the terminal.
+    func redraw(anew: Bool = false) {
         state.withLock { state in
-            guard state.shown != nil else { return }
+            // A wrapper such as timeout(1) gives a command a process group that never has the terminal.
+            if state.isAway { state.isAway = ![-1, getpgrp()].contains(tcgetpgrp(file.rawValue)) }
+            guard let content = state.content, !state.isAway else { return }
             let (columns, rows) = Screen.size(of: file) ?? (80, 24)
-            let lines = state.content(columns, max(rows - 1, 1))
+            let lines = content(columns, max(rows - 1, 1))
             let text = Self.drawing(lines, columns: columns, rows: rows, inColor: screen.usesColor)
-            guard text != state.shown else { return }
-            file.tryWriting(text)
+            guard anew || text != state.shown else { return }
+            file.tryWriting((state.shown == nil ? Self.beginning : "") + text)
             state.shown = text
+        }
+    }
+
+    /// Restores the terminal, and stops the process as SIGTSTP does; the next ``redraw(anew:)`` sets up the screen again.
+    func stop() {
+        state.withLock { state in
+            if state.shown != nil { file.tryWriting(Self.end) }
+            (state.shown, state.isAway) = (nil, true)
+            raiseByDefault(SIGTSTP)
         }
     }
 
@@ -49,10 +62,11 @@ final class FullScreen: Sendable {
     @discardableResult
     func close() -> [StyledText] {
         state.withLock { state in
+            let content = state.content.take()
             guard state.shown != nil else { return [] }
             file.tryWriting(Self.end)
             state.shown = nil
-            return state.content(Screen.size(of: file)?.columns, nil)
+            return content?(Screen.size(of: file)?.columns, nil) ?? []
         }
     }
 
