@@ -50,11 +50,21 @@ struct CommandTests {
             expectContains(status.output, "\nmanifest-unreadable: ", reason)
             let json = try await world.agent.call("status", "--json").output
             expectContains(json, "\"publication\": { \"error\": \"\(reason)")
-            for command in [["path", world.origin.iconURL("Mail")], ["list", "apps.plist"], ["list"], ["verify"]] {
+            let mail = world.origin.iconURL("Mail")
+            for command in [["path", mail, "--resolve"], ["list", "apps.plist"], ["list"], ["verify"]] {
                 let answer = try await world.agent.call(command)
                 #expect(
                     answer.code == 1 && answer.messages.hasPrefix("syncagent: \(reason)"),
                     "\(command[0]): \(answer.code): \(answer.messages)")
+            }
+            // The name in by-url/ leads to the image all the same; the damage is told, too.
+            for text in [nil, "{ \"form"] {
+                if let text { try write(text, to: manifest) }
+                let path = try await world.agent.call("path", mail)
+                let name = world.agent.cache.appending(CacheLayout.byURL(IconURL(mail)))
+                #expect(path.code == 0 && path.output == "\(name)\n", "\(path)")
+                #expect(path.messages.hasPrefix("syncagent: \(text == nil ? reason : "\(manifest) is damaged: ")"))
+                #expect(try await world.agent.call("path", mail + "x").code == 1)
             }
             try #require(try await world.agent.call("run", "--once").code == 0)
             #expect(try world.expectWholeCache() == 1)

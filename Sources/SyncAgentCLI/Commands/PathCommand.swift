@@ -66,7 +66,20 @@ struct PathCommand: AsyncParsableCommand {
 
     func run() async throws {
         let cache = IconCache(at: try await configuration.cacheFolder())
-        let app = try await entry(in: cache)
+        let app: AppListDocument.App
+        do {
+            app = try await entry(in: cache)
+        } catch let error as IconCacheError {
+            if case .unknownFormat = error { throw error }
+            // A name in `by-url/` leads to an image, whatever became of the manifest.
+            guard let url = self.url, !resolve, !json,
+                let icon = try? cache.icon(for: url, pixels: size?.pixels ?? .max)
+            else {
+                throw error
+            }
+            Message.error("\(error)")
+            return try Message.output(unescaped: icon.path.string)
+        }
         let url = app.icon
         switch app.state {
         case .pending: throw Exit.because("\(shown(url)) has not been downloaded yet.")
