@@ -147,7 +147,8 @@ struct ListTests {
                         "ignored: [1].icon: empty; the app keeps its last icon")
                     expectContains(
                         try await world.agent.call("status").output,
-                        "entries-ignored (notice): 1 entry of 1 list is ignored\n  1 app keeps its last icon: Maps\n")
+                        "entries-ignored (notice): 1 entry or value of 1 list is ignored\n  1 app keeps its last icon: Maps\n"
+                    )
                 }
                 expectContains(try await world.agent.call("list", "apps.plist").output, "no-usable-entry")
             }

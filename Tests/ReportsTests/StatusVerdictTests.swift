@@ -354,6 +354,8 @@ struct StatusVerdictTests {
             return row
         }
         let notice = report.problems.first { $0.code == "entries-ignored" }
+        let parts = lists.count == 1 ? "1 entry or value of 1 list is" : "2 entries or values of 2 lists are"
+        #expect(notice?.sentence == parts + " ignored")
         #expect(notice?.detail == detail && notice?.commands == ["syncagent list \(list)"])
     }
 

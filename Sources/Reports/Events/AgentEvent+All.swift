@@ -12,7 +12,8 @@ extension AgentEvent {
     // MARK: Lists
 
     package static func listAccepted(_ list: ListName, apps: Int, problems: Int) -> Self {
-        let rest = problems == 0 ? "" : "; \(counted(problems, "problem")) in other entries, which are ignored"
+        let parts = counted(problems, "entry or value", plural: "entries or values")
+        let rest = problems == 0 ? "" : "; \(parts) \(problems == 1 ? "is" : "are") ignored"
         return Self(.listAccepted, "Accepted: \(counted(apps, "app"))\(rest).", list: list)
             .log(.info, "list accepted", ["apps": "\(apps)", "problems": "\(problems)"])
     }

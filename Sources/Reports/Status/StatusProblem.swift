@@ -314,12 +314,13 @@ extension StatusReport {
         }
         let flawed = lists.filter { $0.problems > 0 && $0.state == .ok }
         if let first = flawed.first(where: { $0.kept != nil }) ?? flawed.first {
-            let entries = flawed.reduce(0) { $0 + $1.problems }
+            // Of an entry whose name is too long, only the name is ignored.
+            let parts = flawed.reduce(0) { $0 + $1.problems }
             notices.append(
                 StatusProblem(
-                    .entriesIgnored, severity: .notice, count: entries,
-                    sentence: "\(counted(entries, "entry", plural: "entries")) of \(counted(flawed.count, "list")) "
-                        + (entries == 1 ? "is ignored" : "are ignored"),
+                    .entriesIgnored, severity: .notice, count: parts,
+                    sentence: "\(counted(parts, "entry or value", plural: "entries or values")) of "
+                        + "\(counted(flawed.count, "list")) \(parts == 1 ? "is" : "are") ignored",
                     detail: Self.kept(in: flawed), example: first.name.text,
                     commands: ["syncagent list \(ShellWord.list(first.name))"]))
         }

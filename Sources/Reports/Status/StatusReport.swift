@@ -26,7 +26,7 @@ package struct StatusReport: Codable, Equatable, Sendable {
         package var pending = 0
         package var failed = 0
         package var error: String?
-        /// The number of ignored entries.
+        /// The number of ignored entries, and of ignored values of others.
         package var problems = 0
         package var code: String?
         /// The number of ready entries that show the previous image of their app.

@@ -24,7 +24,7 @@ struct ScanLog: Sendable {
         for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
             guard case .success(let list) = reading.verdict else { continue }
             for problem in list.problems {
-                logger.warning("entry ignored", metadata: ["list": "\(name)", "problem": "\(problem)"])
+                logger.warning("entry or value ignored", metadata: ["list": "\(name)", "problem": "\(problem)"])
             }
         }
     }
