@@ -8,9 +8,7 @@ extension StatusReport {
     package var serviceLine: String {
         var counts = ["\(counted(icons.ready, "icon")) ready"]
         if unmutedFailures > 0 { counts.append("\(grouped(unmutedFailures)) failed") }
-        // While downloads are paused, queued icons are counted in `blocked`, too.
-        let waiting = (downloads.queued, downloads.blocked)
-        let queued = downloads.active + (state == .paused ? max(waiting.0, waiting.1) : waiting.0 + waiting.1)
+        let queued = downloads.active + downloads.queued + downloads.blocked
         if queued > 0 { counts.append("\(grouped(queued)) queued") }
         if downloads.waiting > 0 { counts.append("\(grouped(downloads.waiting)) to retry") }
         let line = counts.joined(separator: ", ")

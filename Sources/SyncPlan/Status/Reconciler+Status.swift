@@ -52,13 +52,14 @@ extension Reconciler {
         report.muted = mutes.count
         report.downloads.waiting = queue.heldCount + tally.retried
         let held = heldOrigins
+        let heldBack = held.reduce(0) { $0 + $1.icons }
+        let isShut = book.downloads.isPaused || !book.space.isOpen || book.isHeldUp
+        let ready = isShut ? tally.blank.values.reduce(0, +) - heldBack : 0
         report.downloads.blocked =
-            tally.waitingForSpace + (book.downloads.isPaused ? tally.awaited : 0)
-            + (book.downloads.isPaused || !book.space.isOpen || book.isHeldUp
-                ? tally.blank.values.reduce(0, +) : held.reduce(0) { $0 + $1.icons })
+            tally.waitingForSpace + (book.downloads.isPaused ? tally.awaited : 0) + heldBack + ready
         report.downloads.origins = held
         report.downloads.active = queue.activeCount
-        report.downloads.queued = queue.readyCount
+        report.downloads.queued = queue.readyCount - ready
         report.downloads.reason = book.space.reason ?? (book.isHeldUp ? "images wait to be published" : nil)
         report.downloads.pauses = reportedPauses
         let isHeldUp = book.space.reason == nil && book.isHeldUp

@@ -36,7 +36,7 @@ struct AgentLoopTests {
     func batch() async throws {
         try await ScriptedLoop.with { agent, _ in
             agent.effects.post([.scanned(.of(["a.plist": [Self.a]])), .pause(Pause())])
-            #expect(await agent.loop.ask(\.status)?.downloads.queued == 1)
+            #expect(await agent.loop.ask(\.status)?.downloads.blocked == 1)
             let begins = agent.effects.allCalls.filter(\.isBegin)
             #expect(begins.isEmpty)
         }

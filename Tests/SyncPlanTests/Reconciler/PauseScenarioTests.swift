@@ -22,7 +22,7 @@ struct PauseScenarioTests {
         try agent.finishJobs()
         let status = agent.plan.status
         #expect(agent.plan.isSettled && status.state == .paused && !status.inSync)
-        #expect(status.icons.ready == 2 && agent.plan.status.downloads.counts == [0, 4, 0, 4])
+        #expect(status.icons.ready == 2 && agent.plan.status.downloads.counts == [0, 0, 0, 4])
         #expect(status.needsAttention)
     }
 

@@ -42,7 +42,10 @@ extension Reconciler {
         recounted.icons.count(
             IconCounts(records.filter(\.isReferenced).map { $0.shownState(in: book.catalog.images) }))
         (recounted.downloads.waiting, recounted.downloads.blocked) = (0, 0)
+        recounted.downloads.queued = 0
         for icon in records {
+            let isQueued = icon.isQueued && !icon.isHeld(in: book.downloads.queue)
+            if isQueued { recounted.downloads.queued += 1 }
             guard icon.isReferenced else { continue }
             if icon.image != nil, icon.staged == nil, icon.failure != nil { recounted.icons.stale += 1 }
             let isHeld = icon.isHeld(in: book.downloads.queue)
@@ -52,6 +55,8 @@ extension Reconciler {
                 || icon.isQueued && (book.downloads.isPaused || !book.space.isOpen)
             if case .pending = icon.state(in: book.catalog.images), isHeld || isShut {
                 recounted.downloads.blocked += 1
+                // Each is counted once.
+                if isQueued { recounted.downloads.queued -= 1 }
             }
         }
         let retiredImages = book.catalog.retiredImages
