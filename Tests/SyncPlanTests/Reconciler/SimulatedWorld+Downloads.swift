@@ -114,8 +114,9 @@ extension SimulatedWorld {
 
     /// Notes that the server vouched for the image on disk just now, unless a user has wanted a full request since.
     mutating func recordFresh(_ url: IconURL) {
-        let wish = plan.icon(url)?.fullRequest
-        if wish == .wanted || wish == .sent && downloads[url] != nil { return }
+        let icon = plan.icon(url)
+        // Also while the full request waits for that of a URL with another fragment.
+        if icon?.fullRequest == .wanted || icon?.fullRequest == .sent && icon?.phase == .fetching { return }
         fresh[url] = disk.names[url].map { ((received[url] ?? now) + settings.refresh.default * 0.79, $0) }
     }
 

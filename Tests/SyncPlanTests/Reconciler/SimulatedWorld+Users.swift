@@ -28,7 +28,8 @@ extension SimulatedWorld {
         for url in urls {
             guard let target = try? FetchTarget(url.text) else { continue }
             servers.forgive(target.origin)
-            if isRefresh { fresh = fresh.filter { $0.key.requested != url.requested } }
+            // The newest URL with the same key is requested in place of this one.
+            if isRefresh { fresh = fresh.filter { source(of: $0.key) != source(of: url) } }
         }
         try handle(.request(urls, isRefresh: isRefresh, isFull: isFull))
     }

@@ -53,8 +53,7 @@ struct SimulatedWorld {
     var isFolderThere = true
     /// Whether the agent has seen the lists since its start.
     var hasScanned = false
-    /// Which image each server has at the moment, by the key of the URL, or the URL as it is requested; some have the
-    /// same.
+    /// Which image each server has at the moment, by ``source(of:)``; some have the same.
     private var contents: [String: Int] = [:]
 
     var downloads: [IconURL: FetchRequest] = [:]
@@ -139,12 +138,13 @@ struct SimulatedWorld {
         for url in Self.urls { changeContent(of: url) }
     }
 
-    /// The image that a server has at the moment.
-    func content(of url: IconURL) -> Int { contents[settings.keys.key(of: url)?.text ?? url.requested] ?? -1 }
+    /// The key of a URL, or the URL as it is requested: all URLs with the same one have the same image.
+    func source(of url: IconURL) -> String { settings.keys.key(of: url)?.text ?? url.requested }
 
-    mutating func changeContent(of url: IconURL) {
-        contents[settings.keys.key(of: url)?.text ?? url.requested] = .random(in: 0..<8, using: &generator)
-    }
+    /// The image that a server has at the moment.
+    func content(of url: IconURL) -> Int { contents[source(of: url)] ?? -1 }
+
+    mutating func changeContent(of url: IconURL) { contents[source(of: url)] = .random(in: 0..<8, using: &generator) }
 
     // MARK: Steps
 
