@@ -156,9 +156,10 @@ package struct Reconciler: Sendable {
             book.markLaggingLists(at: now)
         }
         if folder.isScanned, isStoreIdle { useStore() }
-        if book.renditions.isOn { book.startRendering(mayRender: mayRender, in: &turn) }
+        // Its end allows rendering.
         advancePurge()
         if book.renditions.isOn {
+            book.startRendering(mayRender: mayRender, in: &turn)
             let areWritten = book.publishing.areDocumentsWritten
             rulesOfRenditions = book.renditions.settledRules(areDocumentsWritten: areWritten)
         }

@@ -237,6 +237,19 @@ struct RenditionScenarioTests {
         #expect(agent.events.contains { $0.kind == .renderingUnblocked })
     }
 
+    @Test("the renderer is looked for at once when a purge ends that lasted longer than its delay")
+    func purge() throws {
+        var agent = try Self.agent(trouble: "not installed")
+        try agent.publish(["1.plist": [Self.mail: "mail"]])
+        try agent.finishRenditions()
+        try agent.handle(.purge)
+        try agent.pass(.seconds(100))
+        #expect(agent.plan.isPurging && agent.renderings.isEmpty)
+        try agent.finishPublication(fails: true)
+        if agent.naming != nil { try agent.finishNaming() }
+        #expect(!agent.plan.isPurging && agent.renderings.count == 1)
+    }
+
     @Test("sizes that change twice within the grace leave nothing missing, and what is there is not rendered again")
     func changedSizes() throws {
         var agent = try Self.agent()
