@@ -57,7 +57,7 @@ struct CommandTests {
                     answer.code == 1 && answer.messages.hasPrefix("syncagent: \(reason)"),
                     "\(command[0]): \(answer.code): \(answer.messages)")
             }
-            // The name in by-url/ leads to the image all the same; the damage is told, too.
+            // path prints the name in by-url/, and reports the damage.
             for text in [nil, "{ \"form"] {
                 if let text { try write(text, to: manifest) }
                 let path = try await world.agent.call("path", mail)

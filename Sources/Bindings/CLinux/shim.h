@@ -52,8 +52,8 @@ static inline int signal_process(int process, int signal)
     return syscall(SYS_pidfd_send_signal, process, signal, (void *)0, 0);
 }
 
-// Whether no program has a file open for writing, of which `fd` is open for reading: only then there is a lease on it, which
-// is given up at once (F_SETSIG, F_SETLEASE in fcntl(2)). Whoever breaks it sends SIGURG, which nobody minds; SIGIO kills.
+// Whether no program has a file open for writing; `fd` is open for reading. The kernel grants a lease only then, which is
+// given up at once (F_SETLEASE in fcntl(2)). A program that breaks it meanwhile causes SIGURG, which is ignored: SIGIO kills.
 static inline int has_no_writer(int fd)
 {
     enum { SET_SIGNAL = 10, SET_LEASE = 1024, READ = 0, NONE = 2, URGENT = 23 };

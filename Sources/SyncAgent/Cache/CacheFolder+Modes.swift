@@ -6,16 +6,17 @@ import SystemPackage
 
 // The permissions of readers.
 extension CacheFolder {
-    /// The permissions of the folder itself; none if they are not known.
-    var mode: FilePermissions {
+    /// The permissions to read that files have by the present mode of the folder.
+    var readMode: FilePermissions {
         var status = stat()
-        return fstat(descriptor.rawValue, &status) == 0 ? FilePermissions(rawValue: status.st_mode & 0o777) : []
+        let mode = fstat(descriptor.rawValue, &status) == 0 ? FilePermissions(rawValue: status.st_mode) : []
+        return Self.imageMode.intersection(mode).union(.ownerRead)
     }
 
-    /// Makes an image the agent's own again, and readable, after somebody changed the owner or mode of its file.
+    /// Restores the owner and mode of an image's file, which another program changed.
     ///
-    /// The mode is changed for all names of the file. A file of another user, or one that is open for writing, is replaced
-    /// by a copy.
+    /// All hard links of the file get the mode. A file of another user, or one that is open for writing, is replaced by a
+    /// copy.
     ///
     /// - Parameters:
     ///   - image: The image that the file should have.
@@ -24,7 +25,7 @@ extension CacheFolder {
     ///   - temporary: A name for a copy.
     /// - Returns: `false` if there is no file with the bytes of the image, or another user's cannot be read.
     /// - Throws: ``FileError`` if it cannot be replaced, or read for another reason.
-    func takeBack(
+    func reclaim(
         _ image: AppListDocument.Image, at name: String, readMode: FilePermissions, temporary: String
     ) throws(FileError) -> Bool {
         guard let found = try status(name), found.st_mode & S_IFMT == S_IFREG, found.st_size == image.bytes else {
@@ -35,7 +36,7 @@ extension CacheFolder {
             if found.st_uid == geteuid(), found.st_mode & 0o400 == 0 { try setMode(readMode, ofFile: name) }
             let file = try open(name)
             defer { try? file.close() }
-            isOwn = try own(file, named: name, readMode: readMode)
+            isOwn = try secure(file, named: name, readMode: readMode)
             bytes = try contents(of: file, named: name, upTo: image.bytes)
         } catch {
             if error.saysMissing || error.errno == .fileTooLarge { return false }
@@ -55,8 +56,8 @@ extension CacheFolder {
         return true
     }
 
-    /// Gives an open file of the agent its mode; returns whether it has it, and nobody can write to the file any more.
-    private func own(
+    /// Sets the mode of an open file; returns whether the file is the agent's, and no program can write to it any more.
+    private func secure(
         _ file: FileDescriptor, named name: String, readMode: FilePermissions
     ) throws(FileError) -> Bool {
         var status = stat()

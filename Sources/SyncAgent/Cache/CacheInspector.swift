@@ -37,7 +37,7 @@ package actor CacheInspector {
         self.lock = lock
         self.logger = logger
         barrier = Barrier(folder: folder)
-        readMode = CacheFolder.imageMode.intersection(folder.mode).union(.ownerRead)
+        readMode = folder.readMode
         shape = folder.shape
     }
 

@@ -92,7 +92,7 @@ struct FolderSearch {
                         image, at: path, isRead: isThorough || doubtful.contains(image.sha256))
                     let wasThere = isThere
                     if !isThere {
-                        isThere = try takeBack(image, at: path, temporary: temporary)
+                        isThere = try reclaim(image, at: path, temporary: temporary)
                         if !isThere {
                             let names = (sameImages[image.sha256] ?? []).flatMap { images[$0].names }
                             isThere = try putBack(image, from: names, temporary: temporary)
@@ -127,11 +127,11 @@ struct FolderSearch {
         return isRead ? try isWhole(image, at: name) : true
     }
 
-    private mutating func takeBack(
+    private mutating func reclaim(
         _ image: AppListDocument.Image, at name: String, temporary: String
     ) throws(FileError) -> Bool {
         do throws(FileError) {
-            return try folder.takeBack(image, at: name, readMode: readMode, temporary: temporary)
+            return try folder.reclaim(image, at: name, readMode: readMode, temporary: temporary)
         } catch {
             // Without room for a copy, another user's file with the right bytes stays until there is some.
             guard error.isOutOfSpace else { throw error }
@@ -147,7 +147,7 @@ struct FolderSearch {
         _ image: AppListDocument.Image, from names: [String], temporary: String
     ) throws(FileError) -> Bool {
         for name in names {
-            if try !isThere(image, at: name), try !takeBack(image, at: name, temporary: temporary) { continue }
+            if try !isThere(image, at: name), try !reclaim(image, at: name, temporary: temporary) { continue }
             try folder.replaceLink(name, at: image.path, temporary: temporary)
             return true
         }
@@ -200,9 +200,7 @@ struct FolderSearch {
     }
 
     private func leadsElsewhere(_ name: String, _ image: AppListDocument.Image) throws(FileError) -> Bool {
-        guard try folder.isPlausible(image, at: name, readMode: readMode), let entry = try folder.entry(name) else {
-            return true
-        }
+        guard let entry = try folder.entry(name), entry.isPlausible(image, readMode: readMode) else { return true }
         // It can be a copy, if the image has as many links as its file system allows.
         guard try entry.inode != folder.entry(image.path)?.inode else { return false }
         return Verification.flaw(of: image, at: name, in: folder)?.isCertain ?? false
@@ -235,12 +233,17 @@ extension CacheExpectation.Naming {
     var names: [String] { url.map { [CacheLayout.byURL($0)] } ?? [] }
 }
 
+extension CacheFolder.Entry {
+    fileprivate func isPlausible(_ image: AppListDocument.Image, readMode: FilePermissions) -> Bool {
+        isOwn && self.readMode.isSuperset(of: readMode) && size == image.bytes
+    }
+}
+
 extension CacheFolder {
     /// Whether a file can be the image, judged by owner, mode and size; readers need `readMode` to read it.
     func isPlausible(
         _ image: AppListDocument.Image, at name: String, readMode: FilePermissions = []
     ) throws(FileError) -> Bool {
-        guard let entry = try entry(name) else { return false }
-        return entry.isOwn && entry.readMode.isSuperset(of: readMode) && entry.size == image.bytes
+        try entry(name)?.isPlausible(image, readMode: readMode) ?? false
     }
 }

@@ -176,8 +176,8 @@ struct StartUpRecovery {
         do throws(FileError) {
             return try folder.readIfPresent(image.path, upTo: image.bytes).map(Digest.of) == image.sha256
         } catch  where error.errno == .permissionDenied {
-            let readMode = CacheFolder.imageMode.intersection(folder.mode).union(.ownerRead)
-            return try folder.takeBack(image, at: image.path, readMode: readMode, temporary: Self.temporary)
+            return try folder.reclaim(
+                image, at: image.path, readMode: folder.readMode, temporary: Self.temporary)
         }
     }
 

@@ -166,9 +166,7 @@ extension AppListDocument.Image {
 extension Shortage {
     /// The shortage behind an error for an image of `bytes` bytes; `nil` if the error has another cause.
     fileprivate init?(_ error: any Error, of bytes: Int) {
-        if let error = error as? FileError, error.isOutOfSpace {
-            self.init(bytes: bytes, isGeneral: true, reason: "\(error)")
-        } else if let shortage = (error as? FileError).flatMap({ Shortage($0.errno) }) {
+        if let shortage = (error as? FileError).flatMap({ Shortage($0, of: bytes) }) {
             self = shortage
         } else if var shortage = error as? Shortage {
             shortage.bytes = bytes

@@ -133,10 +133,9 @@ package actor Staging {
         }
     }
 
-    /// The shortage because of which no file can be written.
+    /// The shortage of everything that a failed write means.
     private static func shortage(_ error: FileError, bytes: Int) -> Shortage {
-        if error.isOutOfSpace { return Shortage(bytes: bytes, isGeneral: true, reason: "\(error)") }
-        return Shortage(error.errno) ?? Shortage(.outOfResources, bytes: bytes, isGeneral: true, reason: "\(error)")
+        Shortage(error, of: bytes) ?? Shortage(.outOfResources, bytes: bytes, isGeneral: true, reason: "\(error)")
     }
 
     /// Keeps a copy of an image that another icon has, staged or published.

@@ -13,6 +13,15 @@ extension Shortage {
         self.init(.outOfResources, bytes: 0, isGeneral: true, reason: reason)
     }
 
+    /// The shortage because of which a file of `bytes` bytes was not written; `nil` if the error has another cause.
+    init?(_ error: FileError, of bytes: Int) {
+        if error.isOutOfSpace {
+            self.init(bytes: bytes, isGeneral: true, reason: "\(error)")
+        } else {
+            self.init(error.errno)
+        }
+    }
+
     private static func reason(_ errno: Errno) -> String? {
         switch errno {
         case .tooManyOpenFiles:

@@ -64,7 +64,7 @@ enum Message {
         do {
             try FileDescriptor.standardOutput.write(text)
         } catch {
-            if error as? Errno == .brokenPipe { endAsReaderHasGone() }
+            if error as? Errno == .brokenPipe { raiseByDefault(SIGPIPE) }
             throw Exit.because("Cannot write the output: \(error).")
         }
     }
@@ -75,11 +75,9 @@ enum Message {
             var output = pollfd(fd: STDOUT_FILENO, events: 0, revents: 0)
             // The kernel reports pipes and sockets that have lost their reader; for files and terminals, this waits for good.
             while poll(&output, 1, -1) < 0, errno == EINTR {}
-            if output.revents & Int16(POLLERR) != 0 { endAsReaderHasGone() }
+            if output.revents & Int16(POLLERR) != 0 { raiseByDefault(SIGPIPE) }
         }
     }
-
-    private static func endAsReaderHasGone() { raiseByDefault(SIGPIPE) }
 }
 
 /// Raises a signal with its default effect: the threads of tasks block it, and the parent may have set it to be ignored.
