@@ -194,6 +194,7 @@ package struct Agent: Sendable {
         HeapTrimmer.trim()
         let store = try await opening
         restored.memory = store.remembered
+        restored.machine = MachineID.current
         store.forgetRemembered()
         if once {
             restored.memory.icons.removeFailures()

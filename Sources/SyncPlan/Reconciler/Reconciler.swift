@@ -38,6 +38,8 @@ package struct Reconciler: Sendable {
     var told = ToldConditions()
     /// The URLs and lists whose failures do not count.
     var mutes = Mutes()
+    /// Identifies the machine, whose copies spread the checks that it planned; `nil` if it has no ID.
+    private let machine: String?
     /// The rejections of lists that events have reported, including those of earlier runs.
     var rejections: [ListName: RejectionMemo] = [:]
 
@@ -50,6 +52,7 @@ package struct Reconciler: Sendable {
         now: Timestamp
     ) {
         turn = Turn(at: now, seed: seed)
+        machine = restored.machine
         let isPurgeUnpublished = restored.isPurgeUnpublished
         var known = restored.moveCatalog()
         var (catalog, ledger) = known.moveOut()
@@ -90,6 +93,7 @@ package struct Reconciler: Sendable {
         // must not count once there is a later one.
         if mutes.all != values.mutes ?? [] || book.downloads.pauses.all != values.pauses ?? book.downloads.pauses.all
             || book.retention.ledger.purged != values.purged || privateOrigins != values.privateOrigins ?? []
+            || machine != values.machine
         {
             turn.memos.renewValues()
         }
@@ -281,6 +285,7 @@ package struct Reconciler: Sendable {
         if purging == book.publishing.manifest?.generation { values.purging = purging }
         if !privateOrigins.isEmpty { values.knownCaches = knownCaches }
         if !mutes.isEmpty { values.mutes = mutes.moved(by: turn.wallClock.offset) }
+        values.machine = machine
         return values
     }
 

@@ -53,6 +53,8 @@ package struct RememberedValues: Codable, Equatable, Sendable {
     package var purging: Int?
     /// The muted URLs and lists; `nil` if there are none.
     package var mutes: [Mute]?
+    /// The machine that stored this (``RestoredState/machine``); `nil` if it is not known.
+    package var machine: String?
 
     package init(
         isPaused: Bool = false, pauses: [Pause]? = nil, privateOrigins: [String]? = nil,

@@ -2,6 +2,7 @@
 import AgentSettings
 import AppLists
 package import CacheFormat
+import Fleet
 package import HTTPRules
 
 /// The state that an earlier run left: in the cache folder, and in the database.
@@ -21,6 +22,8 @@ package struct RestoredState: Sendable {
     package var partials: [PartialDownload] = []
     /// Whether the cache folder has names of renditions.
     package var hasRenditionNames = false
+    /// Identifies the machine that starts; `nil` if it has no ID.
+    package var machine: String?
 
     /// The catalog, once ``buildCatalog()`` has built it.
     fileprivate var catalog: RestoredCatalog?
@@ -59,6 +62,11 @@ package struct RestoredState: Sendable {
             next = hold.generation
             return hold
         }.reversed()
+    }
+
+    /// Whether another machine stored the state: this one is a copy of it.
+    fileprivate var isCopied: Bool {
+        memory.values.machine.map { machine != nil && $0 != machine } ?? false
     }
 
     /// Whether a purge was to replace the generation in force.
@@ -104,7 +112,8 @@ extension Reconciler {
     /// Restores the state that an earlier run stored outside the cache folder.
     mutating func restore(_ state: consuming RestoredState) {
         book.downloads.restore(state.memory.origins, in: &turn)
-        for memo in state.memory.icons { book.restore(memo, in: &turn) }
+        let isCopied = state.isCopied
+        for memo in state.memory.icons { book.restore(memo, isCopied: isCopied, in: &turn) }
         book.setMissingFreshness(since: min(state.manifests.first?.published ?? turn.now, turn.now), in: &turn)
         for memo in state.memory.lists {
             guard memo.rules == folder.rules, book.catalog.lists[memo.list]?.source?.sha256 == memo.sha256 else {
@@ -132,7 +141,8 @@ extension IconBook {
         }
     }
 
-    fileprivate mutating func restore(_ memo: IconMemo, in turn: inout Turn) {
+    /// Restores an icon's memo; one that `isCopied` gets another time for its next check, because all copies have this one.
+    fileprivate mutating func restore(_ memo: IconMemo, isCopied: Bool, in turn: inout Turn) {
         let now = turn.now
         var known: (response: PackedResponse?, freshUntil: Timestamp)?
         let id = catalog.id(of: memo.url)
@@ -142,6 +152,12 @@ extension IconBook {
             let latest = now + RefreshPolicy().maximum + RefreshPolicy().longestDelay
             let isAhead = memo.packedResponse.map { NextCheck.isAhead($0.responseTime, of: now) } ?? false
             known = (memo.packedResponse, isAhead || memo.freshUntil > latest ? now : memo.freshUntil)
+        }
+        if isCopied, let last = known, last.freshUntil > now, let response = last.response,
+            !sources.gave(responseFrom: response.url)
+        {
+            known?.freshUntil = NextCheck(for: response.unpacked, under: refreshPolicy, using: &turn.generator).time
+            turn.memos.mark(icon: id, at: now)
         }
         var failure = memo.failure
         if let last = memo.failure {

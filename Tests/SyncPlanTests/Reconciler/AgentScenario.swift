@@ -28,6 +28,8 @@ struct AgentScenario {
     private(set) var releases: [GenerationRelease]?
     private(set) var removal: RetirementPlan?
     var memory = SimulatedMemory()
+    /// The ID of the machine.
+    var machine: String?
     /// How many bytes are being written to see whether there is room.
     private(set) var trial: Int?
     /// The lists as they are in the folder.
@@ -230,6 +232,7 @@ struct AgentScenario {
         (expectation, isScanWanted, renderings, naming, jobEnd) = (nil, false, [], nil, nil)
         var restored = disk.restore()
         memory.restore(to: &restored)
+        restored.machine = machine
         plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)
     }
 

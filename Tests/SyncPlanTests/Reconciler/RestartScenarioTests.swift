@@ -36,6 +36,32 @@ struct RestartScenarioTests {
         #expect(agent.downloads[Self.a]?.condition?.validators == Validators(etag: "x"))
     }
 
+    @Test("a copy of the machine checks its images at another time, which it keeps; the original keeps its own")
+    func copied() throws {
+        var agent = AgentScenario()
+        try agent.scan(["1.plist": [Self.a]])
+        let response = Sample.response([("Cache-Control", "max-age=86400"), ("ETag", "\"x\"")])
+        let received = agent.now
+        try agent.finish(Self.a, with: "x", answer: response)
+        try agent.finishJobs()
+        let planned = try #require(agent.plan.icon(Self.a)?.freshUntil)
+        agent.machine = "original"
+        for _ in 0..<2 {
+            try agent.pass(.seconds(60))
+            try agent.restart()
+            #expect(agent.plan.icon(Self.a)?.freshUntil == planned)
+        }
+        try agent.pass(.seconds(60))
+        agent.machine = "copy"
+        try agent.restart()
+        let spread = try #require(agent.plan.icon(Self.a)?.freshUntil)
+        #expect(spread != planned)
+        #expect((received + .seconds(86_400)...received + .seconds(90_000)).contains(spread))
+        try agent.pass(.seconds(60))
+        try agent.restart()
+        #expect(agent.plan.icon(Self.a)?.freshUntil == spread)
+    }
+
     @Test("a generation number is never used again")
     func numbers() throws {
         var agent = try Self.restarted()
