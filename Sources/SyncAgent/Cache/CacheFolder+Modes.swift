@@ -67,7 +67,7 @@ extension CacheFolder {
         return has_no_writer(file.rawValue) != 0
     }
 
-    private func setMode(_ mode: FilePermissions, ofFile name: String) throws(FileError) {
+    func setMode(_ mode: FilePermissions, ofFile name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             try check("change the mode of", name, fchmodat(folder, last, mode.rawValue, AT_SYMLINK_NOFOLLOW))
         }

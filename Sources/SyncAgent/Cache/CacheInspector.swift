@@ -91,9 +91,12 @@ package actor CacheInspector {
             guard folder.isAtItsPath else { return false }
             try lock?.renew(in: folder.descriptor)
             guard folder.shape == shape, try isInForce(expected.generation) else { return false }
+            if let manifest = try folder.entry(CacheLayout.manifest), isHidden(manifest) { return false }
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 for document in expected.documents.values {
-                    if try folder.entry(CacheLayout.document(document)) == nil { return false }
+                    guard let entry = try folder.entry(CacheLayout.document(document)), !isHidden(entry) else {
+                        return false
+                    }
                 }
                 for naming in expected.sample {
                     for name in [naming.image.path] + naming.names {
@@ -106,6 +109,11 @@ package actor CacheInspector {
             // The complete inspection reports the reason.
             return false
         }
+    }
+
+    /// Whether readers lack permissions to a file of the agent, because another program changed its mode.
+    private func isHidden(_ file: CacheFolder.Entry) -> Bool {
+        file.isOwn && !file.readMode.isSuperset(of: readMode)
     }
 
     private func isInForce(_ generation: Int?) throws(FileError) -> Bool {
@@ -141,6 +149,7 @@ package actor CacheInspector {
             try folder.keepingFoldersOpen { () throws(FileError) in
                 try search.findImages(images, isThorough: isThorough, temporary: Self.temporary, &restored)
                 try search.findNames(of: images, temporary: Self.temporary, &restored)
+                try restoreModes(of: expected, &restored)
             }
         } catch {
             if !restored.isEmpty { try? barrier.pass(files: restored) }
@@ -155,6 +164,15 @@ package actor CacheInspector {
             found.restoredNames += 1
         }
         return found
+    }
+
+    /// Restores the permissions of readers to the manifest and the documents.
+    private func restoreModes(of expected: CacheExpectation, _ restored: inout [String]) throws(FileError) {
+        for name in [CacheLayout.manifest] + expected.documents.values.map(CacheLayout.document) {
+            guard let entry = try folder.entry(name), isHidden(entry) else { continue }
+            try folder.setMode(readMode, ofFile: name)
+            restored.append(name)
+        }
     }
 
     /// Restores the manifest of a generation whose files are all in place; needs no space.

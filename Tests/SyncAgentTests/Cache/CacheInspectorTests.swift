@@ -125,6 +125,25 @@ struct CacheInspectorTests {
         }
     }
 
+    @Test(
+        "the manifest and documents whose mode was changed are readable again",
+        arguments: ["chmod -R go-r .", "chmod 0 manifest.json lists/*"])
+    func hiddenDocuments(script: String) async throws {
+        try await withCache { cache, _, expected in
+            try #require(chmod(cache.path.string, 0o755) == 0)
+            let inspector = CacheInspector(cache.publisher, lock: nil, logger: .silent)
+            let result = try await Program.run("sh", "-ec", "cd '\(cache.path)'; \(script)")
+            try #require(result.code == 0, "\(result.messages)")
+            #expect(await isSuspicious(inspector, expected))
+            let found = await inspector.inspect(expected)
+            #expect(found.trouble == nil && found.lostDocuments.isEmpty && !found.lacksManifest)
+            for name in [CacheLayout.manifest] + expected.documents.values.map(CacheLayout.document) {
+                #expect(try cache.folder.entry(name)?.readMode == CacheFolder.imageMode)
+            }
+            #expect(await !isSuspicious(inspector, expected))
+        }
+    }
+
     @Test("an image that a program has open for writing is replaced by a copy, for all of its names")
     func openForWriting() async throws {
         try await withCache { cache, inspector, expected in
