@@ -5,11 +5,18 @@ import HTTPRules
 ///
 /// The file counts first, the environment overrides it, and options override both.
 package struct EffectiveSettings: Sendable {
-    package enum Origin: Equatable, Sendable {
-        case preset
-        case file(String, line: Int)
-        case variable(String)
-        case option(String)
+    package struct Origin: Equatable, CustomStringConvertible, Sendable {
+        /// The kind of source, in a word.
+        package let word: String
+        /// The file and line, the variable or the option.
+        package let description: String
+
+        package static let preset = Origin(word: "default", description: "default")
+        package static func file(_ path: String, line: Int) -> Origin {
+            Origin(word: "file", description: "\(path):\(line)")
+        }
+        package static func variable(_ name: String) -> Origin { Origin(word: "environment", description: name) }
+        package static func option(_ name: String) -> Origin { Origin(word: "option", description: name) }
     }
 
     package private(set) var settings = Settings()
@@ -32,7 +39,9 @@ package struct EffectiveSettings: Sendable {
         settings.keys = CacheKeys(file.keys)
         for entry in file.entries {
             let origin = Origin.file(file.path, line: entry.line)
-            set(entry.key, from: origin) { settings throws(SettingError) in try entry.apply(to: &settings) }
+            set(entry.key, from: origin) { settings throws(SettingError) in
+                try entry.key.set(elements: entry.elements, in: &settings)
+            }
         }
     }
 
@@ -81,26 +90,6 @@ package struct EffectiveSettings: Sendable {
             origins[key.name] = origin
         } catch {
             flaws.append(ConfigurationProblem("\(origin)", "\(error)"))
-        }
-    }
-}
-
-extension EffectiveSettings.Origin: CustomStringConvertible {
-    package var word: String {
-        switch self {
-        case .preset: "default"
-        case .file: "file"
-        case .variable: "environment"
-        case .option: "option"
-        }
-    }
-
-    package var description: String {
-        switch self {
-        case .preset: "default"
-        case .file(let path, let line): "\(path):\(line)"
-        case .variable(let name): name
-        case .option(let option): option
         }
     }
 }

@@ -11,14 +11,6 @@ package struct ConfigurationFile: Sendable {
         var key: SettingKey
         var elements: [String]
         var line: Int
-
-        func apply(to settings: inout Settings) throws(SettingError) {
-            if key.kind == .list {
-                try key.set(elements: elements, in: &settings)
-            } else {
-                try key.set(elements[0], in: &settings)
-            }
-        }
     }
 
     package let path: String

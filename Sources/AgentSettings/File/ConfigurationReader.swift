@@ -81,11 +81,10 @@ struct ConfigurationReader {
         if isInTable, path.count == 1, value.isTable { return }
         let setting = SettingKey.named(path.joined(separator: "."))
         if isInTable, let setting, let elements = value.elements(as: setting.kind) {
-            let entry = ConfigurationFile.Entry(key: setting, elements: elements, line: line)
             var scratch = Settings()
             do throws(SettingError) {
-                try entry.apply(to: &scratch)
-                entries.append(entry)
+                try setting.set(elements: elements, in: &scratch)
+                entries.append(ConfigurationFile.Entry(key: setting, elements: elements, line: line))
             } catch {
                 report("\(error)", at: line)
             }

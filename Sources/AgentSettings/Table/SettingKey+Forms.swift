@@ -97,11 +97,8 @@ extension SettingKey {
         SettingKey(
             name: name, kind: .text, form: form, label: label, absence: absence, effect: effect, summary: summary,
             read: { parts, settings in
-                guard !parts[0].isEmpty else {
-                    settings[keyPath: path] = nil
-                    return nil
-                }
-                guard let value = parse(parts[0]) else { return parts[0] }
+                let value = parts[0].isEmpty ? nil : parse(parts[0])
+                guard value != nil || parts[0].isEmpty else { return parts[0] }
                 settings[keyPath: path] = value
                 return nil
             }, show: { $0[keyPath: path].map { [format($0)] } ?? [] })

@@ -69,8 +69,8 @@ package struct SettingKey: Sendable {
         throw SettingError(self, value: flaw.isEmpty ? text : flaw, isSeparated: kind == .list)
     }
 
+    /// Sets the value from its elements: one, except for lists.
     package func set(elements: [String], in settings: inout Settings) throws(SettingError) {
-        precondition(kind == .list, "only lists have elements")
         if let flaw = read(elements, &settings) { throw SettingError(self, value: flaw) }
     }
 
