@@ -178,7 +178,7 @@ extension SettingKey {
             { text in RenditionSize(text).flatMap { $0.pixels <= 2048 ? $0 : nil } }, { $0.description }),
         .value(
             "render.format", "png", "`png`", \.render.format, "The format of renditions.",
-            { Settings.Render.Format(rawValue: $0) }, \.rawValue),
+            { $0 == "png" ? $0 : nil }, \.self),
         .value(
             "render.fit", "contain or inside", "`contain` or `inside`", \.render.fit,
             """

@@ -102,16 +102,12 @@ package struct Settings: Equatable, Sendable {
     package struct Render: Equatable, Sendable {
         /// The sizes that each image is rendered in (default none).
         package var sizes: [RenditionSize] = []
-        /// The format of the renditions (default PNG).
-        package var format: Format = .png
+        /// The format of the renditions (PNG).
+        package var format = "png"
         /// How a picture fills its size (default `contain`).
         package var fit: Fit = .contain
         /// Whether pictures smaller than a size are enlarged to it (default no).
         package var enlarge: Bool = false
-
-        package enum Format: String, CaseIterable, Sendable {
-            case png
-        }
 
         package enum Fit: String, CaseIterable, Sendable {
             /// A square: the picture is in its middle, and the margins are transparent.
