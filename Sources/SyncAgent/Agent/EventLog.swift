@@ -28,15 +28,15 @@ struct EventLog: Sendable {
     private static let longestBatch: Duration = .seconds(10)
 
     private let logger: Logger
-    private var scans: ScanLog
+    /// Why the lists folder is unavailable; `nil` if it is available.
+    private var trouble: String?
+    /// The entries named like lists that are no files, apart from those that took the place of a list.
+    private var others: Set<ListName> = []
     private var batch: Batch?
     private var publications = Publications()
     private var lastLine = (downloads: Timestamp.distantPast, publications: Timestamp.distantPast)
 
-    init(logger: Logger) {
-        self.logger = logger
-        scans = ScanLog(logger: logger)
-    }
+    init(logger: Logger) { self.logger = logger }
 
     /// When the next delayed line is due; `nil` if there is none.
     private(set) var due: Timestamp?
@@ -61,17 +61,10 @@ struct EventLog: Sendable {
     mutating func record(
         _ events: [Reconciler.Event], emitted: [AgentEvent], after plan: borrowing Reconciler, now: Timestamp
     ) {
-        for case .scanned(let scan) in events {
-            var others: Set<ListName> = []
-            if case .listed(let folder, _, _) = scan {
-                // What took the place of a list is an event.
-                for name in folder.others where !plan.hasGoodVersion(of: name) { others.insert(name) }
-            }
-            scans.record(scan, others: others, trouble: plan.unavailable)
-        }
+        for case .scanned(let scan) in events { record(scan, after: plan) }
         let trouble = plan.unavailable
         for event in emitted {
-            // The scan log has said so.
+            // The record of the scan has said so.
             if let trouble, event.kind == .evictionSuspended, event == .evictionSuspended(reason: trouble) { continue }
             record(event, now: now)
         }
@@ -93,6 +86,42 @@ struct EventLog: Sendable {
     mutating func finish(now: Timestamp) {
         writeDownloads(now: now)
         writePublications(now: now)
+    }
+
+    // MARK: Scans
+
+    /// Logs what the plan does not report of a scan that it has handled, and each trouble only once.
+    private mutating func record(_ scan: ListScan, after plan: borrowing Reconciler) {
+        let trouble = plan.unavailable
+        if trouble != self.trouble { log(trouble) }
+        self.trouble = trouble
+        guard case .listed(let folder, _, let changed) = scan else { return }
+        var others: Set<ListName> = []
+        // What took the place of a list is an event.
+        for name in folder.others where !plan.hasGoodVersion(of: name) { others.insert(name) }
+        log(others)
+        for (name, reading) in changed.sorted(by: { $0.key < $1.key }) {
+            guard case .success(let list) = reading.verdict else { continue }
+            for problem in list.problems {
+                logger.warning("entry or value ignored", metadata: ["list": "\(name)", "problem": "\(problem)"])
+            }
+        }
+    }
+
+    private func log(_ trouble: String?) {
+        guard let trouble else { return logger.notice("lists folder available again") }
+        logger.warning(
+            "lists folder unavailable: all lists keep their last version", metadata: ["reason": "\(trouble)"])
+    }
+
+    private mutating func log(_ others: Set<ListName>) {
+        for name in others.subtracting(self.others).sorted() {
+            let rejection = ListRejection.notARegularFile
+            logger.warning(
+                "not an app list",
+                metadata: ["list": "\(name)", "code": "\(rejection.code)", "reason": "\(rejection.message)"])
+        }
+        self.others = others
     }
 
     // MARK: Delayed lines
