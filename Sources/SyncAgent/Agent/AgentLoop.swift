@@ -153,7 +153,7 @@ package final class AgentLoop: Sendable {
                 log.record([], emitted: [event], after: plan, now: clock.now)
                 continue
             case .alarm:
-                alarm.rang()
+                alarm.set(nil)
                 events = [.tick]
             case .events(let happened):
                 events = happened

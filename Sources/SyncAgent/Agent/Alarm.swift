@@ -22,6 +22,9 @@ package struct Alarm: ~Copyable {
         task?.cancel()
     }
 
+    /// Moves the alarm; with `nil`, turns it off.
+    ///
+    /// Its owner turns it off after it rang, too: it may have been set to another time before the ring was noticed.
     package mutating func set(_ wanted: Timestamp?) {
         guard let wanted else {
             task?.cancel()
@@ -37,12 +40,5 @@ package struct Alarm: ~Copyable {
             guard (try? await clock.sleep(until: time)) != nil else { return }
             ring()
         }
-    }
-
-    /// Turns the alarm off after it rang.
-    ///
-    /// It may have been set to another time before the ring was noticed.
-    package mutating func rang() {
-        set(nil)
     }
 }

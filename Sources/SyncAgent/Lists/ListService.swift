@@ -181,7 +181,7 @@ package final class ListService: Sendable {
                     scanner.read(with: parser, maxBytes: settings.maxBytes)
                 }
             case .probe(let milestone): milestone.reach()
-            case .alarm: alarm.rang()
+            case .alarm: alarm.set(nil)
             }
             // The task was cancelled, so the stream of triggers ends next.
             guard !Task.isCancelled else { continue }

@@ -17,13 +17,13 @@ struct AlarmTests {
             _ = await waiting.next()
             let second = clock.now + time
             alarm.set(second)
-            alarm.rang()
+            alarm.set(nil)
             alarm.set(second)
             // It may have rung between these calls.
             guard clock.now < second else { return false }
             _ = await waiting.next()
             #expect(clock.now >= second)
-            alarm.rang()
+            alarm.set(nil)
             let third = clock.now + time
             alarm.set(third)
             _ = await waiting.next()
@@ -47,11 +47,11 @@ struct AlarmTests {
             alarm.set(late)
             _ = await waiting.next()
             #expect(clock.now >= early)
-            alarm.rang()
+            alarm.set(nil)
             alarm.set(late)
             _ = await waiting.next()
             #expect(clock.now >= late)
-            alarm.rang()
+            alarm.set(nil)
             let off = clock.now + time
             alarm.set(off)
             alarm.set(nil)
