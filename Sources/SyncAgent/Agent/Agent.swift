@@ -130,7 +130,7 @@ package struct Agent: Sendable {
                     RunningAgent(
                         loop: loop, lists: lists, scrubber: Scrubber(folder, publisher: publisher, logger: logger),
                         settings: LatestSettings(report), counts: metrics,
-                        space: SpaceMetrics(of: folder),
+                        space: { folder.space?.bytes },
                         textfile: settings.metrics.textfile.map { MetricsTextfile(at: FilePath($0), logger: logger) },
                         damagedState: { store.damagedFile },
                         leaseDoubt: { folder.leaseDoubt }),

@@ -19,7 +19,8 @@ package struct RunningAgent: Sendable {
     let scrubber: Scrubber
     let latestSettings: LatestSettings
     package let counts: AgentMetrics
-    let space: SpaceMetrics
+    /// Measures the file system of the cache.
+    let space: @Sendable () -> DiskSpace.Amount?
     private let damagedState: @Sendable () -> FilePath?
     /// Why readers' leases may be invisible; `nil` if all are visible.
     private let leaseDoubt: @Sendable () -> LeaseDoubt?
@@ -33,7 +34,7 @@ package struct RunningAgent: Sendable {
     package init(
         loop: AgentLoop, lists: ListService, scrubber: Scrubber, settings: LatestSettings,
         reloads: ReloadRequests = ReloadRequests(), counts: AgentMetrics = AgentMetrics(),
-        space: SpaceMetrics = SpaceMetrics(), textfile: MetricsTextfile? = nil,
+        space: @escaping @Sendable () -> DiskSpace.Amount? = { nil }, textfile: MetricsTextfile? = nil,
         damagedState: @escaping @Sendable () -> FilePath? = { nil },
         leaseDoubt: @escaping @Sendable () -> LeaseDoubt? = { nil }
     ) {

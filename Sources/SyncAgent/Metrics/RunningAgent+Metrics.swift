@@ -12,7 +12,9 @@ extension RunningAgent {
             return nil
         }
         // On a thread of its own, because the cache's file system may block.
-        let outside = await onOwnThread("metrics") { [space] in space.readings(reserve: reserve) + ProcessUsage.read() }
+        let outside = await onOwnThread("metrics") { [space] in
+            MetricReading.space(space(), reserve: reserve) + ProcessUsage.read()
+        }
         let icons = MetricReading.failedIcons(failed, now: now)
         let readings = counts.read() + status.metrics + outside + icons + [.collected]
         return readings.sorted { $0.family.name < $1.family.name }
@@ -24,19 +26,10 @@ extension RunningAgent {
     }
 }
 
-/// Measures the file system of the cache.
-package struct SpaceMetrics: Sendable {
-    private let folder: CacheFolder?
-
-    /// Without a folder, nothing is measured.
-    package init(of folder: CacheFolder? = nil) {
-        self.folder = folder
-    }
-
-    /// The current readings; `reserve` is the space that downloads must leave free.
-    func readings(reserve: SpaceReserve) -> [MetricReading] {
-        let space = folder?.space?.bytes
-        return [
+extension MetricReading {
+    /// The space on the cache's file system, if it is known; `reserve` is what downloads must leave free.
+    static func space(_ space: DiskSpace.Amount?, reserve: SpaceReserve) -> [MetricReading] {
+        [
             .gauge(
                 "syncagent_disk_free_bytes", "Free space on the file system of the cache.", space?.free,
                 isVolatile: true),

@@ -9,7 +9,7 @@ import Testing
 @Suite("The metrics of the agent")
 struct MetricFamilyTests {
     private static let all: [MetricFamily] = {
-        let outside = SpaceMetrics().readings(reserve: Settings().cache.minFree) + ProcessUsage.read()
+        let outside = MetricReading.space(nil, reserve: Settings().cache.minFree) + ProcessUsage.read()
         let others = MetricReading.failedIcons([:], now: .distantPast) + [.collected]
         return (AgentMetrics().read() + StatusReport(state: .running).metrics + outside + others).map(\.family)
     }()
