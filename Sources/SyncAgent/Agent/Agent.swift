@@ -237,16 +237,16 @@ package struct Agent: Sendable {
                 logger: logger)
         }
         return try await withThrowingTaskGroup(of: StatusReport?.self) { group in
+            func add(_ work: @escaping @Sendable () async throws -> Void) {
+                group.addTask {
+                    try await work()
+                    return nil
+                }
+            }
             group.addTask { await loop.run(plan, untilSettled: false) }
-            group.addTask {
-                try await lists.run { loop.post(.scanned($0)) }
-                return nil
-            }
-            group.addTask {
-                try await server()
-                return nil
-            }
-            group.addTask {
+            add { try await lists.run { loop.post(.scanned($0)) } }
+            add { try await server() }
+            add {
                 while true {
                     try await Task.sleep(for: .seconds(3600))
                     let isSuspicious = await scrubber.scrub(part: Scrubber.part(at: clock.now)) {
@@ -255,14 +255,13 @@ package struct Agent: Sendable {
                     if isSuspicious { loop.post(.suspected) }
                 }
             }
-            group.addTask {
+            add {
                 // Signals that come during a reload are one.
                 for await _ in wakeUps {
                     for await _ in agent.reloads.post() { break }
                 }
-                return nil
             }
-            group.addTask {
+            add {
                 for await request in agent.reloads.all {
                     guard let service else {
                         request.yield(await reload(agent))
@@ -273,20 +272,9 @@ package struct Agent: Sendable {
                         await agent.rescan(atMost: Self.patience)
                     }
                 }
-                return nil
             }
-            if let textfile = agent.textfile {
-                group.addTask {
-                    await textfile.run(for: agent)
-                    return nil
-                }
-            }
-            if let service {
-                group.addTask {
-                    await service.run()
-                    return nil
-                }
-            }
+            if let textfile = agent.textfile { add { await textfile.run(for: agent) } }
+            if let service { add { await service.run() } }
             defer { group.cancelAll() }
             while let result = await group.nextResult() {
                 switch result {
