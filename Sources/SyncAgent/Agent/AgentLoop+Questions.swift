@@ -57,8 +57,5 @@ extension AgentLoop {
         }
     }
 
-    /// An element at once, and one whenever the status may have changed; ends with the loop.
-    ///
-    /// Elements that are not taken merge into one.
     package var changes: ChangeFeed.Changes { feed.changes }
 }
