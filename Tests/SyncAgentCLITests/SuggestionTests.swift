@@ -21,8 +21,8 @@ struct SuggestionTests {
             (false, true, ["--cache /c"], true, "syncagent run --allow-root"),
         ])
     func start(isSystem: Bool, isRoot: Bool, options: [String], hasUnit: Bool, command: String) {
-        let start = StartCommand(isSystem: isSystem, isRoot: isRoot, options: options) { _ in hasUnit }
-        #expect(start.text == command)
+        let start = StartCommand.text(isSystem: isSystem, isRoot: isRoot, options: options) { _ in hasUnit }
+        #expect(start == command)
     }
 
     @Test(

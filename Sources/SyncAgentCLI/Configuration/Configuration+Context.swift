@@ -28,8 +28,8 @@ extension Configuration {
         let options = options(isAnswered: isAnswered)
         var context = CommandContext(
             options: options,
-            start: StartCommand(isSystem: isSystem, isRoot: geteuid() == 0, options: options, hasUnit: Self.hasUnit)
-                .text,
+            start: StartCommand.text(
+                isSystem: isSystem, isRoot: geteuid() == 0, options: options, hasUnit: Self.hasUnit),
             isSystem: isSystem,
             lists: folders.lists.string, cache: folders.cache.string, file: file)
         context.isClosed = ControlClient(socket: folders.socket).obstacle == .permissionDenied
