@@ -33,18 +33,8 @@ enum KeyFiles {
             guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
                 throw Failure(description: "The key \(path) is not a regular file.")
             }
-            switch flaw(ofOwner: status.st_uid, mode: status.st_mode, forUser: geteuid()) {
-            case nil: break
-            case .foreign:
-                throw Failure(
-                    description:
-                        "The key \(path) belongs to another user (\(status.st_uid)), who can replace it: use a key of "
-                        + "this user or of root.")
-            case .readable:
-                throw Failure(
-                    description:
-                        "The key \(path) can be read by others (mode \(String(status.st_mode & 0o777, radix: 8))): "
-                        + "run chmod 600 \(path), and make a new key if others may have read it.")
+            if let flaw = flaw(of: path, owner: status.st_uid, mode: status.st_mode, forUser: geteuid()) {
+                throw Failure(description: "The key \(path) \(flaw)")
             }
             return try SecretKey(file: FileBytes.read(file))
         } catch let error as Failure {
@@ -56,21 +46,18 @@ enum KeyFiles {
         }
     }
 
-    enum Flaw {
-        /// The key is owned by another user than this one or root.
-        case foreign
-        /// Others can read or change the key.
-        case readable
-    }
-
-    /// The flaw in a key's owner or mode; `nil` if there is none.
+    /// What is wrong with a key's owner or mode, as the end of a sentence; `nil` if nothing is.
     ///
     /// Root may use anyone's key.
-    static func flaw(ofOwner owner: uid_t, mode: mode_t, forUser user: uid_t) -> Flaw? {
-        if owner != user, owner != 0, user != 0 { return .foreign }
+    static func flaw(of path: FilePath, owner: uid_t, mode: mode_t, forUser user: uid_t) -> String? {
+        if owner != user, owner != 0, user != 0 {
+            return "belongs to another user (\(owner)), who can replace it: use a key of this user or of root."
+        }
         // Root may give a service its key through the group.
         let isOwn = owner == user && user != 0
-        return mode & (isOwn ? 0o077 : 0o027) == 0 ? nil : .readable
+        guard mode & (isOwn ? 0o077 : 0o027) != 0 else { return nil }
+        return "can be read by others (mode \(String(mode & 0o777, radix: 8))): run chmod 600 \(path), and make a new "
+            + "key if others may have read it."
     }
 
     /// The error for a key that cannot be read.
