@@ -17,11 +17,8 @@ enum LogFormat {
     /// The file behind the descriptor must be that socket: a program may inherit the variable with another stderr.
     init(of descriptor: Int32, journal: String?) {
         var status = stat()
-        guard let journal, fstat(descriptor, &status) == 0, journal == "\(status.st_dev):\(status.st_ino)" else {
-            self = .plain
-            return
-        }
-        self = .journal
+        let isKnown = fstat(descriptor, &status) == 0
+        self = isKnown && journal == "\(status.st_dev):\(status.st_ino)" ? .journal : .plain
     }
 
     func beginning(_ level: Logger.Level, at time: Timestamp) -> String {
