@@ -77,7 +77,6 @@ struct RunCommand: AsyncParsableCommand {
         }
         let settings = configured.settings
         let access = try Exit.with(.badConfiguration) { try SocketAccess(settings) }
-        let reload = ConfigurationReload(configuration, allowing: allowNetwork, configured)
         let helpers = try Agent.Helpers.installed()
         signal(SIGPIPE, SIG_IGN)
         // Two malloc arenas: with one per thread, memory freed in one is useless to others.
@@ -93,7 +92,8 @@ struct RunCommand: AsyncParsableCommand {
         if let progress { LogWriter.shared.write(above: progress.display) }
         let agent = Agent(
             folders: folders, settings: settings, proxies: configured.proxies, helpers: helpers, budget: budget,
-            report: configured.report(), readConfiguration: reload.read,
+            report: configured.report(),
+            readConfiguration: configured.reloader(configuration, allowing: allowNetwork),
             manager: once ? nil : ServiceManager(environment: { Variable[$0] }, logger: logger), logger: logger)
         if budget.downloads < settings.fetch.concurrency {
             logger.notice(
