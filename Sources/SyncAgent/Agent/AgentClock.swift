@@ -25,6 +25,13 @@ package struct AgentClock: Sendable {
     /// The time since boot, excluding suspension (`CLOCK_MONOTONIC`).
     package static var timeAwake: Duration { time(by: CLOCK_MONOTONIC) ?? .zero }
 
+    /// How long the system slept since boot.
+    package static var timeAsleep: Duration {
+        // In this order: a pause or sleep between the two calls makes the difference too small, until the next reading.
+        let sinceBoot = timeSinceBoot
+        return sinceBoot - timeAwake
+    }
+
     /// The user and system CPU time of this process (`CLOCK_PROCESS_CPUTIME_ID`); `nil` if the system does not give it.
     package static var processTime: Duration? { time(by: CLOCK_PROCESS_CPUTIME_ID) }
 

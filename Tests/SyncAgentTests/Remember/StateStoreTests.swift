@@ -420,9 +420,9 @@ struct SleepMeterTests {
             // Short ones, together.
             (28_808_600, 8000, nil), (28_809_200, 8000, 1200), (28_810_200, 9000, nil),
         ]
-        var meter = SleepMeter(sinceBoot: .seconds(1), awake: .seconds(1))
+        var meter = SleepMeter(asleep: .zero)
         for (sinceBoot, awake, told) in looks {
-            let time = meter.read(sinceBoot: .milliseconds(sinceBoot), awake: .milliseconds(awake))
+            let time = meter.read(asleep: .milliseconds(sinceBoot - awake))
             #expect(time == told.map { .milliseconds($0) }, "\(sinceBoot) ms")
         }
     }
@@ -431,7 +431,7 @@ struct SleepMeterTests {
     func awake() {
         var meter = SleepMeter()
         #expect(meter.read() == nil)
-        var late = SleepMeter(sinceBoot: .seconds(100_000), awake: .seconds(10))
-        #expect(late.read(sinceBoot: .seconds(100_001), awake: .seconds(11)) == nil)
+        var late = SleepMeter(asleep: .seconds(99_990))
+        #expect(late.read(asleep: .seconds(99_990)) == nil)
     }
 }
