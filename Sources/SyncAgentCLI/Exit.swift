@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import ArgumentParser
 
+/// An error that ends a command, as a sentence.
+struct CommandFailure: Error, CustomStringConvertible {
+    var description: String
+    /// The last lines of another program's stderr.
+    var messages: [String] = []
+}
+
 /// Exit codes, as in the contract (and in `sysexits(3)` where they agree).
 enum Exit {
     enum Code: Int32, CaseIterable {

@@ -30,7 +30,7 @@ struct DemoCommand: AsyncParsableCommand {
             try FileManager.default.removeItem(atPath: folder.string)
         } catch {
             try? FileManager.default.removeItem(atPath: folder.string)
-            guard let failure = error as? AgentProcess.Failure else { throw error }
+            guard let failure = error as? CommandFailure else { throw error }
             throw Exit.because("The demo failed: \(failure)")
         }
         try Message.output(["", "All checks passed. The README describes the next steps."])

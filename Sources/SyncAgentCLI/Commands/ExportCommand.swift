@@ -70,7 +70,7 @@ struct ExportCommand: AsyncParsableCommand {
                 "\(error). The target is in its previous state, or the export is complete."
                     + Self.remedy(for: error.errno), code: .folder)
         } catch {
-            for line in (error as? RcloneTarget.Failure)?.messages ?? [] { Message.error("rclone: \(line)") }
+            for line in (error as? CommandFailure)?.messages ?? [] { Message.error("rclone: \(line)") }
             throw Exit.because("\(error)", code: .folder)
         }
     }

@@ -9,10 +9,6 @@ import SystemPackage
 
 /// The program under test as an agent in its own process, with its own folders.
 struct AgentProcess: Sendable {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
-    }
-
     private static let patience: Duration = .seconds(120)
 
     private let program: FilePath
@@ -58,14 +54,14 @@ struct AgentProcess: Sendable {
             environment: .inherit.updating(environment), output: .string(limit: 64 << 20),
             error: .string(limit: 1 << 20))
         guard case .exited(let code) = result.terminationStatus else {
-            throw Failure(description: "\(command[0]) ended with \(result.terminationStatus)")
+            throw CommandFailure(description: "\(command[0]) ended with \(result.terminationStatus)")
         }
         return (code, result.standardOutput, result.standardError)
     }
 
     /// Runs the agent while the body runs, then sends SIGTERM; its exit code must be 0.
     ///
-    /// - Throws: An error of the body, or ``Failure`` if the agent does not answer or exits with another code.
+    /// - Throws: An error of the body, or ``CommandFailure`` if the agent does not answer or exits with another code.
     @discardableResult
     func whileRunning<R: Sendable>(
         endedBy signal: Signal = .terminate, _ body: @Sendable (ProcessIdentifier) async throws -> R
@@ -87,7 +83,7 @@ struct AgentProcess: Sendable {
             return value
         }
         guard signal != .terminate || result.terminationStatus == .exited(0) else {
-            throw Failure(description: "the agent ended with \(result.terminationStatus)")
+            throw CommandFailure(description: "the agent ended with \(result.terminationStatus)")
         }
         return result.closureResult
     }
@@ -95,7 +91,7 @@ struct AgentProcess: Sendable {
     private func waitUntilAnswered() async throws {
         let end = ContinuousClock.now + Self.patience
         while try await ControlClient(socket: socket).status() == nil {
-            guard ContinuousClock.now < end else { throw Failure(description: "the agent does not respond") }
+            guard ContinuousClock.now < end else { throw CommandFailure(description: "the agent does not respond") }
             try await Task.sleep(for: .milliseconds(10))
         }
     }
@@ -113,7 +109,7 @@ struct AgentProcess: Sendable {
         try await withThrowingTaskGroup(of: StatusReport?.self) { group in
             group.addTask {
                 if let report = try await follow(until: isWanted), isWanted(report) { return report }
-                throw Failure(description: "the agent stopped before it reached the expected state")
+                throw CommandFailure(description: "the agent stopped before it reached the expected state")
             }
             group.addTask {
                 try await Task.sleep(for: patience)
@@ -122,7 +118,7 @@ struct AgentProcess: Sendable {
             defer { group.cancelAll() }
             if let report = try await group.next() ?? nil { return report }
             let last = try await ControlClient(socket: socket).status()?.json.line ?? "the agent does not respond"
-            throw Failure(description: "the agent did not reach the expected state: \(last)")
+            throw CommandFailure(description: "the agent did not reach the expected state: \(last)")
         }
     }
 

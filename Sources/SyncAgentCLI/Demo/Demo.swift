@@ -78,6 +78,6 @@ struct Demo: Sendable {
     }
 
     private func expect(_ condition: Bool, _ what: String) throws {
-        guard condition else { throw AgentProcess.Failure(description: "not true: \(what)") }
+        guard condition else { throw CommandFailure(description: "not true: \(what)") }
     }
 }

@@ -6,12 +6,8 @@ import SystemPackage
 
 /// The files of a key pair: `NAME.key`, which only its owner can read, and `NAME.pub`.
 enum KeyFiles {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
-    }
-
     /// Writes a new key pair; never replaces a file.
-    static func write(_ key: SecretKey, to name: String) throws(Failure) {
+    static func write(_ key: SecretKey, to name: String) throws(CommandFailure) {
         let (secret, open) = (FilePath("\(name).key"), FilePath("\(name).pub"))
         // Check the public key's path first: a secret key without its public key is useless.
         guard access(open.string, F_OK) != 0 else { throw exists(open) }
@@ -25,22 +21,22 @@ enum KeyFiles {
     }
 
     /// Reads a secret key, unless others can read or replace it.
-    static func read(_ path: FilePath) throws(Failure) -> SecretKey {
+    static func read(_ path: FilePath) throws(CommandFailure) -> SecretKey {
         do {
             let file = try FileDescriptor.open(path, .readOnly, options: [.closeOnExec, .nonBlocking])
             defer { try? file.close() }
             var status = stat()
             guard fstat(file.rawValue, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-                throw Failure(description: "The key \(path) is not a regular file.")
+                throw CommandFailure(description: "The key \(path) is not a regular file.")
             }
             if let flaw = flaw(of: path, owner: status.st_uid, mode: status.st_mode, forUser: geteuid()) {
-                throw Failure(description: "The key \(path) \(flaw)")
+                throw CommandFailure(description: "The key \(path) \(flaw)")
             }
             return try SecretKey(file: FileBytes.read(file))
-        } catch let error as Failure {
+        } catch let error as CommandFailure {
             throw error
         } catch let error as SignatureError {
-            throw Failure(description: "\(path) is \(error)")
+            throw CommandFailure(description: "\(path) is \(error)")
         } catch {
             throw unreadable(path, error)
         }
@@ -63,14 +59,14 @@ enum KeyFiles {
     /// The error for a key that cannot be read.
     ///
     /// Its advice is for a copy made by root, which lacks the group of the signing service.
-    static func unreadable(_ path: FilePath, _ error: any Error) -> Failure {
+    static func unreadable(_ path: FilePath, _ error: any Error) -> CommandFailure {
         let remedy =
             error as? Errno == .permissionDenied
             ? " Let a group of this user read it: as root, run chgrp GROUP \(path) and chmod 640 \(path)." : ""
-        return Failure(description: "Cannot read the key \(path): \(error).\(remedy)")
+        return CommandFailure(description: "Cannot read the key \(path): \(error).\(remedy)")
     }
 
-    private static func write(_ text: String, to path: FilePath, mode: FilePermissions) throws(Failure) {
+    private static func write(_ text: String, to path: FilePath, mode: FilePermissions) throws(CommandFailure) {
         do {
             let file = try FileDescriptor.open(
                 path, .writeOnly, options: [.create, .exclusiveCreate, .noFollow, .closeOnExec], permissions: mode)
@@ -86,11 +82,11 @@ enum KeyFiles {
         } catch Errno.fileExists {
             throw exists(path)
         } catch {
-            throw Failure(description: "Cannot create \(path): \(error).")
+            throw CommandFailure(description: "Cannot create \(path): \(error).")
         }
     }
 
-    private static func exists(_ path: FilePath) -> Failure {
-        Failure(description: "\(path) already exists and is not replaced: choose another name with --output.")
+    private static func exists(_ path: FilePath) -> CommandFailure {
+        CommandFailure(description: "\(path) already exists and is not replaced: choose another name with --output.")
     }
 }

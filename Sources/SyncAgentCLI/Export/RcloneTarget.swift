@@ -9,12 +9,6 @@ import SystemPackage
 ///
 /// Each step is a command of its own: rclone does not order the files of one command.
 struct RcloneTarget: ExportTarget {
-    struct Failure: Error, CustomStringConvertible {
-        var description: String
-        /// The last lines of rclone's stderr.
-        var messages: [String] = []
-    }
-
     /// The remote as on the command line: `remote:bucket/path`.
     let name: String
     let cache: FilePath
@@ -114,15 +108,15 @@ struct RcloneTarget: ExportTarget {
             }
             return (result.standardOutput, result.standardError)
         } catch let error as SubprocessError where error.code == .executableNotFound {
-            throw Failure(
+            throw CommandFailure(
                 description: "rclone is not installed: apt install rclone, or see https://rclone.org/install.")
         } catch let error as SubprocessError {
-            throw Failure(description: "Cannot run rclone \(arguments[0]): \(error).")
+            throw CommandFailure(description: "Cannot run rclone \(arguments[0]): \(error).")
         }
     }
 
-    private func failure(_ command: String, _ messages: String, because reason: String? = nil) -> Failure {
-        Failure(
+    private func failure(_ command: String, _ messages: String, because reason: String? = nil) -> CommandFailure {
+        CommandFailure(
             description:
                 "rclone \(command) failed for \(name)\(reason.map { ": \($0)" } ?? ""). "
                 + "The target is in its previous state, or the export is complete.",
