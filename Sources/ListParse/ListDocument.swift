@@ -50,6 +50,8 @@ struct ListDocument: DecodableWithConfiguration {
         var empty: [String] = []
         // Whether a preferred key has a value that is not a list: the list may have lost its shape.
         var isLost = false
+        // Whether it is an array of other values: the apps of the list may have lost their URLs.
+        var hasOther = false
         for key in preferredKeys.map(ListKey.init) where dictionary.contains(key) {
             guard let array = try? dictionary.nestedUnkeyedContainer(forKey: key) else {
                 // The URL of an app that is named like the key is not a lost list.
@@ -61,7 +63,7 @@ struct ListDocument: DecodableWithConfiguration {
             // Another key's list is no replacement for one that has lost its URLs.
             case .spoiled(let rejection): return .failure(rejection)
             case .empty: empty.append(key.stringValue)
-            case .other: isLost = true
+            case .other: (isLost, hasOther) = (true, true)
             case .verdict(.success) where hasRepeatedKey && outline.mayRepeat(key.stringValue):
                 return .failure(.repeatedKeys)
             case .verdict(.success(let list)):
@@ -137,7 +139,8 @@ struct ListDocument: DecodableWithConfiguration {
         if !empty.isEmpty {
             // One of several values of a key was taken: another one may be the list.
             if hasRepeatedKey { return .failure(.repeatedKeys) }
-            return arrays.isEmpty && namedURLs < 2 ? .success(AppList()) : ambiguous(empty + arrays)
+            guard arrays.isEmpty, namedURLs < 2 else { return ambiguous(empty + arrays) }
+            return hasOther ? .failure(.noKnownShape) : .success(AppList())
         }
         let isTie = namedURLs == inArrays || namedURLs < inArrays && named.blanks >= inArrays
         if inArrays > 0, isTie, candidates.isEmpty { return ambiguous(arrays) }
