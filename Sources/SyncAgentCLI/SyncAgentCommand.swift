@@ -53,6 +53,7 @@ enum EntryPoint {
                     + "MemoryMax= instead.")
             exit(Exit.Code.badConfiguration.rawValue)
         }
+        Exit.unlessThreads(1)
         // A missing standard stream is replaced by /dev/null: otherwise the first files opened would take its number. Output
         // is not taken there: a command that cannot write it fails.
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] where fcntl(descriptor, F_GETFD) == -1 {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import CacheFormat
 import DemoOrigin
+import Glibc
 import Reports
 import Subprocess
 import SyncPlan
@@ -16,15 +17,18 @@ struct LimitTests {
     func low() async throws {
         try await World.with { plain in
             try plain.drop(["Mail"])
-            let cases = [
-                ("ulimit -n 16", "LimitNOFILE"), ("ulimit -n 24", "LimitNOFILE"), ("ulimit -n 32", "LimitNOFILE"),
-                ("ulimit -v 400000", "ulimit -v"),
+            // Root may start any number of threads.
+            let user = geteuid() == 0 ? "setpriv --reuid=61234 --regid=61234 --clear-groups" : ""
+            var cases = [
+                ("ulimit -n 16", "", "LimitNOFILE"), ("ulimit -n 24", "", "LimitNOFILE"),
+                ("ulimit -n 32", "", "LimitNOFILE"), ("ulimit -v 400000", "", "ulimit -v"),
             ]
-            for (command, remedy) in cases where !isSanitized || remedy == "LimitNOFILE" {
-                let world = try plain.after("exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-\n" + command)
+            if Tool.areInstalled("setpriv", "prlimit") { cases.append(("", "prlimit --nproc=1 \(user)", "TasksMax")) }
+            for (command, wrapper, remedy) in cases where !isSanitized || remedy == "LimitNOFILE" {
+                let world = try plain.after("exec 3<&- 4<&- 5<&- 6<&- 7<&- 8<&- 9<&-\n" + command, in: wrapper)
                 let end = try await world.agent.call("run", "--once")
-                #expect(end.code == 78 && end.messages.contains(remedy), "\(command): \(end)")
-                #expect(!end.messages.contains("apps.plist"), "\(command): \(end.messages)")
+                #expect(end.code == 78 && end.messages.contains(remedy), "\(command)\(wrapper): \(end)")
+                #expect(!end.messages.contains("apps.plist"), "\(command)\(wrapper): \(end.messages)")
             }
             #expect(plain.origin.requestCount == 0)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import CLinux
+import Dispatch
 import Glibc
 
 /// Starts a thread with all signals blocked except those of faults.
@@ -24,6 +25,26 @@ package func startThread(_ name: StaticString, _ body: @escaping @Sendable () ->
         }, work.toOpaque())
     if error == 0 { pthread_detach(thread) } else { work.release() }
     return error == 0
+}
+
+/// Whether this many more threads can run at once, by the limits on processes of the user and of the control group.
+package func canStart(threads count: Int) -> Bool {
+    let end = DispatchSemaphore(value: 0)
+    var threads: [pthread_t] = []
+    for _ in 0..<count {
+        var thread = pthread_t()
+        let error = pthread_create(
+            &thread, nil,
+            { end in
+                if let end { Unmanaged<DispatchSemaphore>.fromOpaque(end).takeUnretainedValue().wait() }
+                return nil
+            }, Unmanaged.passUnretained(end).toOpaque())
+        guard error == 0 else { break }
+        threads.append(thread)
+    }
+    for _ in threads { end.signal() }
+    for thread in threads { pthread_join(thread, nil) }
+    return threads.count == count
 }
 
 private final class NamedWork: Sendable {

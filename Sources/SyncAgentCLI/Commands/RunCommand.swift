@@ -83,6 +83,7 @@ struct RunCommand: AsyncParsableCommand {
         mallopt(M_ARENA_MAX, 2)
         // Return large blocks to the system at once; by default glibc raises this threshold when one is freed.
         mallopt(M_MMAP_THRESHOLD, 4 << 20)
+        Exit.unlessThreads(once ? Self.leastThreads.once : Self.leastThreads.always)
         let budget = try Self.descriptors(for: settings)
         ControlServer.limitThreads(to: budget.eventLoops)
         defer { LogWriter.shared.drain() }
@@ -218,6 +219,10 @@ struct RunCommand: AsyncParsableCommand {
             throw CancellationError()
         }
     }
+
+    /// The threads without which the agent filled no cache, besides the three that run at the check; its helper programs
+    /// count, too.
+    private static let leastThreads = (once: 7, always: 11)
 
     /// Raises the limit on open files to the hard limit (65,536 at most), and divides the descriptors.
     private static func descriptors(for settings: Settings) throws -> DescriptorBudget {
