@@ -20,6 +20,17 @@ struct AddressAdviceTests {
         #expect(cause + advice.clause() + end == message)
     }
 
+    @Test(
+        "an address of a network in place of a public one may be that of its login page",
+        arguments: [
+            ("10.1.2.3", "icons.example", true), ("10.1.2.3", "10.1.2.3", false), ("::1", "icons.example", false),
+        ])
+    func page(address: String, host: String, isPage: Bool) throws {
+        let address = try #require(IPAddress(address))
+        let refusal = try #require(AddressPolicy().refusal(of: address))
+        #expect((FetchFailure.address(refusal, of: host).page != nil) == isPage)
+    }
+
     @Test("the advice on a refused address says where to add the entries if the file is known")
     func file() throws {
         let range = try #require(AddressRange("10.0.0.0/8"))

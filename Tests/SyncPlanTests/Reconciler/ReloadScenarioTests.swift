@@ -41,6 +41,41 @@ struct ReloadScenarioTests {
         #expect((agent.downloads[Self.a] != nil) == isAskedAgain)
     }
 
+    @Test("settings that need a restart are in the status until a reload that needs none")
+    func restart() throws {
+        var agent = AgentScenario()
+        for names in [["cache.mode"], []] {
+            try agent.handle(.configured(agent.settings, needRestart: names))
+            #expect(agent.plan.status.configuration.needRestart == names)
+        }
+    }
+
+    @Test("the folder is looked at for a missing list after the time that the last reload set")
+    func settle() throws {
+        var agent = AgentScenario()
+        try agent.publish(["1.plist": [Self.a: "x"], "2.plist": [Self.b: "y"]])
+        try Self.configured(&agent) { ($0.lists.settle, $0.lists.settleMax) = (.seconds(100), .seconds(100)) }
+        try agent.scan(["2.plist": nil], waits: false)
+        for isOver in [false, true] {
+            try agent.pass(.seconds(60))
+            #expect(agent.isScanWanted == isOver)
+        }
+    }
+
+    @Test(
+        "a download that two reloads overtook is retried at once if either may end its failure",
+        arguments: [true, false])
+    func overtaken(isFirst: Bool) throws {
+        var agent = AgentScenario { ($0.fetch.retryBase, $0.fetch.retryMax) = (.seconds(10_000), .seconds(10_000)) }
+        try agent.scan(["1.plist": [Self.a]])
+        let changes: [(inout Settings) -> Void] = [
+            { $0.fetch.idleTimeout = .seconds(30) }, { $0.images.allowSVG = true },
+        ]
+        for change in isFirst ? changes : changes.reversed() { try Self.configured(&agent, change) }
+        try agent.finish(Self.a, .failed(FetchFailure(.connect, "")))
+        #expect(agent.downloads[Self.a] != nil)
+    }
+
     @Test(
         "a reload that changes requests retries icons that got no answer, or were refused for it; another one does not",
         arguments: [

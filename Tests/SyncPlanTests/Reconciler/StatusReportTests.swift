@@ -111,6 +111,7 @@ struct StatusReportTests {
         try agent.scan([:], rejected: ["a.plist": .emptyFile, "b.plist": .noKnownShape])
         let all = agent.plan.syncReport(of: [])
         #expect(all.rejected.map(\.list) == ["a.plist", "b.plist"] && all.isDone && !all.isWhole && all.error == nil)
+        #expect(all.lists == 2 && all.publishedLists == 2)
         #expect(all.rejected.map(\.message) == [ListRejection.emptyFile.message, ListRejection.noKnownShape.message])
         let one = agent.plan.syncReport(of: ["b.plist", "b.plist", "c\nd.plist"])
         #expect(one.rejected.map(\.list) == ["b.plist"] && one.missing == ["c\nd.plist"])
