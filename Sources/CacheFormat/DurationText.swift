@@ -24,12 +24,10 @@ package enum DurationText {
     /// Formats a duration in the largest unit that divides it (`10m`, `1500ms`), truncated to milliseconds.
     package static func format(_ duration: Duration) -> String {
         let milliseconds = duration.milliseconds
-        guard milliseconds != 0 else { return "0s" }
-        for (name, divisor) in [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)] as [(String, Int64)]
-        where milliseconds.isMultiple(of: divisor) {
-            return "\(milliseconds / divisor)\(name)"
-        }
-        return "\(milliseconds)ms"
+        guard milliseconds != 0,
+            let unit = units.last(where: { milliseconds.isMultiple(of: $0.duration.milliseconds) })
+        else { return "0s" }
+        return "\(milliseconds / unit.duration.milliseconds)\(unit.name)"
     }
 }
 

@@ -14,19 +14,12 @@ extension StringProtocol {
         utf8.suffix(end.utf8.count).elementsEqual(end.utf8)
     }
 
-    package func contains(bytes: String) -> Bool { position(ofBytes: bytes.utf8, from: utf8.startIndex) != nil }
+    package func contains(bytes: String) -> Bool { utf8.contains(bytes.utf8) }
 
     /// Replaces every occurrence of `bytes`, which must not be empty.
     package func replacing(bytes: String, with other: String) -> String {
         precondition(!bytes.utf8.isEmpty, "there must be a byte to replace")
-        var result: [UInt8] = []
-        var start = utf8.startIndex
-        while let found = position(ofBytes: bytes.utf8, from: start) {
-            result += utf8[start..<found]
-            result += other.utf8
-            start = utf8.index(found, offsetBy: bytes.utf8.count)
-        }
-        return String(decoding: result + utf8[start...], as: UTF8.self)
+        return String(decoding: Array(utf8).replacing(bytes.utf8, with: other.utf8), as: UTF8.self)
     }
 
     /// Splits the text at an ASCII character, as `sign` must be.
@@ -64,18 +57,6 @@ extension StringProtocol {
     package var asciiLowercased: String {
         utf8.withContiguousStorageIfAvailable(asciiLowercase) ?? Array(utf8).withUnsafeBufferPointer(asciiLowercase)
     }
-
-    private func position(ofBytes bytes: String.UTF8View, from start: Index) -> Index? {
-        var position = start
-        var left = utf8.distance(from: start, to: utf8.endIndex)
-        while left >= bytes.count {
-            if utf8[position...].starts(with: bytes) { return position }
-            guard left > 0 else { return nil }
-            utf8.formIndex(after: &position)
-            left -= 1
-        }
-        return nil
-    }
 }
 
 private func asciiLowercase(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
@@ -92,6 +73,17 @@ extension Span<UInt8> {
             guard let first = rest.baseAddress, let found = memchr(first, Int32(byte), rest.count) else { return nil }
             return start + (UnsafeRawPointer(found) - first)
         }
+    }
+
+    /// The number that at most 18 digits stand for; `nil` if another byte is among them.
+    @inlinable package var decimal: Int? {
+        var number = 0
+        for index in indices {
+            let digit = self[index] &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            number = 10 * number + Int(digit)
+        }
+        return number
     }
 }
 
