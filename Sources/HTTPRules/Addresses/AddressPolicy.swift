@@ -7,26 +7,16 @@ package import AppLists
 /// that only this machine or its network can reach.
 package struct AddressPolicy: Sendable {
     /// Networks that are allowed although they are not public.
-    package var allowed: [AddressRange]
+    package var allowed: [AddressRange] = []
     /// Addresses that are always refused; takes precedence over ``allowed``.
-    package var denied: [IPAddress]
+    package var denied: [IPAddress] = []
     /// The setting that allows private, shared and loopback addresses; `nil` if they are not allowed.
     ///
     /// `network.allowHosts` for the hosts it names, `upstream.urls` for sources of copies. Link-local and cloud
     /// metadata addresses stay refused: no DNS name has a reason to resolve to them.
     package var localSetting: String?
     /// The known NAT64 prefixes of the network.
-    package var translations: [NAT64Prefix]
-
-    package init(
-        allowed: [AddressRange] = [], denied: [IPAddress] = [], localSetting: String? = nil,
-        translations: [NAT64Prefix] = []
-    ) {
-        self.allowed = allowed
-        self.denied = denied
-        self.localSetting = localSetting
-        self.translations = translations
-    }
+    package var translations: [NAT64Prefix] = []
 
     package enum Verdict: Equatable, Sendable {
         case isPublic

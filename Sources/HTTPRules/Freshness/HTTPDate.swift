@@ -15,10 +15,7 @@ package enum HTTPDate {
         // The fast path for the form that nearly all servers use, without a copy: several dates are parsed for every
         // response.
         if let time = fixed(text) { return time }
-        var text = Array(text.string.asciiLowercased.utf8)[...]
-        func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-        text = text.drop(while: isWhitespace)
-        while let last = text.last, isWhitespace(last) { text.removeLast() }
+        let text = Array(text.string.trimmingWhitespace.asciiLowercased.utf8)[...]
         guard let end = text.firstIndex(where: { !(0x61...0x7A).contains($0) }) else { return nil }
         let weekday = text[..<end]
         let isShort = weekday.count == 3 && shortWeekdays.contains(code(weekday.span))
@@ -32,7 +29,7 @@ package enum HTTPDate {
     /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`.
     private static func fixed(_ text: Span<UInt8>) -> Timestamp? {
         guard text.matches("..., .. ... .... ..:..:.. gmt"),
-            shortWeekdays.contains(code(text.extracting(..<3))), let year = number(text.extracting(12..<16))
+            shortWeekdays.contains(code(text.extracting(..<3))), let year = text.extracting(12..<16).decimal
         else { return nil }
         return time(
             year, month: text.extracting(8..<11), day: text.extracting(5..<7), clock: text.extracting(17..<25))
@@ -41,10 +38,10 @@ package enum HTTPDate {
     /// Parses `, 06-nov-94 08:49:37 gmt`.
     private static func dashed(_ text: [UInt8], now: Timestamp) -> Timestamp? {
         let text = text.span
-        guard text.matches(", ..-...-.. ..:..:.. gmt"), let lastDigits = number(text.extracting(9..<11)) else {
+        guard text.matches(", ..-...-.. ..:..:.. gmt"), let lastDigits = text.extracting(9..<11).decimal else {
             return nil
         }
-        let today = "\(representable(now))"
+        let today = "\(now)"
         guard let thisYear = Int(today.prefix(4)) else { return nil }
         var year = (thisYear + 50) / 100 * 100 + lastDigits
         if year > thisYear + 50 { year -= 100 }
@@ -61,7 +58,7 @@ package enum HTTPDate {
     /// Parses ` nov  6 08:49:37 1994`.
     private static func asctime(_ text: [UInt8]) -> Timestamp? {
         let text = text.span
-        guard text.matches(" ... .. ..:..:.. ...."), let year = number(text.extracting(17..<21)) else { return nil }
+        guard text.matches(" ... .. ..:..:.. ...."), let year = text.extracting(17..<21).decimal else { return nil }
         let day = text[5] == UInt8(ascii: " ") ? 6..<7 : 5..<7
         return time(
             year, month: text.extracting(1..<4), day: text.extracting(day), clock: text.extracting(8..<16))
@@ -71,29 +68,13 @@ package enum HTTPDate {
     private static func time(
         _ year: Int, month: Span<UInt8>, day: Span<UInt8>, clock: Span<UInt8>
     ) -> Timestamp? {
-        guard let index = months.firstIndex(of: code(month)), let day = number(day),
-            let hour = number(clock.extracting(0..<2)), let minute = number(clock.extracting(3..<5)),
-            let second = number(clock.extracting(6..<8))
+        guard let index = months.firstIndex(of: code(month)), let day = day.decimal,
+            let hour = clock.extracting(0..<2).decimal, let minute = clock.extracting(3..<5).decimal,
+            let second = clock.extracting(6..<8).decimal
         else { return nil }
         let time = Timestamp(
             year: year, month: index + 1, day: day, hour: hour, minute: minute, second: min(second, 59))
         return second <= 59 ? time : second == 60 ? time.map { $0 + .seconds(1) } : nil
-    }
-
-    static func number(_ digits: Span<UInt8>) -> Int? {
-        var number = 0
-        for index in digits.indices {
-            let digit = digits[index] &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            number = 10 * number + Int(digit)
-        }
-        return number
-    }
-
-    /// The time, or the nearest one whose year has four digits.
-    static func representable(_ time: Timestamp) -> Timestamp {
-        let (first, last) = (Duration.seconds(-62_167_219_200), Duration.seconds(253_402_300_799))
-        return Timestamp(sinceEpoch: min(max(time.sinceEpoch, first), last))
     }
 
     private static let weekdays = [

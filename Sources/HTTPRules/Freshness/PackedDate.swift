@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import CacheFormat
 
 /// The text `Sun, 06 Nov 1994 08:49:37 GMT` in 6 bytes: the form of dates that servers must send (RFC 9110, section
 /// 5.6.7).
@@ -23,7 +24,7 @@ struct PackedDate {
         var bits = UInt64(weekday) | UInt64(month) << 3
         var shift = 7
         for (start, digits, width) in Self.numbers {
-            guard let number = HTTPDate.number(text.extracting(start..<start + digits)), number < 1 << width else {
+            guard let number = text.extracting(start..<start + digits).decimal, number < 1 << width else {
                 return nil
             }
             bits |= UInt64(number) << shift

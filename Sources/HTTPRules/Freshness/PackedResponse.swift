@@ -97,7 +97,7 @@ package struct PackedResponse: Equatable, Sendable {
             text.append(UInt8(ascii: "\n"))
         }
         return StoredResponse(
-            status: status, url: url, kept: HTTPFields(checked: String(decoding: text, as: UTF8.self)),
+            status: status, url: url, fields: HTTPFields(checked: String(decoding: text, as: UTF8.self)),
             requestTime: Timestamp(microseconds: time &- (Int64(bitPattern: delay >> 1) ^ -Int64(delay & 1))),
             responseTime: Timestamp(microseconds: time), hasOwnLines: hasOwnLines)
     }

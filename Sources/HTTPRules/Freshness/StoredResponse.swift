@@ -15,8 +15,10 @@ package struct StoredResponse: Equatable, Sendable {
     package let requestTime: Timestamp
     package let responseTime: Timestamp
     /// Whether ``fields`` has lines of ours: they are looked for only then.
-    private let hasOwnLines: Bool
+    let hasOwnLines: Bool
+}
 
+extension StoredResponse {
     /// Selects the fields to keep; `redirectLifetime` is kept in whole seconds, with `redirectCause` behind it.
     package init(
         status: Int = 200, url: String? = nil, fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
@@ -25,7 +27,7 @@ package struct StoredResponse: Equatable, Sendable {
         var kept = Self.kept(of: fields).text
         if let redirectLifetime { kept += Self.line(redirectLifetime, redirectCause) }
         self.init(
-            status: status, url: url, kept: HTTPFields(checked: kept), requestTime: requestTime,
+            status: status, url: url, fields: HTTPFields(checked: kept), requestTime: requestTime,
             responseTime: responseTime, hasOwnLines: redirectLifetime != nil)
     }
 
@@ -35,7 +37,7 @@ package struct StoredResponse: Equatable, Sendable {
         guard offset != .zero, ownLine(Self.clock) == nil else { return self }
         let seconds = offset.components.seconds
         return StoredResponse(
-            status: status, url: url, kept: HTTPFields(checked: fields.text + "\(Self.clock): \(seconds)\n"),
+            status: status, url: url, fields: HTTPFields(checked: fields.text + "\(Self.clock): \(seconds)\n"),
             requestTime: requestTime, responseTime: responseTime, hasOwnLines: true)
     }
 
@@ -45,21 +47,8 @@ package struct StoredResponse: Equatable, Sendable {
     ) {
         let fields = Self.areKept(text) ? HTTPFields(checked: text) : Self.kept(of: HTTPFields(text: text))
         self.init(
-            status: status, url: url, kept: fields, requestTime: requestTime, responseTime: responseTime,
+            status: status, url: url, fields: fields, requestTime: requestTime, responseTime: responseTime,
             hasOwnLines: Self.fields(in: fields.text) >> Self.firstOwnLine != 0)
-    }
-
-    /// Restores a response from fields that were selected before.
-    init(
-        status: Int, url: String?, kept fields: HTTPFields, requestTime: Timestamp, responseTime: Timestamp,
-        hasOwnLines: Bool
-    ) {
-        self.status = status
-        self.url = url
-        self.fields = fields
-        self.requestTime = requestTime
-        self.responseTime = responseTime
-        self.hasOwnLines = hasOwnLines
     }
 
     /// This response, updated with the fields of a later one about the same image (RFC 9111, section 3.2).
@@ -69,7 +58,7 @@ package struct StoredResponse: Equatable, Sendable {
     func updated(by update: StoredResponse) -> StoredResponse {
         let replaced = Self.fields(in: update.fields.text) | Self.times
         return StoredResponse(
-            status: status, url: url, kept: Self.kept(of: fields, without: replaced, then: update.fields.text),
+            status: status, url: url, fields: Self.kept(of: fields, without: replaced, then: update.fields.text),
             requestTime: update.requestTime, responseTime: update.responseTime, hasOwnLines: update.hasOwnLines)
     }
 
@@ -89,7 +78,7 @@ package struct StoredResponse: Equatable, Sendable {
         guard lifetime > own else { return self }
         let line = Self.line(lifetime, [redirectCause, Self.again].compactMap(\.self).joined(separator: "; "))
         return StoredResponse(
-            status: status, url: url, kept: Self.kept(of: fields, without: Self.fields(in: line), then: line),
+            status: status, url: url, fields: Self.kept(of: fields, without: Self.fields(in: line), then: line),
             requestTime: requestTime, responseTime: responseTime, hasOwnLines: true)
     }
 

@@ -7,22 +7,11 @@ import CacheFormat
 /// in the database. Fields that do not fit this form (an invalid name, a value with a control character) are invalid in HTTP
 /// too, and are dropped.
 package struct HTTPFields: Hashable, Sendable {
-    package struct Line: Hashable, Sendable {
-        /// The name, in lower case.
-        package var name: String
-        /// The value, without surrounding white space.
-        package var value: String
-    }
-
     /// All fields as one text, which ``init(text:)`` parses.
     package let text: String
 
     /// The fields as read by a transport; names in any case.
     package init(_ lines: [(name: String, value: String)] = []) {
-        self.init(lines: lines.map { Line(name: $0.name, value: $0.value) })
-    }
-
-    package init(lines: [Line]) {
         var text = ""
         for line in lines {
             let value = line.value.trimmingWhitespace
@@ -40,14 +29,13 @@ package struct HTTPFields: Hashable, Sendable {
     }
 
     /// Parses a stored ``text``; malformed lines are ignored.
-    package init(text: String) { self.init(lines: HTTPFields(checked: text).lines) }
+    package init(text: String) { self.init(HTTPFields(checked: text).lines) }
 
-    package var lines: [Line] {
+    /// The fields: names in lower case, and values without surrounding white space.
+    package var lines: [(name: String, value: String)] {
         text.utf8.split(separator: UInt8(ascii: "\n")).compactMap { line in
             line.firstIndex(of: UInt8(ascii: ":")).map { colon in
-                Line(
-                    name: String(Substring(line[..<colon])),
-                    value: Substring(line[colon...].dropFirst()).trimmingWhitespace)
+                (String(Substring(line[..<colon])), Substring(line[colon...].dropFirst()).trimmingWhitespace)
             }
         }
     }

@@ -40,7 +40,7 @@ extension FuzzTarget {
 
     private static func check(_ address: IPAddress) throws {
         try hold(IPAddress("\(address)") == address, "\(address) is another when read again")
-        let policy = AddressPolicy()
+        let policy = NetworkRules().addresses(for: "")
         let verdict = policy.verdict(on: address)
         guard address.bytes.count == 4 else { return }
         // However an IPv4 address is dressed, it is judged as what it is.
@@ -50,7 +50,7 @@ extension FuzzTarget {
             try hold(isRefused || verdict == .isPublic, "\(dressed) is not refused, and \(address) is")
         }
         let all = AddressRange(address, prefix: 0)
-        let opened = AddressPolicy(allowed: [all], denied: [address])
+        let opened = NetworkRules(allow: [all], denyHosts: [.address(address)]).addresses(for: "")
         try hold(opened.refusal(of: address) != nil, "\(address) is denied, and not refused")
     }
 

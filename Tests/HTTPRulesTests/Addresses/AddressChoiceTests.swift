@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-import HTTPRules
 import Testing
+
+@testable import HTTPRules
 
 @Suite("The choice among the addresses of a host")
 struct AddressChoiceTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import AppLists
-import HTTPRules
 import Testing
+
+@testable import HTTPRules
 
 @Suite("Addresses that a network translates to IPv4")
 struct NAT64PrefixTests {

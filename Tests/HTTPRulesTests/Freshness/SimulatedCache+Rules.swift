@@ -69,6 +69,6 @@ extension HTTPFields {
         let excepted = Self.excepted.union(named)
         let new = update.lines.filter { !excepted.contains($0.name) }
         let names = Set(new.map(\.name))
-        return HTTPFields(lines: lines.filter { !names.contains($0.name) } + new)
+        return HTTPFields(lines.filter { !names.contains($0.name) } + new)
     }
 }

@@ -75,7 +75,7 @@ struct SimulatedCache {
             entries[url] = nil
             return fetch(url, step: step, from: &origin)
         }
-        let own = HTTPFields(lines: entry.reply.fields.lines.filter { $0.name != "age" })
+        let own = HTTPFields(entry.reply.fields.lines.filter { $0.name != "age" })
         let fields = own.updated(by: answer.fields)
         let reply = Reply(status: entry.reply.status, fields: fields, body: entry.reply.body)
         entries[url] = Entry(response: response, reply: reply)
