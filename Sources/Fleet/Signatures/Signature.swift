@@ -12,14 +12,9 @@ package struct Signature: Equatable, Sendable {
     let trustedComment: [UInt8]
     /// 64 bytes, over the signature and the comment.
     let commentSignature: [UInt8]
+}
 
-    init(key: KeyID, signature: [UInt8], trustedComment: [UInt8], commentSignature: [UInt8]) {
-        self.key = key
-        self.signature = signature
-        self.trustedComment = trustedComment
-        self.commentSignature = commentSignature
-    }
-
+extension Signature {
     package init(text: [UInt8]) throws(SignatureError) {
         guard text.count <= Self.longest else { throw .notASignature("it has more than \(Self.longest) bytes") }
         let lines = Lines.of(text)

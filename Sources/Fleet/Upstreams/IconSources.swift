@@ -123,19 +123,22 @@ package struct IconSources: Sendable {
         return changes + waits.filter { $0.value.isLast || $0.value.isBlocked || triesOnce }.map(\.key)
     }
 
-    package mutating func moveClock(to offset: Duration, at now: Timestamp) {
+    /// Handles a change of the wall clock, which is `offset` ahead of the agent's clock; returns the upstreams that
+    /// became stale and, if there are any or others became fresh, the icons to decide again.
+    ///
+    /// Manifests have wall clock times; the clock may be wrong when the agent starts, and be set later.
+    package mutating func setClock(_ offset: Duration, at now: Timestamp) -> (stale: [String], icons: [IconURL]) {
+        let before = upstreams.map { $0.isFresh(settings.maxAge, at: now) }
         clockOffset = offset
         for place in upstreams.indices {
             upstreams[place].setClock(offset, at: now)
             memos[upstreams[place].url.description] = upstreams[place].accepted
         }
-    }
-
-    /// Returns the waiting icons, and the icons that failed according to an upstream, whose failures are forgotten:
-    /// another upstream may have their images.
-    package mutating func drainUndecided() -> [IconURL] {
+        let changes = zip(upstreams, before).filter { $0.isFresh(settings.maxAge, at: now) != $1 }
+        guard !changes.isEmpty else { return ([], []) }
+        // Another upstream may have the images of icons that failed according to one.
         defer { failed = [] }
-        return Array(failed.union(waits.keys))
+        return (changes.filter(\.1).map(\.0.url.folder.url), Array(failed.union(waits.keys)))
     }
 
     /// Returns the icons to decide again after a time without polls, because their last poll was missed.

@@ -101,7 +101,7 @@ package struct UpstreamFile: Hashable, Sendable {
     private var suffix: String
 
     package init(_ image: AppListDocument.Image) {
-        (sha256, bytes, suffix) = (image.sha256, image.bytes, image.path.split(atByte: ".").last ?? "")
+        (sha256, bytes, suffix) = (image.sha256, image.bytes, image.plainSuffix ?? "")
     }
 
     package var path: String { CacheLayout.image(sha256, suffix: suffix) }
@@ -121,30 +121,14 @@ package struct UpstreamRendition: Hashable, Sendable {
 }
 
 extension UpstreamIndex.Entry {
-    /// The longest path of an image: `icons/`, two digits, the digest, and a short suffix.
-    private static let longestPath = 90
-
     /// The entry for an app's icon; a previous image of the app does not count as the icon's.
     init(_ app: AppListDocument.App) {
-        guard let previous = app.previous else {
-            self.init(app.state)
-            return
-        }
-        self.init(previous.error.map { .failed(error: $0) } ?? .pending)
-    }
-
-    private init(_ state: AppListDocument.State) {
+        let state = app.previous.map { $0.error.map { .failed(error: $0) } ?? .pending } ?? app.state
         switch state {
-        case .ready(let image):
-            let file = UpstreamFile(image)
-            // No agent writes a path of another form.
-            let isPlain =
-                image.bytes > 0 && image.path.utf8.count <= Self.longestPath && ExportLayout.isNamed(image.path)
-            self = isPlain && file.path == image.path ? .ready(file) : .pending
-        case .pending: self = .pending
-        case .failed(let text):
-            let code = FetchFailure.Code(rawValue: text)
-            self = code.map { .failed($0) } ?? .pending
+        // No agent writes an empty image, or a path of another form.
+        case .ready(let image) where image.bytes > 0 && image.hasPlainPath: self = .ready(UpstreamFile(image))
+        case .ready, .pending: self = .pending
+        case .failed(let text): self = FetchFailure.Code(rawValue: text).map { .failed($0) } ?? .pending
         }
     }
 }

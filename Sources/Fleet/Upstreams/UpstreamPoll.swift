@@ -16,8 +16,6 @@ package struct UpstreamPoll: Sendable {
     package var accepted: UpstreamMemo?
     package var index: UpstreamIndex?
     package var settings = UpstreamSettings()
-    /// The keys for signatures of the manifest: one of them must have signed it, unless there are none.
-    package var keys: [PublicKey] { settings.publicKeys }
     /// The documents that arrived in earlier polls that failed.
     package var found: [Digest: UpstreamDocument] = [:]
     /// The sizes of renditions to take over, in pixels.
@@ -50,9 +48,6 @@ package struct UpstreamPoll: Sendable {
         if let modified = response.lastModified, response.date < modified + .seconds(2) { return Validators() }
         return response.validators
     }
-
-    /// Whether a list of the manifest is taken over.
-    package func adopts(_ list: ListName) -> Bool { settings.adopts(list) }
 
     package func isKnown(_ digest: Digest) -> Bool { index != nil && accepted?.sha256 == digest }
 

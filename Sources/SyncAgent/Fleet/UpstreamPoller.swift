@@ -71,7 +71,7 @@ struct UpstreamPoller: Sendable {
     private func lists(toAdoptFrom manifest: Manifest, _ poll: UpstreamPoll) -> [Digest: ListName] {
         guard let adopted, !poll.settings.lists.isEmpty else { return [:] }
         let new = manifest.lists.filter { name, list in
-            poll.adopts(name) && !adopted.has(name, list.sha256, of: poll.url, in: poll.settings)
+            poll.settings.adopts(name) && !adopted.has(name, list.sha256, of: poll.url, in: poll.settings)
         }
         return Dictionary(new.map { ($0.value.sha256, $0.key) }) { a, _ in a }
     }
@@ -79,7 +79,7 @@ struct UpstreamPoller: Sendable {
     /// Puts the lists of an accepted manifest in force.
     private func adopt(_ manifest: Manifest, _ poll: UpstreamPoll) async throws(UpstreamFailure) {
         guard let adopted, !poll.settings.lists.isEmpty else { return }
-        let lists = manifest.lists.filter { poll.adopts($0.key) }.mapValues(\.sha256)
+        let lists = manifest.lists.filter { poll.settings.adopts($0.key) }.mapValues(\.sha256)
         let result: Result<Bool, FileError> = await onOwnThread("adopted-lists") {
             do throws(FileError) {
                 return .success(try adopted.publish(lists, of: poll.url, in: poll.settings))
@@ -114,11 +114,11 @@ struct UpstreamPoller: Sendable {
     private func checkSignature(
         of manifest: [UInt8], _ digest: Digest, _ poll: UpstreamPoll
     ) async throws(UpstreamFailure) {
-        guard !poll.keys.isEmpty else { return }
+        guard !poll.settings.publicKeys.isEmpty else { return }
         let path = CacheLayout.signature(digest)
         let text = try await file(path, poll, as: .signature, "its manifest is not signed: \(path) is missing").get()
         do {
-            try verify(try Signature(text: text), of: manifest, by: poll.keys)
+            try verify(try Signature(text: text), of: manifest, by: poll.settings.publicKeys)
         } catch {
             throw UpstreamFailure(.signature, "the signature of its manifest is not accepted: \(error)")
         }

@@ -533,7 +533,7 @@ struct UpstreamScenarioTests {
         let contents = try UpstreamSample.contents([icon: UpstreamSample.ready("x")])
         try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
         #expect(agent.downloads.isEmpty)
-        #expect(try agent.awaitPoll().keys.count == 1)
+        #expect(try agent.awaitPoll().settings.publicKeys.count == 1)
     }
 
     @Test("waiting icons come from their origins once upstreams are removed, or fallback is set")
