@@ -25,7 +25,7 @@ struct ChangesTests {
     func changes() async throws {
         try await withCache { published in
             try published.publish(7, ["b": ["u": "1", "v": nil], "a": ["u": "1"]])
-            var changes = published.cache.changes(pollingEvery: Self.never).makeAsyncIterator()
+            var changes = published.cache.polling(every: Self.never).changes().makeAsyncIterator()
             try await expect(&changes, [.listAdded("a"), .listAdded("b"), Self.ready("u", "1")])
             try published.publish(8, ["b": ["u": "2", "v": "3"], "a": ["u": "2"]])
             try await expect(
@@ -45,7 +45,7 @@ struct ChangesTests {
                 let (told, telling) = AsyncStream.makeStream(of: Change.self)
                 group.addTask {
                     var all: [Change] = []
-                    for try await change in published.cache.changes(pollingEvery: Self.never) {
+                    for try await change in published.cache.polling(every: Self.never).changes() {
                         all.append(change)
                         telling.yield(change)
                         if change == .listAdded("20") { break }
@@ -74,7 +74,7 @@ struct ChangesTests {
                     }
                 }
                 var texts: [AppListDocument.Image] = []
-                for try await change in published.cache.changes(pollingEvery: Self.never) {
+                for try await change in published.cache.polling(every: Self.never).changes() {
                     switch change {
                     case .iconReady(_, let image), .iconReplaced(_, let image): texts.append(image)
                     case .iconGone: Issue.record("it was never gone")
@@ -92,7 +92,7 @@ struct ChangesTests {
     func sameDocuments() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": "1"]])
-            var changes = published.cache.changes(pollingEvery: Self.never).makeAsyncIterator()
+            var changes = published.cache.polling(every: Self.never).changes().makeAsyncIterator()
             try await expect(&changes, [.listAdded("a"), Self.ready("u", "1")])
             try published.publish(2, ["a": ["u": "1"]])
             try published.publish(3, ["a": ["u": "1"], "b": [:]])
@@ -107,7 +107,9 @@ struct ChangesTests {
             let path = folder.appending("cache")
             let (told, telling) = AsyncThrowingStream.makeStream(of: Change.self)
             let task = Task {
-                for try await change in IconCache(at: path).changes(pollingEvery: Self.soon) { telling.yield(change) }
+                for try await change in IconCache(at: path).polling(every: Self.soon).changes() {
+                    telling.yield(change)
+                }
                 telling.finish()
             }
             defer { task.cancel() }
@@ -141,7 +143,7 @@ struct ChangesTests {
                 try PublishedCache(at: folder.appending(name)).publish(1, [ListName(name): [:]])
             }
             try check(symlink("1", link.string))
-            var changes = IconCache(at: link).changes(pollingEvery: Self.soon).makeAsyncIterator()
+            var changes = IconCache(at: link).polling(every: Self.soon).changes().makeAsyncIterator()
             try await expect(&changes, [.listAdded("1")])
             try check(symlink("2", folder.appending("new").string))
             try check(rename(folder.appending("new").string, link.string))
@@ -156,7 +158,7 @@ struct ChangesTests {
             let (told, telling) = AsyncStream.makeStream(of: Change.self)
             let task = Task {
                 var changes: [Change] = []
-                for try await change in published.cache.changes(pollingEvery: Self.never) {
+                for try await change in published.cache.polling(every: Self.never).changes() {
                     changes.append(change)
                     telling.yield(change)
                     if changes.count == count { withUnsafeCurrentTask { $0?.cancel() } }
@@ -175,7 +177,7 @@ struct ChangesTests {
     func errors() async throws {
         try await withCache { published in
             let manifest = try published.publish(1, ["a": ["u": "1"]])
-            let sequence = published.cache.changes(pollingEvery: Self.never)
+            let sequence = published.cache.polling(every: Self.never).changes()
             var changes = sequence.makeAsyncIterator()
             try await expect(&changes, [.listAdded("a"), Self.ready("u", "1")])
             try published.publish(
@@ -207,7 +209,9 @@ struct ChangesTests {
             let (told, telling) = AsyncThrowingStream.makeStream(of: Change.self)
             let task = Task {
                 do {
-                    for try await change in published.cache.changes(pollingEvery: Self.never) { telling.yield(change) }
+                    for try await change in published.cache.polling(every: Self.never).changes() {
+                        telling.yield(change)
+                    }
                 } catch {
                     telling.finish(throwing: error)
                 }
@@ -234,7 +238,7 @@ struct ChangesTests {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<20 {
                         group.addTask {
-                            for try await _ in published.cache.changes(pollingEvery: Self.soon) {}
+                            for try await _ in published.cache.polling(every: Self.soon).changes() {}
                         }
                     }
                     try await waitUntil { try files.inotifyCount() > 0 }
@@ -242,7 +246,7 @@ struct ChangesTests {
                     try await group.waitForAll()
                 }
             }
-            var changes = published.cache.changes(pollingEvery: Self.never).makeAsyncIterator()
+            var changes = published.cache.polling(every: Self.never).changes().makeAsyncIterator()
             try await expect(&changes, [.listAdded("a"), Self.ready("u", "1")])
             try await waitUntil { try files.inotifyCount() == 1 }
             #expect(try files.count() == 0)

@@ -219,7 +219,7 @@ struct IconCacheTests {
                 #expect(snapshot.isLeased)
                 #expect(try snapshot.documents().count == 1)
                 snapshot.end()
-                var changes = cache.changes(pollingEvery: .seconds(86_400)).makeAsyncIterator()
+                var changes = cache.polling(every: .seconds(86_400)).changes().makeAsyncIterator()
                 try await expect(
                     &changes, [.listAdded("1.plist"), .iconReady(url: "http://a/1", image: Sample.image("one"))])
                 try check(seteuid(0))

@@ -69,7 +69,7 @@ struct ManifestWatchTests {
                 var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
                 try check(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &none))
                 #expect(Inotify(folder) == nil)
-                let sequence = IconCache(at: folder.appending("cache")).changes(pollingEvery: .milliseconds(1))
+                let sequence = IconCache(at: folder.appending("cache")).polling(every: .milliseconds(1)).changes()
                 var changes = sequence.makeAsyncIterator()
                 try check(setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit))
 

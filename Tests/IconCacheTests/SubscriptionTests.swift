@@ -15,7 +15,7 @@ struct SubscriptionTests {
     func list() async throws {
         try await withCache { published in
             try published.publish(1, ["a": ["u": nil], "b": [:]])
-            var documents = published.cache.changes(ofList: "a", pollingEvery: Self.never).makeAsyncIterator()
+            var documents = published.cache.polling(every: Self.never).changes(ofList: "a").makeAsyncIterator()
             try await expect(&documents, [Sample.document("a", ["u": nil])])
             // The next element is not that of a generation in which the list is the same.
             try published.publish(2, ["a": ["u": nil], "b": ["u": nil]])
@@ -26,9 +26,9 @@ struct SubscriptionTests {
             try published.publish(5, ["b": [:]])
             try published.publish(6, ["a": [:]])
             try await expect(&documents, [Sample.document("a", [:])])
-            var late = published.cache.changes(ofList: "a", pollingEvery: Self.never).makeAsyncIterator()
+            var late = published.cache.polling(every: Self.never).changes(ofList: "a").makeAsyncIterator()
             try await expect(&late, [Sample.document("a", [:])])
-            var other = published.cache.changes(ofList: "b", pollingEvery: Self.never).makeAsyncIterator()
+            var other = published.cache.polling(every: Self.never).changes(ofList: "b").makeAsyncIterator()
             try await expect(&other, [nil])
         }
     }
@@ -40,7 +40,7 @@ struct SubscriptionTests {
                 AppListDocument.App(name: nil, icon: url, download: nil, state: state)
             }
             try published.publish(1, ["a": ["v": "1"]])
-            var states = published.cache.changes(ofIcon: "u", pollingEvery: Self.never).makeAsyncIterator()
+            var states = published.cache.polling(every: Self.never).changes(ofIcon: "u").makeAsyncIterator()
             try await expect(&states, [nil])
             try published.publish(2, ["a": ["v": "2", "u": nil]])
             try await expect(&states, [.pending])
@@ -56,7 +56,7 @@ struct SubscriptionTests {
             try await expect(&states, [.ready(Sample.image("2"))])
             try published.publish(8, ["c": ["v": "2"]])
             try await expect(&states, [nil])
-            var late = published.cache.changes(ofIcon: "v", pollingEvery: Self.never).makeAsyncIterator()
+            var late = published.cache.polling(every: Self.never).changes(ofIcon: "v").makeAsyncIterator()
             try await expect(&late, [.ready(Sample.image("2"))])
         }
     }
@@ -67,7 +67,7 @@ struct SubscriptionTests {
             let entry = AppListDocument.App(
                 name: "\"icon\": \"u\"", icon: "u/1", download: "u", state: .ready(Sample.image("1")))
             try published.publish(1, documents: [Sample.document("a", apps: [entry])])
-            var states = published.cache.changes(ofIcon: "u", pollingEvery: Self.never).makeAsyncIterator()
+            var states = published.cache.polling(every: Self.never).changes(ofIcon: "u").makeAsyncIterator()
             try await expect(&states, [nil])
         }
     }
@@ -98,9 +98,9 @@ struct SubscriptionTests {
         try await withCache { published in
             let manifest = try published.publish(1, ["a": ["u": "1"], "b": [:]])
             try published.remove(try #require(manifest.lists["b"]).document)
-            var documents = published.cache.changes(ofList: "a", pollingEvery: Self.never).makeAsyncIterator()
+            var documents = published.cache.polling(every: Self.never).changes(ofList: "a").makeAsyncIterator()
             try await expect(&documents, [Sample.document("a", ["u": "1"])])
-            var states = published.cache.changes(ofIcon: "u", pollingEvery: Self.never).makeAsyncIterator()
+            var states = published.cache.polling(every: Self.never).changes(ofIcon: "u").makeAsyncIterator()
             await #expect(throws: IconCacheError.self) { try await states.next() }
             #expect(try await states.next() == nil)
         }

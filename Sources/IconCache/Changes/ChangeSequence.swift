@@ -5,7 +5,6 @@ struct ChangeSequence<Known: Subscription>: AsyncSequence, Sendable {
     let cache: IconCache
     /// The knowledge of a new subscriber, which is empty.
     let beginning: Known
-    let interval: Duration
 
     func makeAsyncIterator() -> Iterator { Iterator(self) }
 
@@ -18,7 +17,7 @@ struct ChangeSequence<Known: Subscription>: AsyncSequence, Sendable {
 
         init(_ sequence: ChangeSequence) {
             // The watch starts first, so that a publication while the current state is read leaves a hint.
-            let watch = ManifestWatch(sequence.cache.folder, pollingEvery: sequence.interval)
+            let watch = ManifestWatch(sequence.cache.folder, pollingEvery: sequence.cache.pollingInterval)
             self.watch = watch
             hints = watch.hints.makeAsyncIterator()
             reader = SubscriptionReader(sequence.cache, sequence.beginning)

@@ -29,7 +29,7 @@ extension IconCache {
     ///
     /// - Returns: The changes. Each iteration is independent, and keeps one file open.
     public func changes() -> some AsyncSequence<Change, IconCacheError> & Sendable {
-        changes(pollingEvery: Self.pollingInterval)
+        ChangeSequence(cache: self, beginning: KnownState())
     }
 
     /// The current document of an app list, then each document that replaces it.
@@ -41,7 +41,7 @@ extension IconCache {
     /// - Parameter list: The app list's file name: `apps.plist`.
     /// - Returns: The documents. Each iteration is independent, and keeps one file open.
     public func changes(ofList list: ListName) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
-        changes(ofList: list, pollingEvery: Self.pollingInterval)
+        ChangeSequence(cache: self, beginning: KnownDocument(list))
     }
 
     /// The current state of an icon, then each state that replaces it: another image, another error.
@@ -58,29 +58,6 @@ extension IconCache {
     public func changes(
         ofIcon url: IconURL
     ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
-        changes(ofIcon: url, pollingEvery: Self.pollingInterval)
-    }
-}
-
-extension IconCache {
-    /// How often the manifest is checked if inotify reports nothing.
-    private static let pollingInterval: Duration = .seconds(2)
-
-    // For tests, the polling interval is a parameter.
-
-    package func changes(pollingEvery interval: Duration) -> some AsyncSequence<Change, IconCacheError> & Sendable {
-        ChangeSequence(cache: self, beginning: KnownState(), interval: interval)
-    }
-
-    package func changes(
-        ofList list: ListName, pollingEvery interval: Duration
-    ) -> some AsyncSequence<AppListDocument?, IconCacheError> & Sendable {
-        ChangeSequence(cache: self, beginning: KnownDocument(list), interval: interval)
-    }
-
-    package func changes(
-        ofIcon url: IconURL, pollingEvery interval: Duration
-    ) -> some AsyncSequence<AppListDocument.State?, IconCacheError> & Sendable {
-        ChangeSequence(cache: self, beginning: KnownIcon(url), interval: interval)
+        ChangeSequence(cache: self, beginning: KnownIcon(url))
     }
 }

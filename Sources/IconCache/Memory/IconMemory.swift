@@ -78,18 +78,15 @@ public final class IconMemory: Sendable {
     private func read(_ path: FilePath) throws(IconCacheError) -> Image? {
         do {
             // The name may lead to another image by now, or may have been removed.
-            return try FileBytes.reopening { () throws(Errno) in try readOnce(path) }
+            return try FileBytes.reopening { () throws(Errno) in
+                let file = try FileBytes.open(path)
+                defer { try? file.close() }
+                let status = try file.stat()
+                return Image(bytes: try FileBytes.read(file), identity: FileIdentity(status))
+            }
         } catch {
             guard error.isAbsence else { throw IconCacheError(reading: path, error) }
             return nil
         }
-    }
-
-    private func readOnce(_ path: FilePath) throws(Errno) -> Image {
-        let file = try FileBytes.open(path)
-        defer { try? file.close() }
-        let status = try file.stat()
-        let bytes = try FileBytes.read(file)
-        return Image(bytes: bytes, identity: FileIdentity(status))
     }
 }

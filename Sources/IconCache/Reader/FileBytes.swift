@@ -16,14 +16,9 @@ package enum FileBytes {
         return try read(file, upTo: limit)
     }
 
-    /// Reads a file that may be replaced at any time.
-    ///
-    /// On network file systems, a file can vanish while it is open; then the path is opened once more.
-    static func readNewest(_ path: FilePath) throws(Errno) -> [UInt8] {
-        try reopening { () throws(Errno) in try read(path) }
-    }
-
     /// Opens and reads a file; tries once more if the error may mean that it was replaced.
+    ///
+    /// On network file systems, a file can vanish while it is open.
     static func reopening<Result: ~Copyable>(_ body: () throws(Errno) -> Result) throws(Errno) -> Result {
         do {
             return try body()

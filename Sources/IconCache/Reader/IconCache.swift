@@ -10,6 +10,8 @@ public import SystemPackage
 public struct IconCache: Sendable {
     /// The cache folder, as an absolute path.
     public let folder: FilePath
+    /// How often a subscription checks the manifest if inotify reports nothing.
+    package var pollingInterval: Duration = .seconds(2)
 
     /// Creates a reader of a cache; nothing is read yet, and the folder need not exist.
     ///
@@ -63,7 +65,7 @@ public struct IconCache: Sendable {
     public func manifest() throws(IconCacheError) -> Manifest {
         let json: [UInt8]
         do {
-            json = try FileBytes.readNewest(manifestPath)
+            json = try FileBytes.reopening { () throws(Errno) in try FileBytes.read(manifestPath) }
         } catch {
             throw unreadable(error)
         }

@@ -60,15 +60,3 @@ struct Lease: ~Copyable {
         return mine.deviceID == newest.deviceID && mine.inode == newest.inode
     }
 }
-
-/// The newest manifest, read under a lease.
-struct LeasedManifest: ~Copyable {
-    let json: [UInt8]
-    let lease: Lease
-
-    init(at path: FilePath) throws(Errno) {
-        let lease = try Lease.take(onFileAt: path)
-        json = try FileBytes.read(lease.manifest)
-        self.lease = lease
-    }
-}

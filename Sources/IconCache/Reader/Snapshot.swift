@@ -26,15 +26,15 @@ public final class Snapshot: Sendable {
     private let lease: Mutex<Lease?>
 
     init(of cache: IconCache) throws(IconCacheError) {
-        let json: [UInt8]
+        var json: [UInt8] = []
         let lease: Lease
         do throws(Errno) {
             let path = cache.manifestPath
-            let opened = try FileBytes.reopening { () throws(Errno) in
-                try LeasedManifest(at: path)
+            lease = try FileBytes.reopening { () throws(Errno) in
+                let lease = try Lease.take(onFileAt: path)
+                json = try FileBytes.read(lease.manifest)
+                return lease
             }
-            json = opened.json
-            lease = opened.lease
         } catch {
             throw cache.unreadable(error)
         }
