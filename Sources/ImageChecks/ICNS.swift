@@ -66,20 +66,16 @@ enum ICNS: ImageFormat {
         "icp6", "ic07", "ic08", "ic09", "ic10", "ic11", "ic12", "ic13", "ic14",
     ]
 
-    private static let nominalSizes: [FourCharacterCode: PixelSize] = {
-        var sizes: [FourCharacterCode: PixelSize] = [:]
-        for name in ["icm#", "icm4", "icm8"] as [FourCharacterCode] { sizes[name] = PixelSize(width: 16, height: 12) }
-        for (side, names) in squares {
-            for name in names { sizes[name] = PixelSize(width: side, height: side) }
-        }
-        return sizes
-    }()
+    private static let nominalSizes = sizes.reduce(into: [FourCharacterCode: PixelSize]()) { nominal, size in
+        for name in size.names { nominal[name] = PixelSize(width: size.width, height: size.height) }
+    }
 
-    private static let squares: [(side: Int, names: [FourCharacterCode])] = [
-        (16, ["ics#", "ics4", "ics8", "is32", "icp4", "ic04"]), (18, ["icsb"]), (24, ["sb24"]),
-        (32, ["ICON", "ICN#", "icl4", "icl8", "il32", "icp5", "ic05", "ic11"]), (36, ["icsB"]),
-        (48, ["ich#", "ich4", "ich8", "ih32", "SB24"]), (64, ["icp6", "ic12"]), (128, ["it32", "ic07"]),
-        (256, ["ic08", "ic13"]), (512, ["ic09", "ic14"]), (1024, ["ic10"]),
+    private static let sizes: [(width: Int, height: Int, names: [FourCharacterCode])] = [
+        (16, 12, ["icm#", "icm4", "icm8"]), (16, 16, ["ics#", "ics4", "ics8", "is32", "icp4", "ic04"]),
+        (18, 18, ["icsb"]), (24, 24, ["sb24"]),
+        (32, 32, ["ICON", "ICN#", "icl4", "icl8", "il32", "icp5", "ic05", "ic11"]), (36, 36, ["icsB"]),
+        (48, 48, ["ich#", "ich4", "ich8", "ih32", "SB24"]), (64, 64, ["icp6", "ic12"]), (128, 128, ["it32", "ic07"]),
+        (256, 256, ["ic08", "ic13"]), (512, 512, ["ic09", "ic14"]), (1024, 1024, ["ic10"]),
     ]
 
     private struct Elements {

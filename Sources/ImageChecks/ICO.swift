@@ -13,7 +13,7 @@ enum ICO: ImageFormat {
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
         var largest: PixelSize?
         for entry in try entries(of: bytes) {
-            let size = try ImageFault.ofPart { () throws(ImageFault) in try pictureSize(bytes.extracting(entry)) }
+            let size = try ImageFault.ofPart { () throws(ImageFault) in try header(of: bytes.extracting(entry)).size }
             largest = size.orLarger(largest)
         }
         guard let largest else { throw .malformed("its directory is empty") }
@@ -25,12 +25,7 @@ enum ICO: ImageFormat {
         for entry in try entries(of: bytes) {
             let picture = bytes.extracting(entry)
             let isPNG = PNG.recognises(picture)
-            let (size, depth) = try ImageFault.ofPart { () throws(ImageFault) in
-                (
-                    try pictureSize(picture),
-                    isPNG ? try PNG.depth(of: picture) : try BitmapHeader(in: picture, at: 0).depth
-                )
-            }
+            let (size, depth) = try ImageFault.ofPart { () throws(ImageFault) in try header(of: picture) }
             pictures.append(
                 IconPicture(
                     form: isPNG ? .png : .bitmap,
@@ -49,7 +44,7 @@ enum ICO: ImageFormat {
             last = entry
             let picture = bytes.extracting(entry)
             try ImageFault.ofPart { () throws(ImageFault) in
-                let size = try pictureSize(picture)
+                let size = try header(of: picture).size
                 content.add(picture: size)
                 if PNG.recognises(picture) {
                     guard entry.lowerBound >= end else { throw .malformed("two pictures overlap") }
@@ -83,10 +78,10 @@ enum ICO: ImageFormat {
         return entries
     }
 
-    private static func pictureSize(_ picture: RawSpan) throws(ImageFault) -> PixelSize {
-        if PNG.recognises(picture) { return try PNG.size(of: picture) }
+    private static func header(of picture: RawSpan) throws(ImageFault) -> (size: PixelSize, depth: Int) {
+        if PNG.recognises(picture) { return (try PNG.size(of: picture), try PNG.depth(of: picture)) }
+        let header = try BitmapHeader(in: picture, at: 0)
         // The header's height includes the mask.
-        let size = try BitmapHeader(in: picture, at: 0).size
-        return PixelSize(width: size.width, height: size.height / 2)
+        return (PixelSize(width: header.size.width, height: header.size.height / 2), header.depth)
     }
 }

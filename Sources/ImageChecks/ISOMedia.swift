@@ -82,11 +82,8 @@ struct ISOMedia {
     func content(in bytes: RawSpan) throws(ImageFault) -> ImageContent {
         guard let locations else { throw .malformed("it does not say where its data is (iloc)") }
         try ItemLocations(content: locations, itemData: itemData ?? 0..<0).check(in: bytes)
-        var frames = 1
-        if let movie { frames = max(1, try MediaTracks(movie: movie).frames(in: bytes)) }
-        let extents = try extents(in: bytes)
-        var content = ImageContent(frames: frames, largest: extents.largest)
-        content.add(picture: extents.longest)
+        var content = try extents(in: bytes).content
+        if let movie { content.frames = max(1, try MediaTracks(movie: movie).frames(in: bytes)) }
         return content
     }
 }
@@ -143,8 +140,8 @@ extension ISOMedia {
 }
 
 extension Range<Int> {
-    func atLeast(_ length: Int) throws(ImageFault) -> Range<Int> {
-        guard count >= length else { throw .malformed("a box is too short") }
+    func atLeast(_ length: Int, of part: String = "a box") throws(ImageFault) -> Range<Int> {
+        guard count >= length else { throw .malformed("\(part) is too short") }
         return self
     }
 }

@@ -7,10 +7,8 @@
 struct ItemExtents {
     /// The size of the picture to show; the largest if the file does not say which that is.
     let shown: PixelSize
-    /// The size of the picture with the most pixels, before cropping.
-    let largest: PixelSize
-    /// The size of the picture with the longest side, before cropping.
-    let longest: PixelSize
+    /// All pictures, before cropping.
+    let content: ImageContent
 
     init(in bytes: RawSpan, properties: Range<Int>, of primary: Int?) throws(ImageFault) {
         var list: Range<Int>?
@@ -26,7 +24,8 @@ struct ItemExtents {
             }
         }
         guard let list else { throw .malformed("it has no list of properties (ipco)") }
-        var full, cropped, largest, longest: PixelSize?
+        var full, cropped: PixelSize?
+        var content: ImageContent?
         var isTurned = false
         boxes = ISOMedia.Boxes(list)
         var number = 0
@@ -39,8 +38,8 @@ struct ItemExtents {
                 let extent = PixelSize(
                     width: try bytes.uint32(at: start + 4, .big), height: try bytes.uint32(at: start + 8, .big))
                 if ofPrimary.contains(number) { full = extent }
-                largest = extent.orLarger(largest)
-                longest = extent.orLonger(longest ?? extent)
+                content = content ?? ImageContent(largest: extent)
+                content?.add(picture: extent)
             case "clap" where ofPrimary.contains(number):
                 _ = try box.content.atLeast(32)
                 cropped = PixelSize(
@@ -52,10 +51,10 @@ struct ItemExtents {
                 continue
             }
         }
-        guard let largest, let longest else { throw .malformed("it does not give its size (ispe)") }
-        (self.largest, self.longest) = (largest, longest)
+        guard let content else { throw .malformed("it does not give its size (ispe)") }
+        self.content = content
         guard let full else {
-            shown = largest
+            shown = content.largest
             return
         }
         let shown = cropped ?? full

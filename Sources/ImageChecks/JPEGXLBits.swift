@@ -36,7 +36,7 @@ struct JPEGXLBits {
         (offset, bit) = (offset + 1, 0)
     }
 
-    /// Skips bytes, all of which must exist; at the beginning of a byte.
+    /// Goes on by this many bytes, all of which must exist, with the one of which bits were read.
     mutating func skip(bytes count: Int) throws(ImageFault) {
         var left = count
         while left > 0 {
@@ -48,21 +48,10 @@ struct JPEGXLBits {
     }
 
     mutating func skip(bits count: Int) throws(ImageFault) {
-        guard bit + count >= 8 else {
-            if count > 0 { try enterPiece() }
-            bit += count
-            return
-        }
         let end = bit + count
-        if bit > 0 {
-            try enterPiece()
-            align()
-            try skip(bytes: end / 8 - 1)
-        } else {
-            try skip(bytes: end / 8)
-        }
-        if end % 8 > 0 { try enterPiece() }
+        try skip(bytes: end / 8)
         bit = end % 8
+        if bit > 0 { try enterPiece() }
     }
 
     /// A number of 0 to 32 bits.
@@ -83,9 +72,9 @@ struct JPEGXLBits {
 
     mutating func flag(in bytes: RawSpan) throws(ImageFault) -> Bool { try number(1, in: bytes) == 1 }
 
-    /// One of four numbers: a constant, or bits to which one is added.
+    /// One of four numbers, or the only one: a constant, or bits to which one is added.
     mutating func choice(_ choices: [Choice], in bytes: RawSpan) throws(ImageFault) -> Int {
-        let choice = choices[try number(2, in: bytes)]
+        let choice = choices[choices.count == 1 ? 0 : try number(2, in: bytes)]
         return choice.base + (try number(choice.bits, in: bytes))
     }
 

@@ -4,6 +4,9 @@
 struct JPEGXLPrefixCode {
     private static let order = [1, 2, 3, 4, 0, 5, 17, 6, 16, 7, 8, 9, 10, 11, 12, 13, 14, 15]
 
+    /// The code of the lengths, from 0 to 5, of the codes for other lengths.
+    private static let lengthCode = JPEGXLPrefixCode(lengths: [2, 4, 3, 2, 2, 4])
+
     /// The number of codes of each length, from 1 bit.
     private var counts: [Int]
     /// The symbols in the order of their codes; a single symbol takes no bits.
@@ -21,7 +24,7 @@ struct JPEGXLPrefixCode {
         var left = 32
         var lengths = [Int](repeating: 0, count: 18)
         for index in Self.order[skipped...] where left > 0 {
-            lengths[index] = try Self.shortLength(in: bytes, &bits)
+            lengths[index] = try Self.lengthCode.symbol(in: bytes, &bits)
             if lengths[index] > 0 { left -= 32 >> lengths[index] }
         }
         guard left == 0 || lengths.count(where: { $0 > 0 }) == 1 else { throw JPEGXLNumbers.invalid }
@@ -65,17 +68,6 @@ struct JPEGXLPrefixCode {
                 symbols.sort()
                 counts[1] = 4
             }
-        }
-    }
-
-    private static func shortLength(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
-        switch try bits.number(2, in: bytes) {
-        case 0: return 0
-        case 1: return 4
-        case 2: return 3
-        default:
-            guard try bits.flag(in: bytes) else { return 2 }
-            return try bits.flag(in: bytes) ? 5 : 1
         }
     }
 

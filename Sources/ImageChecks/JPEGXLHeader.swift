@@ -30,32 +30,33 @@ struct JPEGXLHeader {
         try skipTransforms(in: bytes, &bits)
     }
 
-    private static func size(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> PixelSize {
-        let isSmall = try bits.flag(in: bytes)
+    /// Reads a size whose sides are numbers of blocks, 8 pixels wide, or of pixels.
+    private static func size(
+        blocks: [JPEGXLBits.Choice], pixels: [JPEGXLBits.Choice], in bytes: RawSpan, _ bits: inout JPEGXLBits
+    ) throws(ImageFault) -> PixelSize {
+        let isInBlocks = try bits.flag(in: bytes)
         func side(_ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
-            if isSmall { return 8 * (try bits.number(5, in: bytes) + 1) }
-            return try bits.choice(
-                [.bits(9, from: 1), .bits(13, from: 1), .bits(18, from: 1), .bits(30, from: 1)], in: bytes)
+            isInBlocks ? 8 * (try bits.choice(blocks, in: bytes)) : try bits.choice(pixels, in: bytes)
         }
         let height = try side(&bits)
-        return PixelSize(width: try width(for: height, in: bytes, &bits, side), height: height)
+        let width =
+            switch try bits.number(3, in: bytes) {
+            case 0: try side(&bits)
+            case 1: height
+            case 2: height * 12 / 10
+            case 3: height * 4 / 3
+            case 4: height * 3 / 2
+            case 5: height * 16 / 9
+            case 6: height * 5 / 4
+            default: height * 2
+            }
+        return PixelSize(width: width, height: height)
     }
 
-    /// The width, by its ratio to the height or by itself.
-    private static func width(
-        for height: Int, in bytes: RawSpan, _ bits: inout JPEGXLBits,
-        _ side: (inout JPEGXLBits) throws(ImageFault) -> Int
-    ) throws(ImageFault) -> Int {
-        switch try bits.number(3, in: bytes) {
-        case 0: try side(&bits)
-        case 1: height
-        case 2: height * 12 / 10
-        case 3: height * 4 / 3
-        case 4: height * 3 / 2
-        case 5: height * 16 / 9
-        case 6: height * 5 / 4
-        default: height * 2
-        }
+    private static func size(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) -> PixelSize {
+        try size(
+            blocks: [.bits(5, from: 1)],
+            pixels: [.bits(9, from: 1), .bits(13, from: 1), .bits(18, from: 1), .bits(30, from: 1)], in: bytes, &bits)
     }
 
     private mutating func readMetadata(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
@@ -65,7 +66,12 @@ struct JPEGXLHeader {
             isTurned = try bits.number(3, in: bytes) >= 4
             // The size to be shown in, which decoders ignore.
             if try bits.flag(in: bytes) { _ = try Self.size(in: bytes, &bits) }
-            if try bits.flag(in: bytes) { try readPreview(in: bytes, &bits) }
+            if try bits.flag(in: bytes) {
+                preview = try Self.size(
+                    blocks: [.just(16), .just(32), .bits(5, from: 1), .bits(9, from: 33)],
+                    pixels: [.bits(6, from: 1), .bits(8, from: 65), .bits(10, from: 321), .bits(12, from: 1345)],
+                    in: bytes, &bits)
+            }
             if try bits.flag(in: bytes) { try readAnimation(in: bytes, &bits) }
         }
         try skipDepth(in: bytes, &bits)
@@ -80,19 +86,6 @@ struct JPEGXLHeader {
             try bits.skip(bits: 3 * 16 + 1)
         }
         try bits.skipExtensions(in: bytes)
-    }
-
-    private mutating func readPreview(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
-        let isInBlocks = try bits.flag(in: bytes)
-        func side(_ bits: inout JPEGXLBits) throws(ImageFault) -> Int {
-            if isInBlocks {
-                return 8 * (try bits.choice([.just(16), .just(32), .bits(5, from: 1), .bits(9, from: 33)], in: bytes))
-            }
-            return try bits.choice(
-                [.bits(6, from: 1), .bits(8, from: 65), .bits(10, from: 321), .bits(12, from: 1345)], in: bytes)
-        }
-        let height = try side(&bits)
-        preview = PixelSize(width: try Self.width(for: height, in: bytes, &bits, side), height: height)
     }
 
     private mutating func readAnimation(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
@@ -163,7 +156,8 @@ struct JPEGXLHeader {
         var last = (0, 0)
         for index in 0..<length {
             // The header of a profile is in one context; then it depends on the last two bytes.
-            let context = index <= 128 ? 0 : 1 + Self.fineKind(of: last.0) + 8 * Self.coarseKind(of: last.1)
+            let kinds = (Self.fineKind(of: last.0), Self.coarseKinds[Self.fineKind(of: last.1)])
+            let context = index <= 128 ? 0 : 1 + kinds.0 + 8 * kinds.1
             last = (try numbers.next(in: context, of: bytes, &bits), last.0)
         }
         try numbers.end()
@@ -182,15 +176,8 @@ struct JPEGXLHeader {
         }
     }
 
-    private static func coarseKind(of byte: Int) -> Int {
-        switch byte {
-        case 0x41...0x5A, 0x61...0x7A: 0
-        case 0x30...0x39, 0x2C, 0x2E: 1
-        case ..<16: 2
-        case 241...255: 3
-        default: 4
-        }
-    }
+    /// The kind of a byte in fewer kinds: that of each fine one.
+    private static let coarseKinds = [0, 1, 2, 2, 2, 3, 3, 4]
 
     private func skipTransforms(in bytes: RawSpan, _ bits: inout JPEGXLBits) throws(ImageFault) {
         if try bits.flag(in: bytes) { return }

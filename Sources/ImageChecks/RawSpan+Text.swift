@@ -31,44 +31,25 @@ extension RawSpan {
         for (left, right) in zip(range, other) where try byte(at: left) != byte(at: right) { return false }
         return true
     }
+
+    /// Checks that all bytes are well-formed UTF-8 without control characters that XML forbids.
+    func checkXML() throws(ImageFault) {
+        for offset in 0..<byteCount {
+            let byte = try byte(at: offset)
+            guard byte >= 0x20 || byte.isXMLSpace else { throw .malformed("it has control characters") }
+        }
+        try withUnsafeBytes { bytes throws(ImageFault) in
+            do throws(UTF8.ValidationError) {
+                _ = try UTF8Span(validating: bytes.bindMemory(to: UInt8.self).span)
+            } catch {
+                let isCut = error.kind == .truncatedScalar && error.byteOffsets.upperBound == bytes.count
+                throw isCut ? .truncated : .malformed("it is not in UTF-8")
+            }
+        }
+    }
 }
 
-enum UTF8Text {
-    /// Checks that all bytes are well-formed UTF-8 without control characters that XML forbids.
-    static func check(_ bytes: RawSpan) throws(ImageFault) {
-        var offset = 0
-        while offset < bytes.byteCount {
-            let byte = try bytes.byte(at: offset)
-            offset += 1
-            if byte < 0x80 {
-                let isControl = byte < 0x20 && byte != 0x09 && byte != 0x0A && byte != 0x0D
-                guard !isControl else { throw .malformed("it has control characters") }
-                continue
-            }
-            offset = try endOfCharacter(in: bytes, at: offset, after: byte)
-        }
-    }
-
-    private static func endOfCharacter(
-        in bytes: RawSpan, at start: Int, after lead: UInt8
-    ) throws(ImageFault) -> Int {
-        // The number of bytes that follow, and the values of the first of them (Unicode, table 3-7).
-        let (count, first): (Int, ClosedRange<UInt8>) =
-            switch lead {
-            case 0xC2...0xDF: (1, 0x80...0xBF)
-            case 0xE0: (2, 0xA0...0xBF)
-            case 0xED: (2, 0x80...0x9F)
-            case 0xE1...0xEF: (2, 0x80...0xBF)
-            case 0xF0: (3, 0x90...0xBF)
-            case 0xF1...0xF3: (3, 0x80...0xBF)
-            case 0xF4: (3, 0x80...0x8F)
-            default: throw .malformed("it is not in UTF-8")
-            }
-        for index in 0..<count {
-            guard (index == 0 ? first : 0x80...0xBF).contains(try bytes.byte(at: start + index)) else {
-                throw .malformed("it is not in UTF-8")
-            }
-        }
-        return start + count
-    }
+extension UInt8 {
+    /// Whether the byte is white space in XML.
+    var isXMLSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

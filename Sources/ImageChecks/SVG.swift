@@ -51,7 +51,7 @@ enum SVG: ImageFormat {
     }
 
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
-        try UTF8Text.check(bytes)
+        try bytes.checkXML()
         var tokens = XMLTokens(bytes)
         var policy = SVGPolicy()
         var open: [Range<Int>] = []
@@ -88,9 +88,6 @@ enum SVG: ImageFormat {
     }
 
     private static func isSpace(_ range: Range<Int>, in bytes: RawSpan) -> Bool {
-        range.allSatisfy { offset in
-            guard let byte = try? bytes.byte(at: offset) else { return false }
-            return byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-        }
+        range.allSatisfy { (try? bytes.byte(at: $0).isXMLSpace) ?? false }
     }
 }

@@ -48,11 +48,12 @@ struct SVGPolicy {
         case .attribute(let name, let value):
             try SVGAttribute.check(name, value, in: bytes)
         case .text(let range):
-            try checkText(XMLCharacters(range), in: bytes)
+            var characters = XMLCharacters(range)
+            while let character = try characters.next(in: bytes) { try style?.read(character) }
         case .literal(let range):
             try checkDescription()
             for offset in range where bytes.has("<", at: offset) { throw .forbidden("it has a “<” in CDATA") }
-            try checkText(XMLCharacters(range, isLiteral: true), in: bytes)
+            for offset in range { try style?.read(try bytes.byte(at: offset)) }
         case .instruction(let target, let content):
             try checkDescription()
             try checkInstruction(target, content, in: bytes)
@@ -89,12 +90,6 @@ struct SVGPolicy {
         var isSound = !bytes.has(">", at: range.lowerBound) && !bytes.has("->", at: range.lowerBound)
         for offset in range where bytes.has("--", at: offset) { isSound = false }
         guard isSound else { throw .forbidden("it has a comment that ends early in HTML") }
-    }
-
-    /// Checks the references of text, and its safety inside a style.
-    private mutating func checkText(_ characters: XMLCharacters, in bytes: RawSpan) throws(ImageFault) {
-        var characters = characters
-        while let character = try characters.next(in: bytes) { try style?.read(character) }
     }
 
     private func checkInstruction(

@@ -8,11 +8,7 @@ enum WebP: ImageFormat {
     static func recognises(_ bytes: RawSpan) -> Bool { bytes.has("RIFF") && bytes.has("WEBP", at: 8) }
 
     static func size(of bytes: RawSpan) throws(ImageFault) -> PixelSize {
-        let first = try firstChunk(in: bytes)
-        switch first.name {
-        case "VP8X": return try canvasSize(in: bytes, first.content)
-        default: return try pictureSize(in: bytes, first)
-        }
+        try declaredSize(in: bytes, try firstChunk(in: bytes))
     }
 
     static func content(of bytes: RawSpan, showing size: PixelSize) throws(ImageFault) -> ImageContent {
@@ -33,7 +29,7 @@ enum WebP: ImageFormat {
                 try checkFrame(in: bytes, chunk.content, canvas: size)
                 frames += 1
             case "VP8 " where isExtended && !isAnimated, "VP8L" where isExtended && !isAnimated:
-                guard try pictureSize(in: bytes, chunk) == size else {
+                guard try declaredSize(in: bytes, chunk) == size else {
                     throw .malformed("its picture has another size than its canvas")
                 }
                 pictures += 1
@@ -69,15 +65,13 @@ enum WebP: ImageFormat {
             x: 2 * (try bytes.number(at: start, size: 3, .little)),
             y: 2 * (try bytes.number(at: start + 3, size: 3, .little))
         )
-        let size = PixelSize(
-            width: try bytes.number(at: start + 6, size: 3, .little) + 1,
-            height: try bytes.number(at: start + 9, size: 3, .little) + 1)
+        let size = try sides(in: bytes, at: start + 6)
         guard size.fits(at: place, in: canvas) else { throw .malformed("a frame does not fit on the canvas (ANMF)") }
         var chunks = Chunks(start + 16..<content.upperBound)
         var hasPicture = false
         while let chunk = try chunks.next(in: bytes) {
             guard ["VP8 ", "VP8L"].contains(chunk.name) else { continue }
-            guard try pictureSize(in: bytes, chunk) == size else {
+            guard try declaredSize(in: bytes, chunk) == size else {
                 throw .malformed("a picture has another size than its frame (ANMF)")
             }
             hasPicture = true
@@ -87,8 +81,9 @@ enum WebP: ImageFormat {
 }
 
 extension WebP {
-    private static func pictureSize(in bytes: RawSpan, _ chunk: Chunk) throws(ImageFault) -> PixelSize {
+    private static func declaredSize(in bytes: RawSpan, _ chunk: Chunk) throws(ImageFault) -> PixelSize {
         switch chunk.name {
+        case "VP8X": try sides(in: bytes, at: try chunk.content.atLeast(10, of: "a chunk").lowerBound + 4)
         case "VP8 ": try lossySize(in: bytes, chunk.content)
         case "VP8L": try losslessSize(in: bytes, chunk.content)
         default: throw .malformed("its first chunk is not one of VP8, VP8L and VP8X")
@@ -97,8 +92,7 @@ extension WebP {
 
     /// VP8 data (RFC 6386, 9.1): a key frame tag, then the size.
     private static func lossySize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
-        guard content.count >= 10 else { throw .malformed("a chunk is too short") }
-        let start = content.lowerBound
+        let start = try content.atLeast(10, of: "a chunk").lowerBound
         let tag = try bytes.number(at: start, size: 3, .little)
         guard tag & 1 == 0, bytes.has([0x9D, 0x01, 0x2A], at: start + 3) else {
             throw .malformed("its VP8 data does not begin with a key frame")
@@ -111,19 +105,19 @@ extension WebP {
     }
 
     private static func losslessSize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
-        guard content.count >= 5 else { throw .malformed("a chunk is too short") }
-        let bits = try bytes.uint32(at: content.lowerBound + 1, .little)
-        guard try bytes.byte(at: content.lowerBound) == 0x2F, bits >> 29 == 0 else {
+        let start = try content.atLeast(5, of: "a chunk").lowerBound
+        let bits = try bytes.uint32(at: start + 1, .little)
+        guard try bytes.byte(at: start) == 0x2F, bits >> 29 == 0 else {
             throw .malformed("its VP8L data has an unknown signature or version")
         }
         return PixelSize(width: bits & 0x3FFF + 1, height: bits >> 14 & 0x3FFF + 1)
     }
 
-    private static func canvasSize(in bytes: RawSpan, _ content: Range<Int>) throws(ImageFault) -> PixelSize {
-        guard content.count >= 10 else { throw .malformed("a chunk is too short") }
-        return PixelSize(
-            width: try bytes.number(at: content.lowerBound + 4, size: 3, .little) + 1,
-            height: try bytes.number(at: content.lowerBound + 7, size: 3, .little) + 1)
+    /// A size of 24 bits for each side, less 1.
+    private static func sides(in bytes: RawSpan, at offset: Int) throws(ImageFault) -> PixelSize {
+        PixelSize(
+            width: try bytes.number(at: offset, size: 3, .little) + 1,
+            height: try bytes.number(at: offset + 3, size: 3, .little) + 1)
     }
 }
 
@@ -139,10 +133,7 @@ extension WebP {
         private let end: Int
 
         /// The range must lie within the bytes.
-        init(_ range: Range<Int>) {
-            offset = range.lowerBound
-            end = range.upperBound
-        }
+        init(_ range: Range<Int>) { (offset, end) = (range.lowerBound, range.upperBound) }
 
         /// The next chunk; `nil` at the end of the range.
         mutating func next(in bytes: RawSpan) throws(ImageFault) -> Chunk? {

@@ -8,22 +8,13 @@ struct XMLCharacters {
 
     private var offset: Int
     private let end: Int
-    private let isLiteral: Bool
 
-    /// The range must lie within the bytes; literal text (CDATA) has no references.
-    init(_ range: Range<Int>, isLiteral: Bool = false) {
-        offset = range.lowerBound
-        end = range.upperBound
-        self.isLiteral = isLiteral
-    }
+    /// The range must lie within the bytes.
+    init(_ range: Range<Int>) { (offset, end) = (range.lowerBound, range.upperBound) }
 
     mutating func next(in bytes: RawSpan) throws(ImageFault) -> UInt8? {
         guard offset < end else { return nil }
         let byte = try bytes.byte(at: offset)
-        guard !isLiteral else {
-            offset += 1
-            return byte
-        }
         switch byte {
         case UInt8(ascii: "&"): return try reference(in: bytes)
         case UInt8(ascii: "<"): throw .malformed("a value has a tag in it")

@@ -128,7 +128,7 @@ struct XMLTokens {
     @discardableResult
     private mutating func passSpace(in bytes: RawSpan) throws(ImageFault) -> Bool {
         let start = offset
-        while [0x20, 0x09, 0x0A, 0x0D].contains(try bytes.byte(at: offset)) { offset += 1 }
+        while try bytes.byte(at: offset).isXMLSpace { offset += 1 }
         return offset > start
     }
 
