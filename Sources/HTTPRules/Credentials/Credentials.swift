@@ -41,28 +41,24 @@ package struct Credentials: Equatable, Sendable {
         let matching = entries.filter { $0.matches(target) }
         guard !matching.isEmpty else { return nil }
         guard let chosen = matching.first(where: { !$0.lists.isDisjoint(with: lists) }) else {
-            throw FetchFailure(
-                .authRefused,
+            throw Self.refused(
                 "\(Self.file) has a credential (\(matching[0])), but not for a list that names the icon: add the list to it, "
-                    + "and reload the agent",
-                .refused)
+                    + "and reload the agent")
         }
         guard target.isSecure || chosen.allowsHTTP && network.isAllowed(target.host) else {
-            throw FetchFailure(
-                .authRefused,
+            throw Self.refused(
                 "the credential is sent over https only: use https, or set http = true for it in \(Self.file) and add the host "
-                    + "to network.allowHosts",
-                .refused)
+                    + "to network.allowHosts")
         }
         if let exposure, !chosen.isPublic {
-            throw FetchFailure(
-                .authRefused,
+            throw Self.refused(
                 "everyone could read the icon (\(exposure)): set that to another value and restart the agent, or set "
-                    + "public = true for the credential in \(Self.file) and reload it",
-                .refused)
+                    + "public = true for the credential in \(Self.file) and reload it")
         }
         return chosen
     }
+
+    private static func refused(_ message: String) -> FetchFailure { FetchFailure(.authRefused, message, .refused) }
 
     /// Whether one of these lists, which name the icon, has a credential for it.
     package func hasAny(for url: IconURL, in lists: [ListName]) -> Bool {

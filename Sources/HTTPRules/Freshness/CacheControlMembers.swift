@@ -20,7 +20,7 @@ struct CacheControlMembers {
 
     /// The next directive of the value, which must be the same one each time.
     mutating func next(in value: Span<UInt8>) -> Member? {
-        _ = take(from: value) { Self.isWhitespace($0) || $0 == UInt8(ascii: ",") }
+        _ = take(from: value) { $0.isBlank || $0 == UInt8(ascii: ",") }
         guard place < value.count else { return nil }
         let spelling = take(from: value) { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ",") }
         let name = Self.trimmed(spelling, in: value)
@@ -68,12 +68,8 @@ struct CacheControlMembers {
     /// The text without white space at its end.
     private static func trimmed(_ text: Range<Int>, in value: Span<UInt8>) -> Range<Int> {
         var end = text.upperBound
-        while end > text.lowerBound, isWhitespace(value[end - 1]) { end -= 1 }
+        while end > text.lowerBound, value[end - 1].isBlank { end -= 1 }
         return text.lowerBound..<end
-    }
-
-    private static func isWhitespace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
     }
 
     /// Whether the byte is allowed in a token (RFC 9110, section 5.6.2).

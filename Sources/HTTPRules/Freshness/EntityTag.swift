@@ -18,7 +18,7 @@ package struct EntityTag: Hashable, Sendable {
         let quote = UInt8(ascii: "\"")
         let isTag =
             if opaque.count >= 2, opaque.first == quote, opaque.last == quote {
-                opaque.dropFirst().dropLast().allSatisfy { ($0 >= 0x20 || $0 == 0x09) && $0 != quote && $0 != 0x7F }
+                opaque.dropFirst().dropLast().allSatisfy { $0.isOfFieldValue && $0 != quote }
             } else {
                 !opaque.isEmpty && opaque.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"\",*".utf8.contains($0) }
             }

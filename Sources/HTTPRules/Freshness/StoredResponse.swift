@@ -233,7 +233,6 @@ extension StoredResponse {
     /// Whether a text is in the form that ``kept(of:)`` produces, so that it need not be parsed.
     static func areKept(_ text: String) -> Bool {
         let bytes = text.utf8Span.span
-        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
         var seen: FieldSet = 0
         var start = 0
         while start < bytes.count {
@@ -241,11 +240,9 @@ extension StoredResponse {
             seen |= 1 << field
             let value = start + beginnings[field].utf8CodeUnitCount
             var end = value
-            while end < bytes.count, bytes[end] >= 0x20 && bytes[end] != 0x7F || bytes[end] == UInt8(ascii: "\t") {
-                end += 1
-            }
+            while end < bytes.count, bytes[end].isOfFieldValue { end += 1 }
             guard end < bytes.count, bytes[end] == UInt8(ascii: "\n"), end - value <= longest,
-                end == value || !isBlank(bytes[value]) && !isBlank(bytes[end - 1])
+                end == value || !bytes[value].isBlank && !bytes[end - 1].isBlank
             else { return false }
             start = end + 1
         }

@@ -15,7 +15,7 @@ extension PartialDownload {
 
     package var file: String { Self.file(of: url) }
 
-    private struct Record: Decodable {
+    private struct Record: Codable {
         var boot: String
         var url: IconURL
         var target: String
@@ -29,12 +29,10 @@ extension PartialDownload {
     /// The part is not fsynced, so a crash of the machine may lose some of it: the record is valid only until the next
     /// boot. `boot` identifies the current boot (`boot_id`; random(4)).
     package func record(boot: String) -> String {
-        let object: JSON = [
-            "boot": .string(boot), "url": .text(url), "target": .string(target),
-            "fields": .string(response.fields.text), "received": .string(response.responseTime.description),
-            "length": length.map(JSON.number) ?? .null,
-        ]
-        return object.text + "\n"
+        let record = Record(
+            boot: boot, url: url, target: target, fields: response.fields.text,
+            received: response.responseTime.description, length: length)
+        return JSON(record).text + "\n"
     }
 
     /// Parses a record; `nil` if it is invalid, or from an earlier boot.

@@ -48,7 +48,8 @@ package struct CacheKeys: Equatable, Sendable {
         return IconURL(kept.isEmpty ? base : "\(base)?\(kept.joined(separator: "&"))")
     }
 
-    /// Whether two URLs, as they are sent, are one icon.
+    /// Whether two URLs, as they are sent, are one icon: the same, byte for byte, or with a difference that a rule
+    /// ignores.
     func areSame(_ url: String, _ target: FetchTarget) -> Bool {
         if target.isSent(as: url) { return true }
         guard !isEmpty, let key = key(of: target) else { return false }

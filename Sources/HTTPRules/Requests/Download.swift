@@ -122,7 +122,7 @@ package struct Download: Sendable {
         }
         sent = now
         var fields = [(name: "Accept", value: "image/*,*/*;q=0.1"), (name: "Accept-Encoding", value: "identity")]
-        if let condition, condition.applies(to: target, under: rules.keys) {
+        if let condition, rules.keys.areSame(condition.url, target) {
             if let tag = condition.validators.etag { fields.append(("If-None-Match", tag)) }
             if let date = condition.validators.lastModified { fields.append(("If-Modified-Since", date)) }
         }
@@ -191,7 +191,7 @@ package struct Download: Sendable {
         // 203: a proxy changed the response on its way; the image is checked like any other.
         case (200, _), (203, _): return try whole(head, response)
         case (206, let partial?): return try rest(head, response, of: partial)
-        case (304, _) where condition?.applies(to: target, under: rules.keys) == true:
+        case (304, _) where condition.map({ rules.keys.areSame($0.url, target) }) == true:
             return .end(.notModified(response))
         case (304, _) where condition != nil:
             // The 304 is about another URL's image: ask again without the condition.

@@ -16,7 +16,7 @@ package struct HTTPFields: Hashable, Sendable {
         for line in lines {
             let value = line.value.trimmingWhitespace
             guard !line.name.isEmpty, line.name.utf8.allSatisfy(Self.isNameByte),
-                value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 })
+                value.utf8.allSatisfy(\.isOfFieldValue)
             else { continue }
             text += "\(line.name.asciiLowercased): \(value)\n"
         }
@@ -95,9 +95,16 @@ package struct HTTPFields: Hashable, Sendable {
 extension StringProtocol {
     /// The text without spaces and tabs at its ends (RFC 9110, section 5.6.3).
     var trimmingWhitespace: String {
-        func isWhitespace(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        var rest = Substring(self).utf8.drop(while: isWhitespace)
-        while let last = rest.last, isWhitespace(last) { rest.removeLast() }
+        var rest = Substring(self).utf8.drop(while: \.isBlank)
+        while rest.last?.isBlank == true { rest.removeLast() }
         return String(Substring(rest))
     }
+}
+
+extension UInt8 {
+    /// Whether it is a space or a tab, the white space of header fields.
+    var isBlank: Bool { self == 0x20 || self == 0x09 }
+
+    /// Whether the value of a header field can have it (RFC 9110, section 5.5).
+    var isOfFieldValue: Bool { self >= 0x20 && self != 0x7F || self == 0x09 }
 }

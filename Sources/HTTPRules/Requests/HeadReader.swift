@@ -107,21 +107,19 @@ package struct HeadReader: Sendable {
         case .beginning:
             try readStatus(Array(rest)[...])
             state = .inHead
-        case .inHead where rest.first.map(Self.isWhitespace) == true:
+        case .inHead where rest.first?.isBlank == true:
             guard !field.isEmpty else { throw .protocolViolation("a folded line before the first field") }
             field.append(0x20)
-            field += rest.drop(while: Self.isWhitespace)
+            field += rest.drop(while: \.isBlank)
             isFolded = true
         case .inHead:
             try endField()
             if rest.isEmpty { return try endHead() }
             field += rest
-        case .over: if rest.first.map(Self.isWhitespace) == false { _ = try Self.nameAndValue(Array(rest)[...]) }
+        case .over: if rest.first?.isBlank == false { _ = try Self.nameAndValue(Array(rest)[...]) }
         }
         return nil
     }
-
-    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private mutating func readStatus(_ line: Line) throws(FetchFailure) {
         let version = line.prefix { $0 != 0x20 }
@@ -175,10 +173,10 @@ package struct HeadReader: Sendable {
             throw .protocolViolation("a field without a name")
         }
         let name = line[..<colon]
-        var value = line[line.index(after: colon)...].drop(while: isWhitespace)
-        while let last = value.last, isWhitespace(last) { value.removeLast() }
+        var value = line[line.index(after: colon)...].drop(while: \.isBlank)
+        while value.last?.isBlank == true { value.removeLast() }
         func isNameByte(_ byte: UInt8) -> Bool { byte > 0x20 && byte < 0x7F }
-        let isValid = value.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        let isValid = value.allSatisfy(\.isOfFieldValue)
         if isValid, name.allSatisfy(isNameByte) { return (name, value) }
         // A name with spaces or other bytes in it might be meant, or read by a proxy, as the one without.
         let meant = lowercased(name.lazy.filter(isNameByte))

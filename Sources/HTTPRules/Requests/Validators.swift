@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-package import AppLists
 
 /// Validators of a response (RFC 9110, section 8.8), as the server wrote them.
 package struct Validators: Hashable, Sendable {
@@ -22,10 +21,4 @@ package struct Condition: Hashable, Sendable {
     /// The URL that gave the validators, as it was sent.
     package var url: String
     package var validators: Validators
-
-    /// Whether the condition may be sent to the URL: only if it is the same, byte for byte, or differs only in what a
-    /// rule ignores.
-    package func applies(to target: FetchTarget, under keys: CacheKeys = CacheKeys()) -> Bool {
-        keys.areSame(url, target)
-    }
 }
