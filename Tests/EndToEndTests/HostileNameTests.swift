@@ -34,7 +34,8 @@ struct HostileNameTests {
                 try await expectHarmless(["run", "--once", "--log-level", "debug"], world)
                 for command in commands { try await expectHarmless(command, world) }
                 try await world.agent.whileRunning { _ in
-                    for command in commands + [["sync", "--wait", Self.name]] {
+                    // The first one waits until the list is read.
+                    for command in [["sync", "--wait", Self.name]] + commands {
                         try await expectHarmless(command, world)
                     }
                     let sync = try await world.agent.call("sync", "--wait", Self.name)
