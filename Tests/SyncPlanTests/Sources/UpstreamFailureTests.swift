@@ -37,6 +37,24 @@ struct UpstreamFailureTests {
         #expect(agent.requests.last?.copy != nil)
     }
 
+    @Test("a failure that an upstream reports does not count while another one has the image, but cannot be asked")
+    func broken() throws {
+        var agent = AgentScenario.withUpstreams([UpstreamSample.first, UpstreamSample.second]) { $0.fallback = .never }
+        let icons = (1...20).map { IconURL("https://a.example/\($0).png") }
+        try agent.scan(["1.plist": icons])
+        for _ in 0..<2 {
+            let poll = try agent.awaitPoll()
+            let states =
+                poll.url == UpstreamSample.first
+                ? [icon: Self.failed] : Dictionary(icons.map { ($0, UpstreamSample.ready($0.text)) }) { a, _ in a }
+            let contents = try UpstreamSample.contents(of: poll.url, states)
+            try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .accepted(contents))))
+        }
+        while !agent.downloads.isEmpty { try agent.finishAll(.failed(.status(500))) }
+        #expect(agent.plan.status.upstreams.last?.state == "broken")
+        #expect(agent.plan.icon(icon)?.failure == nil)
+    }
+
     @Test("a failure is over once the manifest is stale", arguments: [false, true])
     func stale(isClockSet: Bool) throws {
         var agent = try reported(.never)

@@ -396,6 +396,26 @@ struct UpstreamScenarioTests {
         #expect(agent.requests.last?.copy != nil)
     }
 
+    @Test("an upstream whose manifest is refused is not broken, and the next poll has the documents that came")
+    func refused() throws {
+        let other: IconURL = "https://a.example/2.png"
+        var agent = AgentScenario.withUpstreams()
+        try agent.scan(["1.plist": [icon]])
+        try agent.finishPoll([icon: UpstreamSample.ready("x"), other: UpstreamSample.ready("y")])
+        while agent.plan.status.upstreams.first?.state != "broken" {
+            if agent.downloads.isEmpty { try agent.passToNextWake() }
+            try agent.finishAll(.failed(.status(500)))
+        }
+        let poll = try agent.awaitPoll()
+        let document = AppListDocument(list: "1.plist", source: Sample.source([]), apps: [])
+        let found = [Digest.of("1"): try UpstreamDocument(json: document.text, old: nil, renditions: [])]
+        let refusal = UpstreamFailure(.damaged, "it answers with a page")
+        try agent.handle(.polled(UpstreamAnswer(url: poll.url, epoch: poll.epoch, .failed(refusal, found: found))))
+        try agent.scan(["2.plist": [other]])
+        #expect(agent.downloads[other]?.copy != nil)
+        #expect(try agent.awaitPoll().found.keys == found.keys)
+    }
+
     @Test("an upstream that refuses this machine is said to, and is not asked for every icon")
     func unauthorized() throws {
         var agent = AgentScenario.withUpstreams()
