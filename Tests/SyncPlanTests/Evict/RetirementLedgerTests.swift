@@ -143,6 +143,15 @@ struct RetirementLedgerTests {
         }
     }
 
+    @Test("ending a grace by hand ends none of a generation whose icons the current one names, whatever lists do")
+    func stillNamed() {
+        var (ledger, catalog) = (RetirementLedger(), Sample.catalog)
+        Self.publish(1, [Sample.document("1.plist", ["a": "x"])], at: 0, in: &ledger, &catalog)
+        Self.publish(2, [Sample.document("1.plist", ["a": "x", "b": "y"])], at: 100, in: &ledger, &catalog)
+        ledger.waiveGrace(in: catalog)
+        #expect(!ledger.isWaiving(under: Self.rule))
+    }
+
     @Test("a grace can be ended by hand for what is superseded by then, but for its last seconds")
     func waived() {
         var (ledger, catalog) = (RetirementLedger(), Sample.catalog)

@@ -20,7 +20,11 @@ struct RepositoryScenarioTests {
     @Test("icons in the folder that are not named are not requested, until they are")
     func unnamed() throws {
         var agent = Self.agent()
-        try agent.scan(Self.hashes, images: [Self.a, Self.b])
+        for _ in 0..<2 {
+            try agent.scan(Self.hashes, images: [Self.a, Self.b])
+            let accepted = agent.events.filter { $0.kind == .listAccepted }
+            #expect(accepted == [.listAccepted(Self.hashes, apps: 0, problems: 0)])
+        }
         try agent.scan(["1.plist": [Self.a, Self.b, Self.c, Self.elsewhere]])
         #expect(Set(agent.downloads.keys) == [Self.a, Self.b, Self.elsewhere])
         for url in [Self.a, Self.b, Self.elsewhere] { try agent.finish(url, with: url) }

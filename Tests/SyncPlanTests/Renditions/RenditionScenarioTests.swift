@@ -412,7 +412,7 @@ struct RenditionScenarioTests {
         agent.lose(["mail"])
         try agent.finishRendering(["mail": .damaged])
         #expect(agent.downloads[Self.mail] != nil)
-        #expect(agent.events.contains { $0.kind == .cacheHealed })
+        #expect(agent.events.contains(.cacheHealed(.damagedImages, summary: "1 image")))
         try agent.finish(Self.mail, with: "mail")
         try agent.finishRenditions()
         #expect(try Self.sizes(agent) == [["48"]])
