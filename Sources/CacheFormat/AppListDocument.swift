@@ -176,13 +176,17 @@ public struct AppListDocument: Equatable, Sendable {
             let suffix = path.utf8.lastIndex(of: UInt8(ascii: ".")).map { path[path.index(after: $0)...] } ?? ""
             let isPlain = path == CacheLayout.image(sha256, suffix: String(suffix))
             self.init(
-                suffix: isPlain ? String(suffix) : path, sha256: sha256, bytes: bytes, type: type, width: width,
+                location: isPlain ? String(suffix) : path, sha256: sha256, bytes: bytes, type: type, width: width,
                 height: height)
         }
 
-        /// Creates an image whose path follows from its digest and its suffix, or is given in place of the suffix.
+        /// Creates an image whose path follows from its digest.
         package init(suffix: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
-            location = suffix
+            self.init(location: suffix, sha256: sha256, bytes: bytes, type: type, width: width, height: height)
+        }
+
+        private init(location: String, sha256: Digest, bytes: Int, type: String, width: Int, height: Int) {
+            self.location = location
             self.sha256 = sha256
             self.bytes = bytes
             self.type = type

@@ -36,7 +36,7 @@ struct JPEGXLBits {
         (offset, bit) = (offset + 1, 0)
     }
 
-    /// Goes on by this many bytes, all of which must exist, with the one of which bits were read.
+    /// Moves ahead by whole bytes, all of which must exist; a byte whose bits were read in part is the first of them.
     mutating func skip(bytes count: Int) throws(ImageFault) {
         var left = count
         while left > 0 {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 enum StartCommand {
-    /// The command that starts the agent; a systemd unit would ignore options, so it is suggested only without any.
+    /// Chooses the command that starts the agent.
     ///
-    /// `isRoot` is for the user, as whom `run` exits with 78 without `--allow-root`; `hasUnit` is asked for the system's
-    /// agent or for the user's.
+    /// - Parameters:
+    ///   - isSystem: Whether the agent is the system's, not the user's.
+    ///   - isRoot: Whether the user is root: `run` then exits with 78 without `--allow-root`.
+    ///   - options: The options that lead to the agent, such as `--socket`.
+    ///   - hasUnit: Whether systemd has a unit for the system's agent, or for the user's.
+    /// - Returns: The command; that of a unit only without options, which the unit would ignore.
     static func text(isSystem: Bool, isRoot: Bool, options: [String], hasUnit: (_ isSystem: Bool) -> Bool) -> String {
         // A container has no systemd unit.
         if isSystem, hasUnit(true) { return "systemctl start syncagent" }

@@ -141,7 +141,9 @@ extension IconBook {
         }
     }
 
-    /// Restores an icon's memo; one that `isCopied` gets another time for its next check, because all copies have this one.
+    /// Restores an icon's memo; if another machine stored it (`isCopied`), plans a new time for the next check.
+    ///
+    /// All copies of a machine would otherwise request the icon at the same time.
     fileprivate mutating func restore(_ memo: IconMemo, isCopied: Bool, in turn: inout Turn) {
         let now = turn.now
         var known: (response: PackedResponse?, freshUntil: Timestamp)?
