@@ -52,7 +52,7 @@ package struct Reconciler: Sendable {
         now: Timestamp
     ) {
         turn = Turn(at: now, seed: seed)
-        machine = restored.machine
+        machine = restored.machine ?? restored.memory.values.machine
         let isPurgeUnpublished = restored.isPurgeUnpublished
         var known = restored.moveCatalog()
         var (catalog, ledger) = known.moveOut()

@@ -64,10 +64,8 @@ package struct RestoredState: Sendable {
         }.reversed()
     }
 
-    /// Whether another machine stored the state: this one is a copy of it.
-    fileprivate var isCopied: Bool {
-        memory.values.machine.map { machine != nil && $0 != machine } ?? false
-    }
+    /// Whether another machine may have stored the state: this one can be a copy of it.
+    fileprivate var isCopied: Bool { machine != nil && machine != memory.values.machine }
 
     /// Whether a purge was to replace the generation in force.
     var isPurgeUnpublished: Bool {

@@ -28,6 +28,8 @@ struct AgentScenario {
     private(set) var releases: [GenerationRelease]?
     private(set) var removal: RetirementPlan?
     var memory = SimulatedMemory()
+    /// What the random numbers of the next start come from.
+    var seed: UInt64 = 2
     /// The ID of the machine.
     var machine: String?
     /// How many bytes are being written to see whether there is room.
@@ -233,7 +235,7 @@ struct AgentScenario {
         var restored = disk.restore()
         memory.restore(to: &restored)
         restored.machine = machine
-        plan = Reconciler(settings: settings, seed: 2, restored: restored, now: now)
+        plan = Reconciler(settings: settings, seed: seed, restored: restored, now: now)
     }
 
     /// Adds lists, downloads each URL's image, and publishes.
