@@ -67,6 +67,15 @@ extension CacheFolder {
         return has_no_writer(file.rawValue) != 0
     }
 
+    /// Whether a file of the agent lacks permissions of readers, or gives others more, because another program changed it.
+    func hasOtherMode(than readMode: FilePermissions, _ name: String) throws(FileError) -> Bool {
+        guard let status = try status(name), status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid() else {
+            return false
+        }
+        let mode = FilePermissions(rawValue: status.st_mode)
+        return !mode.isSuperset(of: readMode) || !mode.isDisjoint(with: [.groupWrite, .otherWrite])
+    }
+
     func setMode(_ mode: FilePermissions, ofFile name: String) throws(FileError) {
         try inFolder(of: name) { (folder, last) throws(FileError) in
             try check("change the mode of", name, fchmodat(folder, last, mode.rawValue, AT_SYMLINK_NOFOLLOW))

@@ -71,10 +71,10 @@ package actor CacheInspector {
             shape = folder.shape
             adopted = nil
             if let refusal = found.refusal {
-                logger.error("cannot correct names in the cache folder", metadata: ["reason": "\(refusal)"])
+                logger.error("cannot correct names or modes in the cache folder", metadata: ["reason": "\(refusal)"])
             }
             if let summary = found.summary {
-                logger.error("cache files missing or replaced: restoring them", metadata: ["lost": "\(summary)"])
+                logger.error("cache files missing or changed: restoring them", metadata: ["lost": "\(summary)"])
             }
             return found
         } catch {
@@ -91,10 +91,11 @@ package actor CacheInspector {
             guard folder.isAtItsPath else { return false }
             try lock?.renew(in: folder.descriptor)
             guard folder.shape == shape, try isInForce(expected.generation) else { return false }
-            if let manifest = try folder.entry(CacheLayout.manifest), isHidden(manifest) { return false }
+            if try folder.hasOtherMode(than: readMode, CacheLayout.manifest) { return false }
             return try folder.keepingFoldersOpen { () throws(FileError) in
                 for document in expected.documents.values {
-                    guard let entry = try folder.entry(CacheLayout.document(document)), !isHidden(entry) else {
+                    let name = CacheLayout.document(document)
+                    guard try folder.entry(name) != nil, try !folder.hasOtherMode(than: readMode, name) else {
                         return false
                     }
                 }
@@ -109,11 +110,6 @@ package actor CacheInspector {
             // The complete inspection reports the reason.
             return false
         }
-    }
-
-    /// Whether readers lack permissions to a file of the agent, because another program changed its mode.
-    private func isHidden(_ file: CacheFolder.Entry) -> Bool {
-        file.isOwn && !file.readMode.isSuperset(of: readMode)
     }
 
     private func isInForce(_ generation: Int?) throws(FileError) -> Bool {
@@ -134,29 +130,45 @@ package actor CacheInspector {
         _ = try folder.makeTag(temporary: Self.temporary)
         var found = CacheInspection()
         found.adopted = adopted
+        var (restored, refusal): ([String], FileError?) = ([], nil)
+        func restoreMode(_ name: String) throws(FileError) -> Bool {
+            guard try folder.hasOtherMode(than: readMode, name) else { return false }
+            do throws(FileError) {
+                try folder.setMode(readMode, ofFile: name)
+                restored.append(name)
+                return true
+            } catch {
+                refusal = error
+                return false
+            }
+        }
+        _ = try restoreMode(CacheLayout.manifest)
         found.lacksManifest = try !isInForce(adopted?.manifests.last?.generation ?? expected.generation)
         let numbers = try folder.generationNumbers.filter(CacheLayout.usedGenerationNumbers.contains)
         found.latestGeneration = max(latestGeneration, numbers.max() ?? 0)
-        for (list, digest) in expected.documents where try !isWhole(digest, isThorough: isThorough) {
+        for (list, digest) in expected.documents {
+            // Others may have written to one whose mode was changed.
+            let wasChanged = try restoreMode(CacheLayout.document(digest))
+            guard try !isWhole(digest, isThorough: isThorough || wasChanged) else { continue }
             found.lostDocuments.insert(list)
+            // It was removed.
+            if wasChanged { restored.removeLast() }
         }
         // The plan does not know the contents of an adopted folder yet.
         var search = FolderSearch(
             folder, readMode: readMode, removesOthers: expected.removesOthers && adopted == nil,
             doubtful: expected.doubtful)
-        var restored: [String] = []
         do throws(FileError) {
             try folder.keepingFoldersOpen { () throws(FileError) in
                 try search.findImages(images, isThorough: isThorough, temporary: Self.temporary, &restored)
                 try search.findNames(of: images, temporary: Self.temporary, &restored)
-                try restoreModes(of: expected, &restored)
             }
         } catch {
             if !restored.isEmpty { try? barrier.pass(files: restored) }
             throw error
         }
         found.lostImages = search.lost
-        found.refusal = search.refusal.map { "\($0)" }
+        found.refusal = (search.refusal ?? refusal).map { "\($0)" }
         found.restoredNames = restored.count
         if !restored.isEmpty { try barrier.pass(files: restored) }
         if found.lacksManifest, found.lostDocuments.isEmpty, found.lostImages.isEmpty, try putInForce(expected) {
@@ -164,15 +176,6 @@ package actor CacheInspector {
             found.restoredNames += 1
         }
         return found
-    }
-
-    /// Restores the permissions of readers to the manifest and the documents.
-    private func restoreModes(of expected: CacheExpectation, _ restored: inout [String]) throws(FileError) {
-        for name in [CacheLayout.manifest] + expected.documents.values.map(CacheLayout.document) {
-            guard let entry = try folder.entry(name), isHidden(entry) else { continue }
-            try folder.setMode(readMode, ofFile: name)
-            restored.append(name)
-        }
     }
 
     /// Restores the manifest of a generation whose files are all in place; needs no space.

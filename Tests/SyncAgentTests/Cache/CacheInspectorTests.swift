@@ -127,7 +127,7 @@ struct CacheInspectorTests {
 
     @Test(
         "the manifest and documents whose mode was changed are readable again",
-        arguments: ["chmod -R go-r .", "chmod 0 manifest.json lists/*"])
+        arguments: ["chmod -R go-r .", "chmod 0 manifest.json lists/*", "chmod g+w,o-r manifest.json lists/*"])
     func hiddenDocuments(script: String) async throws {
         try await withCache { cache, _, expected in
             try #require(chmod(cache.path.string, 0o755) == 0)
@@ -141,6 +141,21 @@ struct CacheInspectorTests {
                 #expect(try cache.folder.entry(name)?.readMode == CacheFolder.imageMode)
             }
             #expect(await !isSuspicious(inspector, expected))
+        }
+    }
+
+    @Test("a document that others could write to, and did, is written again")
+    func changedDocument() async throws {
+        try await withCache { cache, inspector, expected in
+            for digest in expected.documents.values {
+                let file = cache.path.appending(CacheLayout.document(digest))
+                try #require(chmod(file.string, 0o664) == 0)
+                let writer = try FileDescriptor.open(file, .writeOnly)
+                try writer.closeAfter { _ = try writer.writeAll("x".utf8) }
+            }
+            let found = await inspector.inspect(expected)
+            #expect(found.trouble == nil && found.restoredNames == 0)
+            #expect(found.lostDocuments == Set(expected.documents.keys) && !found.lostDocuments.isEmpty)
         }
     }
 
